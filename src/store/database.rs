@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_requests.sql"),
     include_str!("migrations/0007_live.sql"),
     include_str!("migrations/0008_wire.sql"),
+    include_str!("migrations/0011_window_changes.sql"),
 ];
 
 /// Longest wait for another process that has locked the store.

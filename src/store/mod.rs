@@ -16,6 +16,7 @@ mod proposals;
 mod rows;
 mod totals;
 mod values;
+mod window_changes;
 mod wire;
 
 pub use cache::{CACHE_FILE, Cache, CachedFile};

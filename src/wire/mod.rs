@@ -9,6 +9,7 @@ mod rewrite;
 mod session;
 #[cfg(test)]
 mod tests;
+mod window;
 
 pub use crate::provider::{RequestApi, RequestHead};
 pub use session::WireError;
@@ -148,7 +149,7 @@ impl Wire {
             return Ok(None);
         }
         match RequestBody::parse(api, document, &mut sessions.known) {
-            Some(body) => rewrite::rewrite(&mut sessions, self.settings, &body, facts, now),
+            Some(body) => rewrite::rewrite(&mut sessions, self.settings, api, &body, facts, now),
             None => Ok(None),
         }
     }
