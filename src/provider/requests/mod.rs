@@ -16,6 +16,7 @@ mod head;
 mod identity;
 mod models;
 mod openai;
+mod recompose;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub use calls::{ToolDefinition, begins, call_result, continued, restored, splice
 pub use document::RequestDocument;
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity, named_in_head};
+pub use recompose::Piece;
 #[cfg(test)]
 pub use samples::{body, chat_body};
 
