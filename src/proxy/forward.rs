@@ -4,7 +4,7 @@ use super::beside::Answered;
 use super::body::{self, Read, RequestBody, ResponseBody, Tee};
 use super::server::Proxy;
 use super::{control, headers};
-use crate::output::{ProxyRequest, RequestStage};
+use crate::output::ProxyRequest;
 use crate::provider::{Endpoint, ResponseReader};
 use crate::wire::{Outgoing, RequestFacts, RequestHead, Wire};
 use anyhow::Context;
@@ -21,8 +21,6 @@ use tokio::task::JoinHandle;
 const LONGEST_RECORD: usize = 16 << 20;
 /// The size in bytes from which a body can pass without being read first.
 const SMALL: u64 = 64 << 10;
-/// The stage that sends the body.
-const EMIT: &str = "emit";
 
 /// Answers a request.
 ///
@@ -240,7 +238,7 @@ impl Passage {
 
     /// Adds a note on what was sent.
     fn stage(&self, note: &str) {
-        self.update(|request| request.stages.push(RequestStage { stage: EMIT.to_owned(), note: note.to_owned() }));
+        self.proxy.requests.add_note(self.number, note);
     }
 
     /// Returns the body as a stream if it is sent as it is, whatever it contains: then no time is spent before it is sent, and its facts
@@ -388,15 +386,8 @@ impl Proxy {
         if let Some(problem) = &facts.problem {
             self.report_once(&format!("the body was sent as it was received: {problem}"));
         }
-        self.requests.update(number, |request| {
-            request.session.clone_from(&facts.session);
-            request.line.clone_from(&facts.line);
-            request.model.clone_from(&facts.model);
-            (request.client_bytes, request.sent_bytes) = (facts.client_bytes, facts.sent_bytes);
-            let stages = facts.stages.iter();
-            request.stages.extend(stages.map(|stage| RequestStage { stage: stage.stage.to_owned(), note: stage.note.clone() }));
-            request.stages.push(RequestStage { stage: EMIT.to_owned(), note: note.to_owned() });
-        });
+        self.requests.add_facts(number, facts);
+        self.requests.add_note(number, note);
     }
 }
 
