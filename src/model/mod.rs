@@ -11,6 +11,7 @@ mod keywords;
 pub mod limits;
 mod operation;
 mod proposal;
+mod reply;
 mod response_usage;
 mod row;
 mod session;
@@ -33,6 +34,7 @@ pub use operation::{
     OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
+pub use reply::{ReplyPart, WithheldReply};
 pub use response_usage::{BilledTokens, FileUsage, ResponseUsage};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};

@@ -43,11 +43,11 @@ pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
 pub use requests::{
     BodyEdit, KnownElements, MEDIA, REQUESTS, RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead,
-    RequestIdentity, identity, named_in_head,
+    RequestIdentity, ToolDefinition, begins, call_result, continued, identity, named_in_head, restored, spliced,
 };
 #[cfg(test)]
 pub use requests::{body, chat_body};
-pub use response::{ResponseContent, ResponseReader};
+pub use response::{CallFilter, Reply, ResponseContent, ResponseReader, WithheldCall};
 pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
 pub use sniff::{FileKind, sniff};
 pub use usage::UsageScanner;

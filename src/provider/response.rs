@@ -1,5 +1,10 @@
 //! The token figures in the response of an API, read while it passes: a stream of events or a JSON document, in any pieces.
 
+mod events;
+mod messages;
+
+pub use messages::{CallFilter, Reply, WithheldCall};
+
 use super::json::{fields, number};
 use crate::model::BilledTokens;
 use memchr::memmem::Finder;

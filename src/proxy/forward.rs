@@ -2,11 +2,12 @@
 
 use super::beside::Answered;
 use super::body::{self, Read, RequestBody, ResponseBody, Tee};
+use super::relay::{self, Exchange};
 use super::server::Proxy;
 use super::{control, headers};
-use crate::output::ProxyRequest;
+use crate::output::{ProxyRequest, RequestStage};
 use crate::provider::{Endpoint, ResponseReader};
-use crate::wire::{Outgoing, RequestFacts, RequestHead, Wire};
+use crate::wire::{Outgoing, RequestFacts, RequestHead, Stage, Wire};
 use anyhow::Context;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -62,13 +63,14 @@ async fn forward(
     let request =
         ProxyRequest { time: proxy.now(), method: head.method.clone(), path: head.path().to_owned(), ..ProxyRequest::default() };
     let mut passage = Passage::new(proxy.clone(), request);
-    let is_api = head.api().is_some();
+    let is_api = head.api().is_some() && proxy.wire.reads();
     let is_compressed = parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
     let (body, received) = upload(&mut passage, head, is_compressed, body).await?;
     let base = proxy.options.upstream.as_deref().unwrap_or(endpoint.base_url());
     let reads = is_api && proxy.upstream.compresses(base);
     let sent = match outgoing(parts, endpoint, base, body, reads) {
         Ok(request) => {
+            passage.keep(&request);
             passage.sent(proxy.env.elapsed().saturating_sub(received));
             proxy.upstream.send(request).await
         }
@@ -175,12 +177,22 @@ fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, bas
     if is_api && is_compressed(&parts.headers) {
         passage.proxy.upstream.note_compression(base);
     } else if is_api {
-        let events = parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-        passage.read(events);
+        passage.read(is_event_stream(&parts.headers));
     }
+    let exchange = passage.exchange.take().filter(|_| parts.status == StatusCode::OK && is_event_stream(&parts.headers));
     parts.headers = headers::forwarded(&parts.headers, None);
     parts.version = Version::HTTP_11;
+    if let Some((facts, exchange)) = exchange {
+        parts.headers.remove(CONTENT_LENGTH);
+        return Response::from_parts(parts, relay::body(body, passage, facts, exchange));
+    }
     Response::from_parts(parts, http_body_util::BodyExt::boxed_unsync(Tee::new(body, passage)))
+}
+
+/// Returns true if a response is a stream of events that can be read.
+pub fn is_event_stream(headers: &HeaderMap) -> bool {
+    let is_stream = headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+    is_stream && !is_compressed(headers)
 }
 
 fn is_compressed(headers: &HeaderMap) -> bool {
@@ -212,6 +224,10 @@ pub struct Passage {
     record: Option<Vec<u8>>,
     /// The facts of the request, and if its body was changed.
     decided: Option<(RequestFacts, bool)>,
+    /// The body that was sent, if it offers the tool of aperture.
+    offered: Option<Bytes>,
+    /// The request for those that continue it.
+    exchange: Option<(RequestFacts, Exchange)>,
     /// The facts of a request whose body is passed on as it arrives.
     arriving: Option<JoinHandle<Option<RequestFacts>>>,
 }
@@ -228,7 +244,45 @@ impl Passage {
             reader: None,
             record: None,
             decided: None,
+            offered: None,
+            exchange: None,
             arriving: None,
+        }
+    }
+
+    /// Returns the passage of a request that continues this one.
+    pub fn continuation(&self, facts: &RequestFacts, body: &Bytes) -> Passage {
+        let RequestFacts { session, line, model, .. } = facts.clone();
+        let bytes = body.len() as u64;
+        let mut request = ProxyRequest { time: self.proxy.now(), session, line, model, ..ProxyRequest::default() };
+        (request.client_bytes, request.sent_bytes) = (bytes, bytes);
+        self.update(|of| (request.method, request.path) = (of.method.clone(), of.path.clone()));
+        let mut passage = Passage::new(self.proxy.clone(), request);
+        passage.note(Stage::Emit.name(), &format!("continues request {} with the results of its calls", self.number));
+        passage.decided = Some((facts.clone(), true));
+        passage.begin_record("sent", body);
+        passage
+    }
+
+    /// Returns the proxy.
+    pub fn proxy(&self) -> &Arc<Proxy> {
+        &self.proxy
+    }
+
+    /// Keeps a request for those that continue it, if it offers the tool of aperture.
+    fn keep(&mut self, request: &Request<RequestBody>) {
+        let facts = self.decided.as_ref().map(|(facts, _)| facts.clone());
+        if let (Some(body), Some(facts)) = (self.offered.take(), facts) {
+            let (method, uri, headers) = (request.method().clone(), request.uri().clone(), request.headers().clone());
+            self.exchange = Some((facts, Exchange { method, uri, headers, body }));
+        }
+    }
+
+    /// Records a body, and from now on the response.
+    fn begin_record(&mut self, kind: &str, body: &Bytes) {
+        if self.proxy.options.record.is_some() {
+            self.proxy.record(format!("{:06}-{kind}.json", self.number), body.clone());
+            self.record = Some(Vec::new());
         }
     }
 
@@ -238,7 +292,12 @@ impl Passage {
 
     /// Adds a note on what was sent.
     fn stage(&self, note: &str) {
-        self.proxy.requests.add_note(self.number, note);
+        self.note(Stage::Emit.name(), note);
+    }
+
+    /// Adds a note on the work of a stage.
+    pub fn note(&self, stage: &str, note: &str) {
+        self.update(|request| request.stages.push(RequestStage { stage: stage.to_owned(), note: note.to_owned() }));
     }
 
     /// Returns the body as a stream if it is sent as it is, whatever it contains: then no time is spent before it is sent, and its facts
@@ -278,7 +337,7 @@ impl Passage {
         if let Some(fault) = fault {
             self.proxy.report_once(fault);
         }
-        let Outgoing { body, mut facts } = outgoing;
+        let Outgoing { body, offers_tool, mut facts } = outgoing;
         let body = body.filter(|body| **body != *original).map(Bytes::from);
         let note = match (&body, fault) {
             (_, Some(fault)) => fault.to_owned(),
@@ -292,12 +351,10 @@ impl Passage {
             self.proxy.requests.count_changed();
         }
         self.decided = Some((facts, body.is_some()));
-        if self.proxy.options.record.is_some() {
-            self.proxy.record(format!("{:06}-request.json", self.number), original.clone());
-            if let Some(body) = &body {
-                self.proxy.record(format!("{:06}-sent.json", self.number), body.clone());
-            }
-            self.record = Some(Vec::new());
+        self.offered = offers_tool.then(|| sent.clone());
+        self.begin_record("request", &original);
+        if let Some(body) = &body {
+            self.begin_record("sent", body);
         }
         (sent, body.is_some())
     }
@@ -306,14 +363,15 @@ impl Passage {
         self.update(|request| request.added_microseconds = u64::try_from(added.as_micros()).unwrap_or(u64::MAX));
     }
 
-    fn status(&mut self, status: StatusCode) {
+    /// Takes the status of the response.
+    pub fn status(&mut self, status: StatusCode) {
         self.status = status.as_u16();
         self.failed = status.is_client_error() || status.is_server_error();
         self.update(|request| request.status = status.as_u16());
     }
 
     /// Reads the figures of the response.
-    fn read(&mut self, events: bool) {
+    pub fn read(&mut self, events: bool) {
         self.reader = Some(ResponseReader::new(events));
     }
 
@@ -341,6 +399,8 @@ impl Passage {
             record: None,
             decided: None,
             arriving: None,
+            offered: None,
+            exchange: None,
             ..*self
         };
         runtime.spawn(async move {
@@ -386,8 +446,15 @@ impl Proxy {
         if let Some(problem) = &facts.problem {
             self.report_once(&format!("the body was sent as it was received: {problem}"));
         }
-        self.requests.add_facts(number, facts);
-        self.requests.add_note(number, note);
+        self.requests.update(number, |request| {
+            request.session.clone_from(&facts.session);
+            request.line.clone_from(&facts.line);
+            request.model.clone_from(&facts.model);
+            (request.client_bytes, request.sent_bytes) = (facts.client_bytes, facts.sent_bytes);
+            let stages = self.wire.explained(facts).into_iter();
+            request.stages.extend(stages.map(|stage| RequestStage { stage: stage.stage.name().to_owned(), note: stage.note }));
+            request.stages.push(RequestStage { stage: Stage::Emit.name().to_owned(), note: note.to_owned() });
+        });
     }
 }
 

@@ -10,6 +10,7 @@ mod child;
 mod control;
 mod forward;
 mod headers;
+mod relay;
 mod requests;
 mod server;
 mod state;

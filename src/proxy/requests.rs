@@ -1,15 +1,11 @@
 //! The list of the newest requests, kept in memory.
 
-use crate::output::{ProxyRequest, RequestStage};
-use crate::wire::RequestFacts;
+use crate::output::ProxyRequest;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 /// The maximum number of listed requests.
 const LISTED: usize = 1000;
-
-/// The stage that sends the body.
-const EMIT: &str = "emit";
 
 /// The newest requests and the totals of all.
 #[derive(Default)]
@@ -59,23 +55,6 @@ impl Requests {
         if let Some(request) = place.and_then(|place| list.newest.get_mut(place)) {
             change(request);
         }
-    }
-
-    /// Adds the facts of a request.
-    pub fn add_facts(&self, number: u64, facts: &RequestFacts) {
-        self.update(number, |request| {
-            request.session.clone_from(&facts.session);
-            request.line.clone_from(&facts.line);
-            request.model.clone_from(&facts.model);
-            (request.client_bytes, request.sent_bytes) = (facts.client_bytes, facts.sent_bytes);
-            let stages = facts.stages.iter();
-            request.stages.extend(stages.map(|stage| RequestStage { stage: stage.stage.to_owned(), note: stage.note.clone() }));
-        });
-    }
-
-    /// Adds a note on the bytes that were sent for a request.
-    pub fn add_note(&self, number: u64, note: &str) {
-        self.update(number, |request| request.stages.push(RequestStage { stage: EMIT.to_owned(), note: note.to_owned() }));
     }
 
     /// Counts a request whose body was changed.

@@ -111,7 +111,8 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let listener = runtime.block_on(TcpListener::bind(listen));
     let listener = listener.with_context(|| format!("cannot listen on {listen}")).map_err(refused)?;
     let address = listener.local_addr()?;
-    let wire = proxied::wire(env, options.observe);
+    let options = Options { observe: options.observe || !env.pipeline.emit, ..options };
+    let wire = proxied::wire(env, !options.observe);
     let control_token = random_token()?;
     let proxy = |tasks| Proxy {
         env: env.clone(),

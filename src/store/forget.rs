@@ -28,7 +28,7 @@ impl Store {
         for table in FORGOTTEN {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
-        for table in ["wire_lines", "wire_insertions", "wire_sessions", "staged_texts"] {
+        for table in ["wire_lines", "wire_insertions", "wire_sessions", "wire_tools", "wire_calls", "staged_texts"] {
             let sql = format!("DELETE FROM {table} WHERE session = (SELECT session FROM sessions WHERE id = ?1)");
             transaction.execute(&sql, [key.0])?;
         }

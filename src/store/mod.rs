@@ -17,6 +17,7 @@ mod rows;
 mod totals;
 mod values;
 mod wire;
+mod wire_calls;
 
 pub use cache::{CACHE_FILE, Cache, CachedFile};
 pub use database::{STORE_FILE, SessionKey, Store, StoreError, StoredSession};

@@ -180,6 +180,12 @@ impl Store {
         Ok(())
     }
 
+    /// Records that the model has received the outcome of a proposal.
+    pub fn mark_told(&self, number: ProposalNumber) -> Result<(), StoreError> {
+        self.connection.execute("UPDATE proposals SET told = 1 WHERE number = ?1", [number])?;
+        Ok(())
+    }
+
     /// Returns the proposals of a session, oldest first.
     pub fn proposals(&self, session: SessionKey) -> Result<Vec<Proposal>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 ORDER BY number");

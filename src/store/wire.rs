@@ -158,7 +158,7 @@ impl Store {
 }
 
 /// Reads a hash from a column.
-fn key(bytes: &[u8], column: usize) -> rusqlite::Result<Key> {
+pub(super) fn key(bytes: &[u8], column: usize) -> rusqlite::Result<Key> {
     let wrong = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error));
     bytes.try_into().map(|bytes| Key(u128::from_be_bytes(bytes))).map_err(wrong)
 }

@@ -4,44 +4,34 @@
 //! inserted again, so the same request always gives the same bytes. Nothing is sent here: `proxy` does that. After any failure the
 //! original bytes are sent.
 
+mod calls;
 mod contents;
+mod pipeline;
 mod rewrite;
 mod session;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use crate::provider::{RequestApi, RequestHead};
+pub use calls::TOOL;
+pub use pipeline::{PipelineSettings, Stage, StageNote};
 pub use session::WireError;
+pub use texts::{PreparedText, TextKind};
 
+use crate::model::WithheldReply;
 use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity, named_in_head};
 use crate::store::Store;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
-
-/// The stages of the pipeline that can be switched off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PipelineSettings {
-    /// Contents are sent as the operation log has them.
-    pub edits: bool,
-    /// Texts are inserted after new prompts. Those that were inserted before stay.
-    pub injection: bool,
-    /// The manifest is one of these texts.
-    pub manifest: bool,
-    /// No request is changed.
-    pub observe: bool,
-}
-
-impl Default for PipelineSettings {
-    fn default() -> PipelineSettings {
-        PipelineSettings { edits: true, injection: true, manifest: true, observe: false }
-    }
-}
 
 /// The bytes to send in the place of a request's body, and what is known of the request.
 #[derive(Clone, Debug, Default)]
 pub struct Outgoing {
     /// The body to send; `None` if it stays as it was received.
     pub body: Option<Vec<u8>>,
+    /// True if the body offers the tool of aperture, so that its calls are to be withheld from the client.
+    pub offers_tool: bool,
     /// The facts for the list of requests.
     pub facts: RequestFacts,
 }
@@ -61,23 +51,16 @@ pub struct RequestFacts {
     pub sent_bytes: u64,
     /// True if it is a request of the conversation itself, with tools for the model.
     pub is_main: bool,
-    /// The work of each stage of the pipeline, in order; stages without effect are left out.
+    /// True if the client asks for a summary in the place of the conversation: the answer is not one to the user.
+    pub asks_for_summary: bool,
+    /// The work of the stages of the pipeline.
     pub stages: Vec<StageNote>,
     /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,
 }
 
-/// The work of a stage of the pipeline on a request, and its reason.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct StageNote {
-    /// The name of the stage.
-    pub stage: &'static str,
-    /// One line for people.
-    pub note: String,
-}
-
 impl RequestFacts {
-    fn note(&mut self, stage: &'static str, note: impl Into<String>) {
+    fn note(&mut self, stage: Stage, note: impl Into<String>) {
         self.stages.push(StageNote { stage, note: note.into() });
     }
 }
@@ -99,9 +82,11 @@ impl Wire {
 
     /// Returns true if a request with this head is sent as it is, whatever its body contains, as far as that is known at once.
     pub fn passes(&self, head: &RequestHead) -> bool {
-        let is_idle =
-            |(session, line): (&str, &str)| self.sessions.try_lock().is_ok_and(|known| known.is_known_idle(session, line));
-        self.settings.observe || named_in_head(head).is_some_and(is_idle)
+        let is_idle = |(session, line): (&str, &str)| {
+            self.sessions.try_lock().is_ok_and(|known| known.is_known_idle(session, line, self.settings.tool))
+        };
+        let is_off = !self.settings.emit || !self.settings.parse;
+        is_off || named_in_head(head).is_some_and(is_idle)
     }
 
     /// Returns the facts of a request that was sent as it was received.
@@ -112,32 +97,36 @@ impl Wire {
     /// Returns what to send for a request. `now` is the time in milliseconds since 1970, UTC.
     pub fn request(&self, head: &RequestHead, body: &[u8], now: i64) -> Outgoing {
         let (mut facts, ingested) = ingest(head, body);
-        let Some((api, document, has_tools)) = ingested.filter(|_| !self.settings.observe) else {
-            return Outgoing { body: None, facts };
+        let is_on = self.settings.emit && self.settings.parse;
+        let Some((api, document, has_tools, is_named)) = ingested.filter(|_| is_on) else {
+            return Outgoing { facts, ..Outgoing::default() };
         };
         if !has_tools {
-            facts.note("parse", "a request without tools is not changed");
-            return Outgoing { body: None, facts };
+            facts.note(Stage::Parse, "a request without tools is not changed");
+            return Outgoing { facts, ..Outgoing::default() };
         }
-        match self.rewrite(api, &document, &mut facts, now) {
-            Ok(body) => {
+        // The commands of the tool need the file of the session.
+        let settings = PipelineSettings { tool: self.settings.tool && is_named, ..self.settings };
+        match self.rewrite(settings, api, &document, &mut facts, now) {
+            Ok((body, offers_tool)) => {
                 facts.sent_bytes = body.as_ref().map_or(facts.client_bytes, |body| body.len() as u64);
-                Outgoing { body, facts }
+                Outgoing { body, offers_tool, facts }
             }
             Err(error) => {
                 facts.problem = Some(error.to_string());
-                Outgoing { body: None, facts }
+                Outgoing { facts, ..Outgoing::default() }
             }
         }
     }
 
     fn rewrite(
         &self,
+        settings: PipelineSettings,
         api: RequestApi,
         document: &RequestDocument<'_>,
         facts: &mut RequestFacts,
         now: i64,
-    ) -> Result<Option<Vec<u8>>, WireError> {
+    ) -> Result<(Option<Vec<u8>>, bool), WireError> {
         // After a panic the state is read again from the store.
         let mut sessions = self.sessions.lock().unwrap_or_else(|poisoned| {
             let mut sessions = poisoned.into_inner();
@@ -145,18 +134,51 @@ impl Wire {
             self.sessions.clear_poison();
             sessions
         });
-        if sessions.is_idle(&facts.session, &facts.line)? {
-            return Ok(None);
-        }
-        match RequestBody::parse(api, document, &mut sessions.known) {
-            Some(body) => rewrite::rewrite(&mut sessions, self.settings, &body, facts, now),
-            None => Ok(None),
-        }
+        // All other stages see the conversation as the model had it.
+        let (whole, offers_tool) = calls::added(&mut sessions, settings, api, document, facts)?;
+        let with_calls = whole.as_deref().and_then(RequestDocument::new);
+        let document = with_calls.as_ref().unwrap_or(document);
+        let changed = match sessions.is_idle(&facts.session, &facts.line)? {
+            true => {
+                facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait");
+                None
+            }
+            false => match RequestBody::parse(api, document, &mut sessions.known) {
+                Some(body) => rewrite::rewrite(&mut sessions, settings, &body, facts, now)?,
+                None => None,
+            },
+        };
+        Ok((changed.or(whole), offers_tool))
     }
 
-    /// Sets the manifest that the next prompt of a session is followed by.
-    pub fn set_manifest(&self, session: &str, manifest: String) {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).set_manifest(session, manifest);
+    /// Stores responses whose withheld calls later requests of the line contain.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written.
+    pub fn add_replies(&self, facts: &RequestFacts, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.add_replies(&facts.session, &facts.line, replies, now)
+    }
+
+    /// Sets the texts that the next prompt of a session is followed by, in the place of those set before.
+    pub fn prepare(&self, session: &str, texts: Vec<PreparedText>) {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).prepare(session, texts);
+    }
+
+    /// Returns a number that differs after another process changed the store; `None` if there is no store.
+    pub fn store_version(&self) -> Option<i64> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).store_version()
+    }
+
+    /// Returns the notes on a request, one for each stage but the last.
+    pub fn explained(&self, facts: &RequestFacts) -> Vec<StageNote> {
+        self.settings.complete(facts.stages.clone())
+    }
+
+    /// Returns true if bodies are read.
+    pub fn reads(&self) -> bool {
+        self.settings.ingest
     }
 
     /// Records that the API refused a changed request. After the second refusal in a row, requests of this line are sent as the
@@ -175,8 +197,11 @@ impl Wire {
     }
 }
 
-/// Reads the facts of a request. The API, the body and true if it offers tools follow, unless the request is not to be changed.
-fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<(RequestApi, RequestDocument<'b>, bool)>) {
+/// A request that can be changed: its API, its body, if it offers tools, and if the client names its session.
+type Ingested<'b> = (RequestApi, RequestDocument<'b>, bool, bool);
+
+/// Reads the facts of a request; the second value is `None` if the request cannot be changed.
+fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<Ingested<'b>>) {
     let bytes = body.len() as u64;
     let mut facts = RequestFacts { client_bytes: bytes, sent_bytes: bytes, ..RequestFacts::default() };
     let Some(api) = head.api() else { return (facts, None) };
@@ -184,10 +209,11 @@ fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<(Requ
         facts.problem = Some("the body is not a JSON object".to_owned());
         return (facts, None);
     };
-    let RequestIdentity { session, line, has_tools } = identity(head, api, &document);
+    let RequestIdentity { session, line, is_named, has_tools, asks_for_summary } = identity(head, api, &document);
     facts.model = document.model();
-    facts.note("ingest", format!("{}, {} bytes", api.format(), body.len()));
+    facts.note(Stage::Ingest, format!("{}, {} bytes", api.format(), body.len()));
     facts.is_main = has_tools && line.is_empty();
+    facts.asks_for_summary = asks_for_summary;
     (facts.session, facts.line) = (session, line);
-    (facts, Some((api, document, has_tools)))
+    (facts, Some((api, document, has_tools, is_named)))
 }

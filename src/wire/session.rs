@@ -2,7 +2,8 @@
 
 use super::OpenStore;
 use super::contents::Contents;
-use crate::model::Key;
+use super::texts::PreparedText;
+use crate::model::{Key, WithheldReply};
 use crate::provider::{KnownElements, by_name};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
 use rustc_hash::FxHashMap;
@@ -26,6 +27,7 @@ pub enum WireError {
 }
 
 /// A line of requests.
+#[derive(Default)]
 pub(super) struct Line {
     /// The contents of the session by its log.
     pub contents: Contents,
@@ -35,6 +37,10 @@ pub(super) struct Line {
     pub insertions: Vec<Insertion>,
     /// The texts that wait for the next prompt.
     pub staged: Vec<StagedText>,
+    /// True if its requests offer the tool of aperture; `None` before it was decided.
+    pub offers: Option<bool>,
+    /// The responses with calls of that tool.
+    pub replies: Vec<WithheldReply>,
     /// Refusals in a row.
     refusals: u32,
 }
@@ -42,7 +48,7 @@ pub(super) struct Line {
 impl Line {
     fn is_idle(&self) -> bool {
         let is_new = self.contents.last() == 0 && self.state.is_none();
-        is_new && self.insertions.is_empty() && self.staged.is_empty()
+        is_new && self.insertions.is_empty() && self.staged.is_empty() && self.replies.is_empty()
     }
 }
 
@@ -53,16 +59,16 @@ pub(super) struct Sessions {
     /// The version of the store that the lines were read from.
     version: i64,
     lines: FxHashMap<(String, String), Line>,
-    /// The manifest for the next prompt of each session.
-    manifests: FxHashMap<String, String>,
+    /// The texts for the next prompt of each session.
+    prepared: FxHashMap<String, Vec<PreparedText>>,
     /// The elements of earlier requests.
     pub known: KnownElements,
 }
 
 impl Sessions {
     pub fn new(open: OpenStore) -> Sessions {
-        let (lines, manifests, known) = (FxHashMap::default(), FxHashMap::default(), KnownElements::default());
-        Sessions { open, store: None, version: 0, lines, manifests, known }
+        let (lines, prepared, known) = (FxHashMap::default(), FxHashMap::default(), KnownElements::default());
+        Sessions { open, store: None, version: 0, lines, prepared, known }
     }
 
     /// Forgets everything that can be read again.
@@ -74,28 +80,41 @@ impl Sessions {
 
     /// Returns true if requests of a line need no change, whatever they contain.
     pub fn is_idle(&mut self, session: &str, line: &str) -> Result<bool, WireError> {
-        let has_manifest = self.has_manifest(session, line);
-        Ok(self.line(session, line)?.is_idle() && !has_manifest)
+        let is_prepared = self.is_prepared(session, line);
+        Ok(self.line(session, line)?.is_idle() && !is_prepared)
     }
 
     /// Returns true if [`Sessions::is_idle`] is known to be true without a wait for the store.
-    pub fn is_known_idle(&self, session: &str, line: &str) -> bool {
+    pub fn is_known_idle(&self, session: &str, line: &str, offers_tool: bool) -> bool {
         let is_current = |store: &Store| store.is_current() && store.version().is_ok_and(|version| version == self.version);
-        let is_idle = || self.lines.get(&(session.to_owned(), line.to_owned())).is_some_and(Line::is_idle);
-        self.store.as_ref().is_some_and(is_current) && is_idle() && !self.has_manifest(session, line)
+        let is_idle = || {
+            self.lines
+                .get(&(session.to_owned(), line.to_owned()))
+                .is_some_and(|known| known.is_idle() && (!offers_tool || !line.is_empty() || known.offers == Some(false)))
+        };
+        self.store.as_ref().is_some_and(is_current) && is_idle() && !self.is_prepared(session, line)
     }
 
-    fn has_manifest(&self, session: &str, line: &str) -> bool {
-        line.is_empty() && self.manifests.contains_key(session)
+    fn is_prepared(&self, session: &str, line: &str) -> bool {
+        line.is_empty() && self.prepared.contains_key(session)
     }
 
-    pub fn set_manifest(&mut self, session: &str, manifest: String) {
-        self.manifests.insert(session.to_owned(), manifest);
+    /// See [`super::Wire::store_version`].
+    pub fn store_version(&self) -> Option<i64> {
+        self.store.as_ref()?.version().ok()
     }
 
-    /// Returns the manifest for the next prompt, which waits until a text is inserted.
-    pub fn manifest(&self, session: &str) -> Option<String> {
-        self.manifests.get(session).cloned()
+    /// See [`super::Wire::prepare`].
+    pub fn prepare(&mut self, session: &str, texts: Vec<PreparedText>) {
+        match texts.is_empty() {
+            true => drop(self.prepared.remove(session)),
+            false => drop(self.prepared.insert(session.to_owned(), texts)),
+        }
+    }
+
+    /// Returns the texts for the next prompt, which wait until they are inserted.
+    pub fn prepared(&self, session: &str) -> Vec<PreparedText> {
+        self.prepared.get(session).cloned().unwrap_or_default()
     }
 
     /// Returns a line with everything that the store has of it now.
@@ -113,15 +132,13 @@ impl Sessions {
         if let Some(store) = &self.store {
             let version = store.version()?;
             if version != self.version || self.lines.len() > LINES {
-                // Refusals are not in the store.
-                let refusals =
-                    |lines: &FxHashMap<_, Line>| lines.get(&(session.to_owned(), line.to_owned())).map(|line| line.refusals);
-                let kept = refusals(&self.lines).unwrap_or_default();
+                let name = (session.to_owned(), line.to_owned());
+                let old = self.lines.remove(&name);
                 self.lines.clear();
                 self.version = version;
-                if kept > 0 {
-                    let read = Line { refusals: kept, ..read(Some(store), session, line)? };
-                    self.lines.insert((session.to_owned(), line.to_owned()), read);
+                if let Some(Line { refusals: refusals @ 1.., .. }) = old {
+                    // Refusals are not in the store.
+                    self.lines.insert(name, Line { refusals, ..read(Some(store), session, line)? });
                 }
             }
         }
@@ -147,15 +164,36 @@ impl Sessions {
         Ok(())
     }
 
-    /// Stores a text that requests of a session contain from now on, in the place of the manifest and the staged ones. If that fails,
-    /// they wait for the next request.
-    pub fn insert(&mut self, session: &str, insertion: Insertion, now: i64) -> Result<(), WireError> {
+    /// Stores texts that requests of a session contain from now on, in the place of those that wait. If that fails, they wait for the
+    /// next request.
+    pub fn insert(&mut self, session: &str, insertions: Vec<Insertion>, now: i64) -> Result<(), WireError> {
         let staged = self.line(session, "")?.staged.clone();
-        self.writable()?.insert_text(session, "", &insertion, &staged, now)?;
-        self.manifests.remove(session);
-        let line = self.line(session, "")?;
-        line.staged.clear();
-        line.insertions.push(insertion);
+        let last = insertions.len().saturating_sub(1);
+        for (place, insertion) in insertions.into_iter().enumerate() {
+            let taken = if place == last { &staged[..] } else { &[] };
+            self.writable()?.insert_text(session, "", &insertion, taken, now)?;
+            self.line(session, "")?.insertions.push(insertion);
+        }
+        self.prepared.remove(session);
+        self.line(session, "")?.staged.clear();
+        Ok(())
+    }
+
+    /// Stores if the requests of a line offer the tool of aperture.
+    pub fn save_offer(&mut self, session: &str, line: &str, offers: bool) -> Result<(), WireError> {
+        self.writable()?.save_offer(session, line, offers)?;
+        self.line(session, line)?.offers = Some(offers);
+        Ok(())
+    }
+
+    /// See [`super::Wire::add_replies`].
+    pub fn add_replies(&mut self, session: &str, line: &str, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
+        // A line that is read after this has the replies of the store.
+        self.line(session, line)?;
+        self.writable()?.add_withheld_replies(session, line, &replies, now)?;
+        if let Some(known) = self.lines.get_mut(&(session.to_owned(), line.to_owned())) {
+            known.replies.extend(replies);
+        }
         Ok(())
     }
 
@@ -182,8 +220,7 @@ impl Sessions {
 
 /// Reads a line from the store.
 fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireError> {
-    let empty = || Line { contents: Contents::default(), state: None, insertions: Vec::new(), staged: Vec::new(), refusals: 0 };
-    let Some(store) = store else { return Ok(empty()) };
+    let Some(store) = store else { return Ok(Line::default()) };
     // A subagent has a file and a log of its own.
     let id = if line.is_empty() { session } else { line };
     let found = store.sessions_with_id(id)?.into_iter().next();
@@ -194,6 +231,8 @@ fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireEr
         state: store.wire_line(session, line)?,
         insertions: store.insertions(session, line)?,
         staged: if line.is_empty() { store.staged(session)? } else { Vec::new() },
+        offers: store.offers_tool(session, line)?,
+        replies: store.withheld_replies(session, line)?,
         refusals: 0,
     })
 }

@@ -1,7 +1,7 @@
 //! Requests of a session, one after the other, as a client sends them.
 
 use super::*;
-use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan};
+use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,15 +27,18 @@ impl Place {
 
     /// Returns a new wire, as after a restart. It does not wait for others that use the store.
     fn wire(&self) -> Wire {
+        Wire::new(PipelineSettings::default(), self.open())
+    }
+
+    fn open(&self) -> OpenStore {
         let path = self.path();
-        let open = move |create| {
+        Box::new(move |create| {
             let opened = match create {
                 true => Store::open_within(&path, Duration::ZERO).map(Some),
                 false => Store::open_existing_within(&path, Duration::ZERO),
             };
             opened.map_err(|error| error.to_string())
-        };
-        Wire::new(PipelineSettings::default(), Box::new(open))
+        })
     }
 
     /// Logs an operation that changes contents.
@@ -89,6 +92,10 @@ const ANSWER: &str =
 const NEXT: &str = r#"{"role":"user","content":[{"type":"text","text":"go on","cache_control":{"type":"ephemeral"}}]}"#;
 const LATER: &str =
     r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"C"},{"type":"text","text":"more"}]}"#;
+
+fn prepared(kind: TextKind, is_top: bool, text: &str) -> PreparedText {
+    PreparedText { kind, is_top, text: text.to_owned() }
+}
 
 fn sent(wire: &Wire, body: &str) -> String {
     let outgoing = wire.request(&head(), body.as_bytes(), 1);
@@ -156,7 +163,7 @@ fn an_operation_while_no_proxy_ran_is_a_change_too() {
 fn a_staged_text_follows_the_newest_prompt_and_stays_there() {
     let place = Place::new();
     let wire = place.wire();
-    wire.set_manifest("s", "manifest".to_owned());
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
     place.store().stage("s", "remember \"this\"", 1).unwrap();
     let expected =
         ASK.replace(r#""ask""#, r#"[{"type":"text","text":"ask"},{"type":"text","text":"manifest\n\nremember \"this\""}]"#);
@@ -213,6 +220,102 @@ fn a_failure_sends_the_original_and_says_why() {
     assert_eq!((outgoing.body, outgoing.facts.problem.as_deref()), (None, Some("the body is not a JSON object")));
 }
 
+#[test]
+fn texts_of_the_top_follow_the_first_message_of_a_new_window() {
+    let place = Place::new();
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    assert!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])).contains("manifest"));
+    wire.prepare("s", vec![prepared(TextKind::Headers, false, "headers"), prepared(TextKind::Pinned, true, "pinned")]);
+    let after = |message: &str, text: &str| message.replace("}]}", &format!(r#"}},{{"type":"text","text":"{text}"}}]}}"#));
+    let summary = r#"{"role":"user","content":[{"type":"text","text":"the summary"}]}"#;
+    let request = body(&[summary, ANSWER, NEXT.replace("go on", "new").as_str()]);
+    let prompt = NEXT.replace("go on", "new").replace("\"}}]", "\"}},{\"type\":\"text\",\"text\":\"headers\"}]");
+    let expected = body(&[&after(summary, "pinned"), ANSWER, &prompt]);
+    assert_eq!(sent(&wire, &request), expected);
+    assert_eq!(sent(&place.wire(), &request), expected, "a restart changes no byte");
+    // In a window that the API knows, a text at the top would cost the prompt cache.
+    wire.prepare("s", vec![prepared(TextKind::Pinned, true, "later")]);
+    let last = ASK.replace("ask", "last");
+    let sent = sent(&wire, &body(&[summary, ANSWER, NEXT.replace("go on", "new").as_str(), LATER, &last]));
+    assert!(sent.starts_with(expected.split("],\"x\"").next().unwrap()), "{sent}");
+    assert!(sent.contains(r#"{"type":"text","text":"last"},{"type":"text","text":"later"}"#), "{sent}");
+}
+
+#[test]
+fn a_stage_can_be_switched_off() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    place.store().stage("s", "note", 1).unwrap();
+    let request = body(&[ASK, CALL, RESULT]);
+    let with = |settings| {
+        let wire = Wire { settings, ..place.wire() };
+        let outgoing = wire.request(&head(), request.as_bytes(), 1);
+        let notes = wire.explained(&outgoing.facts);
+        (outgoing.body.map(|body| String::from_utf8(body).unwrap()), notes)
+    };
+    let on = PipelineSettings::default();
+    for settings in [PipelineSettings { parse: false, ..on }, PipelineSettings { emit: false, ..on }] {
+        assert_eq!(with(settings).0, None);
+    }
+    let (edited, notes) = with(PipelineSettings { injection: false, ..on });
+    assert_eq!(edited.unwrap(), request.replace("long result", "short"));
+    assert_eq!(notes[3], StageNote { stage: Stage::Injection, note: "switched off in the settings".to_owned() });
+    let (edited, notes) = with(PipelineSettings { condensation: false, ..on });
+    assert_eq!((edited, &*notes[4].note), (None, "switched off in the settings"));
+}
+
+#[test]
+fn a_request_for_a_summary_has_no_new_text() {
+    let place = Place::new();
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    let compact = r#"{"role":"user","content":"write <analysis> and <summary>"}"#;
+    let request = body(&[ASK, CALL, RESULT, ANSWER, compact]);
+    assert_eq!(sent(&wire, &request), request);
+    assert!(wire.request(&head(), request.as_bytes(), 1).facts.asks_for_summary);
+    assert!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])).contains("manifest"), "the text waits for the prompt");
+}
+
+#[test]
+fn the_tool_is_in_all_requests_of_a_conversation_or_in_none() {
+    let place = Place::new();
+    let with_schema = |messages: &[&str]| body(messages).replace(r#"{"name":"Read"}"#, r#"{"name":"Read","input_schema":{}}"#);
+    let own = format!(",{}]", TOOL.json(RequestApi::Messages).unwrap());
+    let with_tool = |messages: &[&str]| with_schema(messages).replacen("}}]", &format!("}}}}{own}"), 1);
+    assert_eq!(sent(&place.wire(), &with_schema(&[ASK])), with_tool(&[ASK]));
+    assert_eq!(sent(&place.wire(), &with_schema(&[ASK, CALL, RESULT])), with_tool(&[ASK, CALL, RESULT]), "after a restart");
+    let off = Wire::new(PipelineSettings { tool: false, ..PipelineSettings::default() }, place.open());
+    assert_eq!(sent(&off, &with_schema(&[ASK, CALL, RESULT])), with_schema(&[ASK, CALL, RESULT]));
+    let agent =
+        RequestHead { headers: [head().headers, vec![("x-claude-code-agent-id".to_owned(), "a".to_owned())]].concat(), ..head() };
+    assert_eq!(place.wire().request(&agent, with_schema(&[ASK]).as_bytes(), 1).body, None);
+    let later = Place::new();
+    assert_eq!(sent(&later.wire(), &with_schema(&[ASK, CALL, RESULT])), with_schema(&[ASK, CALL, RESULT]));
+    assert_eq!(sent(&later.wire(), &with_schema(&[ASK])), with_schema(&[ASK]), "it began without the tool");
+}
+
+#[test]
+fn other_changes_apply_to_the_conversation_with_its_calls() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let wire = place.wire();
+    let facts = wire.request(&head(), body(&[ASK]).as_bytes(), 1).facts;
+    let (own, result) =
+        (r#"{"type":"tool_use","id":"o1","name":"aperture","input":{}}"#, r#"{"type":"tool_result","tool_use_id":"o1"}"#);
+    let reply = WithheldReply {
+        parts: vec![ReplyPart::Passed(Key::from_bytes(b"tool_use:t1")), ReplyPart::Withheld(own.to_owned())],
+        results: vec![result.to_owned()],
+        next: None,
+    };
+    wire.add_replies(&facts, vec![reply], 1).unwrap();
+    let called = CALL.replace("}]}", &format!("}},{own}]}}"));
+    let answered = RESULT.replace("long result", "short").replace("}]}", &format!("}},{result}]}}"));
+    for wire in [wire, place.wire()] {
+        assert_eq!(sent(&wire, &body(&[ASK, CALL, RESULT])), body(&[ASK, &called, &answered]));
+    }
+}
+
 /// Sends a request that fails, and returns the reason.
 fn problem(wire: &Wire, body: &str) -> String {
     let outgoing = wire.request(&head(), body.as_bytes(), 1);
@@ -225,7 +328,7 @@ fn texts_that_cannot_be_stored_wait_for_the_next_request() {
     let place = Place::new();
     place.store().stage("s", "note", 1).unwrap();
     let wire = place.wire();
-    wire.set_manifest("s", "manifest".to_owned());
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
     let other = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert!(problem(&wire, &body(&[ASK])).contains("locked"));

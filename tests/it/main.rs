@@ -36,6 +36,8 @@ mod prose;
 mod proxy;
 #[cfg(feature = "proxy")]
 mod proxy_faults;
+#[cfg(feature = "proxy")]
+mod proxy_tool;
 mod reliability;
 mod sandbox;
 mod score;

@@ -79,6 +79,11 @@ impl Api {
         self.seen().pop().unwrap()
     }
 
+    /// Returns the bodies of all requests.
+    pub fn bodies(&self) -> Vec<Vec<u8>> {
+        self.seen().into_iter().map(|seen| seen.body).collect()
+    }
+
     /// Returns the body of the last request.
     pub fn last_body(&self) -> Vec<u8> {
         self.last().body

@@ -522,6 +522,8 @@ fn an_older_store_is_brought_up_to_date() {
         "wire_insertions",
         "wire_sessions",
         "staged_texts",
+        "wire_tools",
+        "wire_calls",
     ] {
         store.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }

@@ -471,7 +471,7 @@ fn a_killed_proxy_continues_with_the_same_bytes() {
             let _ = connection.write_all(&[&chunk(&STREAM_BYTES[40..])[..], b"0\r\n\r\n"].concat());
         }
     });
-    let mut client = Client::of("[pipeline]\nmanifest = false\n", api);
+    let mut client = Client::of("tools-and-spill", "[pipeline]\nmanifest = false\n", api);
     step.send(()).unwrap();
     client.send(&client.body(&["first"]));
     client.settle();

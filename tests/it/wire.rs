@@ -25,11 +25,11 @@ impl Client {
     }
 
     pub fn with(settings: &str) -> Client {
-        Client::of(settings, Api::new(stream))
+        Client::of("tools-and-spill", settings, Api::new(stream))
     }
 
-    pub fn of(settings: &str, api: Api) -> Client {
-        let sandbox = Sandbox::of("tools-and-spill");
+    pub fn of(fixture: &str, settings: &str, api: Api) -> Client {
+        let sandbox = Sandbox::of(fixture);
         sandbox.write("aperture.toml", settings);
         let proxy = Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
         let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
@@ -143,13 +143,57 @@ fn commands_in_an_answer_are_executed_once() {
         let events = ["I keep it.\n@pi", "n(16)\n"].map(|part| format!("event: content_block_delta\ndata: {}\n\n", text(part)));
         answer_events(stream, &events.concat());
     });
-    let client = Client::of("", api);
+    let client = Client::of("tools-and-spill", "", api);
     client.send(&client.body(&["go on"]));
     client.settle();
     let pinned = wait_for("the pin", || Some(client.sandbox.text(&["pin"])).filter(|list| !list.contains("no pinned blocks")));
     assert!(pinned.contains("16"), "{pinned}");
     let log = client.sandbox.json(&["log"], "aperture.log/2");
     assert_eq!(log["operations"].as_array().unwrap().len(), 1, "{log}");
+}
+
+#[test]
+fn selected_blocks_and_headers_follow_the_next_prompt() {
+    let client = Client::with("[pipeline]\nmanifest = false\nheaders = true\n");
+    client.send(&client.body(&["first"]));
+    client.settle();
+    client.sandbox.text(&["focus", "16"]);
+    let sent = wait_for("the selection", || {
+        let sent = client.send(&client.body(&["first", "second"]));
+        sent.contains("highlighted").then_some(sent)
+    });
+    let parsed: Value = serde_json::from_str(&sent).unwrap();
+    let added = parsed["messages"][6]["content"][1]["text"].as_str().unwrap();
+    assert!(added.starts_with("User has highlighted the following blocks as relevant: #16 ("), "{added}");
+    for part in ["aperture lists here the headers", "--- Message ID: ", "[Part ID: block-"] {
+        assert!(added.contains(part), "no {part}:\n{added}");
+    }
+    let explained = client.sandbox.text(&["proxy", "explain", "2"]);
+    for stage in ["ingest", "parse", "zones", "injection", "condensation", "budget", "reorder", "emit"] {
+        assert!(explained.lines().any(|line| line.starts_with(stage)), "no {stage}:\n{explained}");
+    }
+    // The explanation is added once.
+    let third = wait_for("the headers of the third prompt", || {
+        let sent = client.send(&client.body(&["first", "second", "third"]));
+        let last = sent.rsplit("third").next().unwrap_or_default();
+        last.contains("Part ID").then(|| sent.clone())
+    });
+    assert_eq!(third.matches("aperture lists here").count(), 1, "{third}");
+}
+
+#[test]
+fn a_pinned_block_that_a_compaction_dropped_follows_the_next_prompt_once() {
+    let client = Client::of("interactive-compact", "[pipeline]\nmanifest = false\n", Api::new(stream));
+    client.sandbox.text(&["pin", "21"]);
+    client.send(&client.body(&["first"]));
+    client.settle();
+    let second = wait_for("the pinned block", || {
+        let sent = client.send(&client.body(&["first", "second"]));
+        sent.contains("First answer done.").then_some(sent)
+    });
+    let third = client.send(&client.body(&["first", "second", "third"]));
+    let count = |sent: &str| sent.matches("Blocks that the user pinned").count();
+    assert_eq!((count(&second), count(&third)), (1, 1));
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn take_up(store: &Store, session: SessionKey) -> Result<(), CommandError> {
 }
 
 /// Returns the number of executed commands of a turn.
-fn carried_out(store: &Store, session: SessionKey, turn: u32) -> Result<usize, CommandError> {
+pub(super) fn carried_out(store: &Store, session: SessionKey, turn: u32) -> Result<usize, CommandError> {
     let done = |proposal: &&Proposal| proposal.turn == turn && proposal.status == ProposalStatus::Done;
     Ok(store.proposals(session)?.iter().filter(done).count())
 }

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 /// Bytes that are searched for the end of a quotation or of code. A mark without an end is ignored.
 const LONGEST_QUOTATION: usize = 2_000;
+/// The maximum number of shown characters of a text that is not a command.
+const SHOWN_CHARACTERS: usize = 40;
 /// Minimum number of letters of a name that is accepted as a misspelled command.
 const SLIP_LETTERS: usize = 5;
 
@@ -48,6 +50,42 @@ pub fn read(text: &str) -> Option<ModelCommand> {
     let (name, rest) = text.strip_prefix('@')?.split_once('(')?;
     let pieces = split(rest, Bounds::NONE).ok().filter(|pieces| pieces.length == rest.len())?;
     interpret(Verb::from_name(name)?, &pieces).ok()
+}
+
+/// Returns the commands in a text of commands alone, such as the input of a tool call. The `@` may be left out.
+pub fn read_all(text: &str) -> Vec<FoundCommand> {
+    let mut commands = Vec::new();
+    let mut at = 0;
+    loop {
+        at += text[at..].len() - text[at..].trim_start_matches(|c: char| c.is_whitespace() || c == ';').len();
+        let rest = &text[at..];
+        if rest.is_empty() {
+            return commands;
+        }
+        let (length, command) = first_command(rest);
+        commands.push(FoundCommand { place: at..at + length, command });
+        at += length;
+    }
+}
+
+/// Parses the command at the start of a text; returns its length too, or that of the line if it is none.
+fn first_command(text: &str) -> (usize, Result<ModelCommand, Malformed>) {
+    let bare = text.strip_prefix('@').unwrap_or(text);
+    let letters = bare.bytes().take_while(u8::is_ascii_lowercase).count();
+    let (name, rest) = bare.split_at(letters);
+    let line = text.lines().next().unwrap_or_default();
+    let other = || (line.len(), Err(Malformed::NotACommand { text: line.chars().take(SHOWN_CHARACTERS).collect() }));
+    let Some(rest) = rest.strip_prefix('(') else { return other() };
+    let pieces = match split(rest, Bounds::NONE) {
+        Ok(pieces) => pieces,
+        Err(malformed) => return (text.len(), Err(malformed)),
+    };
+    let length = text.len() - rest.len() + pieces.length;
+    match (Verb::from_name(name), slip(name)) {
+        (Some(verb), _) => (length, interpret(verb, &pieces)),
+        (None, Some(nearest)) => (length, Err(Malformed::UnknownVerb { name: name.to_owned(), nearest })),
+        (None, None) => other(),
+    }
 }
 
 /// Kind of a line, by its first characters.

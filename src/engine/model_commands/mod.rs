@@ -12,7 +12,7 @@ mod talk;
 #[cfg(test)]
 mod tests;
 
-pub use find::{FoundCommand, find, read};
+pub use find::{FoundCommand, find, read, read_all};
 pub use policy::{ModelPolicy, Permission};
 pub use resolve::{Unresolved, ranges, resolve};
 
@@ -71,6 +71,12 @@ pub enum Malformed {
         name: String,
         /// The command with the most similar name.
         nearest: Verb,
+    },
+    /// A text that is not a command, in a place for commands.
+    #[error("'{text}' is not a command; example: @recall(\"auth flow\")")]
+    NotACommand {
+        /// The start of the text.
+        text: String,
     },
     /// The parenthesis is not closed.
     #[error("the closing ')' is missing")]

@@ -446,3 +446,22 @@ proptest::proptest! {
         proptest::prop_assert_eq!(read(&stored_form(&command)), says.then_some(command));
     }
 }
+
+#[test]
+fn a_text_of_commands_alone_has_a_result_for_each() {
+    let read = |text: &str| {
+        let results = read_all(text).into_iter().map(|found| match found.command {
+            Ok(command) => format!("{} {}", command.verb.name(), &text[found.place]),
+            Err(malformed) => malformed.to_string(),
+        });
+        results.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        read("@pin(12)\n@recall(\"a (b\"); unpin(3..9)"),
+        ["pin @pin(12)", "recall @recall(\"a (b\")", "unpin unpin(3..9)"]
+    );
+    assert_eq!(read("`x`\n@pin(12)"), ["'`x`' is not a command; example: @recall(\"auth flow\")", "pin @pin(12)"]);
+    assert_eq!(read("@archve(3)"), ["there is no command @archve; did you mean @archive?"]);
+    assert_eq!(read("@pin(12"), ["the closing ')' is missing"]);
+    assert!(read(" \n").is_empty());
+}

@@ -197,6 +197,13 @@ impl<'a> RequestBody<'a> {
         })
     }
 
+    /// Returns true if an element, or one after it, contains a text.
+    pub fn contains_after(&self, element: usize, text: &str) -> bool {
+        let (Some(first), Ok(quoted)) = (self.elements.get(element), serde_json::to_string(text)) else { return false };
+        let escaped = &quoted[1..quoted.len() - 1];
+        memchr::memmem::find(&self.bytes[first.range.start..], escaped.as_bytes()).is_some()
+    }
+
     /// Returns the body with edits, which do not overlap.
     pub fn with(&self, edits: Vec<BodyEdit>) -> Vec<u8> {
         json::with_values(self.bytes, edits)
@@ -208,7 +215,7 @@ impl<'a> RequestBody<'a> {
 struct Recorded {
     /// Its hash in that form.
     content: Key,
-    /// The length of the content in bytes, if the client joined reminders to it; otherwise it removed the tags of a reminder.
+    /// The length of the content in bytes, if the client joined a text to it; otherwise it removed the tags of a reminder.
     joined: Option<usize>,
 }
 
@@ -218,9 +225,11 @@ fn reminder(text: &str) -> Option<Recorded> {
     (!text.starts_with(REMINDER.0)).then(|| Recorded { content: content(), joined: None })
 }
 
-/// Returns the recorded form of a content to whose end Claude Code joined reminders when it sent it.
+/// Returns the recorded form of a content to whose end Claude Code joined reminders when it sent it, or a line feed because it joined
+/// the message with the next one of the user.
 fn joined(text: &str) -> Option<Recorded> {
-    let length = text.ends_with(REMINDER.1).then(|| text.find(&["\n\n", REMINDER.0].concat())).flatten()?;
+    let reminder = text.ends_with(REMINDER.1).then(|| text.find(&["\n\n", REMINDER.0].concat())).flatten();
+    let length = reminder.or_else(|| text.strip_suffix('\n').map(str::len))?;
     Some(Recorded { content: Key::from_bytes(&text.as_bytes()[..length]), joined: Some(length) })
 }
 
@@ -302,6 +311,16 @@ mod tests {
         let item = r#"},{"type":"message","role":"developer","content":[{"type":"input_text","text":"a \"b\"\n"}]}]}"#;
         assert!(with(RequestApi::Responses, items, 0).ends_with(item));
         assert!(body(RequestApi::Messages, r#"{"messages":[{"role":"user"}]}"#).insert_after(0, "a").is_none());
+    }
+
+    #[test]
+    fn a_text_with_a_joined_line_feed_is_known_in_its_recorded_form() {
+        let bytes =
+            r#"{"messages":[{"role":"user","content":[{"type":"text","text":"long\n"},{"type":"text","text":"go on"}]}]}"#;
+        let body = body(RequestApi::Messages, bytes);
+        assert_eq!((body.elements[0].recorded(0), body.elements[0].recorded(1)), (Some(Key::from_bytes(b"long")), None));
+        let changed = text(body.with(vec![body.replace(0, 0, "short", true).unwrap()]));
+        assert_eq!(changed, bytes.replacen("long", "short", 1));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod anthropic;
 mod body;
+mod calls;
 mod chat;
 mod dialect;
 mod document;
@@ -33,6 +34,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
+pub(super) use calls::block_key;
+pub use calls::{ToolDefinition, begins, call_result, continued, restored, spliced};
 pub use document::RequestDocument;
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity, named_in_head};

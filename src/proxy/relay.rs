@@ -1,0 +1,242 @@
+//! Responses of a model that has the tool of aperture: its calls are answered here, and the responses that follow them reach the client as
+//! one.
+
+use super::body::{BodyError, RequestBody, ResponseBody, whole};
+use super::forward::{Passage, is_event_stream};
+use super::server::Proxy;
+use crate::app::proxied::answer_call;
+use crate::model::{Key, WithheldReply};
+use crate::output::plural;
+use crate::provider::{CallFilter, Reply, RequestDocument, WithheldCall, call_result, continued};
+use crate::wire::{RequestFacts, Stage, TOOL};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
+use hyper::{Method, Request, Uri};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// The maximum number of responses in a row that are continued. Calls in the next one are answered with [`TOO_MANY`].
+const LIMIT: usize = 8;
+/// The answer to a call after too many others.
+const TOO_MANY: &str = "not executed: too many calls in a row; continue without this tool";
+/// Number of pieces that wait for the client.
+const WAITING: usize = 4;
+
+/// A request as it was sent, for the requests that continue it.
+pub struct Exchange {
+    /// The method.
+    pub method: Method,
+    /// The address.
+    pub uri: Uri,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Exchange {
+    fn request(&self) -> Request<RequestBody> {
+        let mut request = Request::new(whole(self.body.clone()));
+        (*request.method_mut(), *request.uri_mut()) = (self.method.clone(), self.uri.clone());
+        *request.headers_mut() = self.headers.clone();
+        if self.headers.contains_key(CONTENT_LENGTH) {
+            request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(self.body.len()));
+        }
+        request
+    }
+}
+
+/// Returns the body for the client. The work ends when the client drops it.
+pub fn body(response: Incoming, passage: Passage, facts: RequestFacts, exchange: Exchange) -> ResponseBody {
+    let (client, pieces) = channel(WAITING);
+    let is_gone = client.clone();
+    let filter = CallFilter::new(TOOL.name, TOOL.input);
+    let proxy = passage.proxy().clone();
+    let relay = Relay { proxy, client, passage, facts, exchange, filter, pending: Vec::new(), rounds: 0 };
+    tokio::spawn(async move {
+        tokio::select! {
+            () = is_gone.closed() => {}
+            () = relay.run(response) => {}
+        }
+    });
+    Relayed(pieces).boxed_unsync()
+}
+
+/// A piece of a body.
+enum Piece {
+    Bytes(Bytes),
+    Cut(BodyError),
+    End,
+}
+
+/// The responses on their way to a client.
+struct Relay {
+    proxy: Arc<Proxy>,
+    client: Sender<Piece>,
+    passage: Passage,
+    facts: RequestFacts,
+    exchange: Exchange,
+    filter: CallFilter,
+    /// Responses with calls, until a content block of their continuation is known.
+    pending: Vec<WithheldReply>,
+    /// Number of responses that were continued.
+    rounds: usize,
+}
+
+impl Relay {
+    async fn run(mut self, response: Incoming) {
+        let mut response = Some(response);
+        while let Some(body) = response.take() {
+            if let Some(reply) = self.pass(body).await {
+                response = self.answer(reply).await;
+            }
+        }
+    }
+
+    /// Passes a response on. Returns it if it has calls to be answered.
+    async fn pass(&mut self, mut body: Incoming) -> Option<Reply> {
+        while let Some(frame) = body.frame().await {
+            let data = match frame {
+                Ok(frame) => frame.into_data().unwrap_or_default(),
+                Err(error) => {
+                    self.passage.end("cut");
+                    self.send(Piece::Cut(error.into())).await;
+                    return None;
+                }
+            };
+            self.passage.piece(&data);
+            let bytes = self.filter.push(&data);
+            // The client can send this block with its next request, as soon as it has it.
+            if let Some(first) = self.filter.take_first() {
+                self.store_pending(Some(first)).await;
+            }
+            self.send_bytes(bytes).await;
+        }
+        self.passage.end("done");
+        let (rest, reply) = self.filter.end();
+        self.send_bytes(rest).await;
+        if reply.is_none() {
+            self.finish(Vec::new()).await;
+        }
+        reply
+    }
+
+    /// Answers the calls of a response. Returns the response that continues it.
+    async fn answer(&mut self, reply: Reply) -> Option<Incoming> {
+        let Reply { parts, content, calls, is_alone } = reply;
+        self.passage.note(Stage::Emit.name(), &format!("{} of {} withheld and answered", plural(calls.len(), "call"), TOOL.name));
+        let results = self.results(calls).await;
+        self.pending.push(WithheldReply { parts, results: results.clone(), next: None });
+        if !is_alone || self.rounds > LIMIT {
+            let end = self.filter.release(is_alone);
+            self.finish(end).await;
+            return None;
+        }
+        let next = match continued_body(&self.exchange.body, &content, &results) {
+            Some(body) => self.proceed(body).await,
+            None => None,
+        };
+        if next.is_none() {
+            let end = self.filter.release(true);
+            self.finish(end).await;
+        }
+        next
+    }
+
+    /// Executes calls and returns their results as JSON.
+    async fn results(&self, calls: Vec<WithheldCall>) -> Vec<String> {
+        if self.rounds >= LIMIT {
+            return calls.iter().map(|call| call_result(&call.id, TOO_MANY)).collect();
+        }
+        let (proxy, session) = (self.proxy.clone(), self.facts.session.clone());
+        let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
+        let executed = tokio::task::spawn_blocking(move || {
+            let mut env = proxy.env.clone();
+            env.refresh();
+            let result = |call: &WithheldCall| call_result(&call.id, &answer_call(&env, &session, &call.id, &call.input));
+            calls.iter().map(result).collect()
+        });
+        executed.await.unwrap_or_else(|_| ids.iter().map(|id| call_result(id, "failed: an internal error")).collect())
+    }
+
+    /// Sends the request that continues the current one, and returns its response; `None` if it fails.
+    async fn proceed(&mut self, body: Vec<u8>) -> Option<Incoming> {
+        self.rounds += 1;
+        self.exchange.body = body.into();
+        self.passage = self.passage.continuation(&self.facts, &self.exchange.body);
+        let sent = self.proxy.upstream.send(self.exchange.request()).await;
+        let response = match sent {
+            Ok(response) => response,
+            Err(cause) => {
+                let message = self.proxy.env.gate.masked(&format!("no response: {cause:#}"));
+                self.passage.note("emit", &message);
+                self.passage.end("failed");
+                return None;
+            }
+        };
+        self.passage.status(response.status());
+        if !response.status().is_success() || !is_event_stream(response.headers()) {
+            self.passage.end("done");
+            return None;
+        }
+        self.passage.read(true);
+        self.filter.proceed();
+        Some(response.into_body())
+    }
+
+    /// Stores the responses whose calls later requests contain, before the client can send one.
+    async fn store_pending(&mut self, next: Option<Key>) {
+        let mut replies = std::mem::take(&mut self.pending);
+        if replies.is_empty() {
+            return;
+        }
+        replies.iter_mut().for_each(|reply| reply.next = next);
+        let (proxy, facts) = (self.proxy.clone(), self.facts.clone());
+        let stored = tokio::task::spawn_blocking(move || proxy.wire.add_replies(&facts, replies, proxy.now())).await;
+        if let Ok(Err(error)) = stored {
+            self.proxy.report_once(&format!("later requests do not contain a call of {}: {error}", TOOL.name));
+        }
+    }
+
+    /// Sends the last bytes and the end of the body.
+    async fn finish(&mut self, bytes: Vec<u8>) {
+        self.store_pending(None).await;
+        self.send_bytes(bytes).await;
+        self.send(Piece::End).await;
+    }
+
+    async fn send_bytes(&self, bytes: Vec<u8>) {
+        if !bytes.is_empty() {
+            self.send(Piece::Bytes(bytes.into())).await;
+        }
+    }
+
+    async fn send(&self, piece: Piece) {
+        // Without the client, the whole work is dropped.
+        let _ = self.client.send(piece).await;
+    }
+}
+
+fn continued_body(body: &[u8], content: &[String], results: &[String]) -> Option<Vec<u8>> {
+    continued(&RequestDocument::new(body)?, content, results)
+}
+
+/// The body that a client receives.
+struct Relayed(Receiver<Piece>);
+
+impl Body for Relayed {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        Poll::Ready(match ready!(self.0.poll_recv(context)) {
+            Some(Piece::Bytes(bytes)) => Some(Ok(Frame::data(bytes))),
+            Some(Piece::End) => None,
+            Some(Piece::Cut(error)) => Some(Err(error)),
+            None => Some(Err("an internal error".into())),
+        })
+    }
+}

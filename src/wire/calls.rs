@@ -1,0 +1,68 @@
+//! The tool of aperture in requests: offered from the first request of a conversation on, and its answered calls put back.
+
+use super::session::{Sessions, WireError};
+use super::{PipelineSettings, RequestFacts, Stage};
+use crate::engine::plural;
+use crate::provider::{RequestApi, RequestDocument, ToolDefinition, begins, restored, spliced};
+
+/// The tool by which the model manages its context window.
+pub const TOOL: ToolDefinition = ToolDefinition {
+    name: "aperture",
+    description: "Manages your context window. Earlier content is kept as numbered blocks; [@recall(12) …] marks a shortened one. \
+        `commands`, one per line:\n\
+        @recall(\"words\") or @recall(3..9): returns archived, shortened or compacted content at once\n\
+        @expand(12): full content again, from the next request on\n\
+        @archive(3..9, reason: done) or @compress(stale): makes room; may need the user's approval\n\
+        @pin(12) @unpin(12): never shortened\n\
+        @update(12, \"text\"): replaces a block\n\
+        @create(\"note\"): keeps a note\n\
+        Blocks: 12, 3..9, tool(Read), stale, topic words.",
+    input: "commands",
+};
+
+/// Returns the body with the tool and its earlier calls, if it gets any, and if it offers the tool.
+pub(super) fn added(
+    sessions: &mut Sessions,
+    settings: PipelineSettings,
+    api: RequestApi,
+    document: &RequestDocument<'_>,
+    facts: &mut RequestFacts,
+) -> Result<(Option<Vec<u8>>, bool), WireError> {
+    let (session, name) = (facts.session.clone(), facts.line.clone());
+    let line = sessions.line(&session, &name)?;
+    if line.state.as_ref().is_some_and(|state| state.observed.is_some()) {
+        return Ok((None, false));
+    }
+    let mut offer = None;
+    if settings.tool && name.is_empty() && line.offers != Some(false) {
+        offer = TOOL.offer(api, document);
+        if offer.is_some() && line.offers.is_none() {
+            let begins = begins(document);
+            // Later requests have the same tools, also after a restart.
+            sessions.save_offer(&session, &name, begins)?;
+            offer = offer.filter(|_| begins);
+        }
+    }
+    let offers = offer.is_some();
+    let (mut edits, count) = restored(api, document, &sessions.line(&session, &name)?.replies);
+    edits.extend(offer);
+    if count > 0 {
+        facts.note(Stage::Injection, format!("{} with the calls of {} put back", plural(count, "response"), TOOL.name));
+    }
+    if offers {
+        facts.note(Stage::Injection, format!("{} is offered to the model", TOOL.name));
+    }
+    Ok(((!edits.is_empty()).then(|| spliced(document.bytes, edits)), offers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::o200k;
+
+    #[test]
+    fn the_tool_takes_few_tokens() {
+        let tokens = o200k(&TOOL.json(RequestApi::Messages).unwrap());
+        assert!(tokens < 200, "{tokens}");
+    }
+}
