@@ -133,7 +133,7 @@ impl Kept {
 
     fn end(&mut self) {
         if let Some(whole) = self.whole.take() {
-            // Nobody waits for it if the proxy is ending.
+            // Without a receiver, the proxy is ending.
             let _ = whole.send(self.buffers.lend(std::mem::take(&mut self.bytes)));
         }
     }

@@ -218,6 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "replaces the store")]
     fn a_store_that_was_deleted_or_replaced_is_not_current() {
         let directory = tempfile::tempdir().unwrap();
         let (store, path) = (Store::open(directory.path()).unwrap(), directory.path().join(STORE_FILE));

@@ -149,11 +149,11 @@ const FAULTS: &[Fault] = &[
 ];
 
 /// Describes the answer that a client received.
-fn description(answer: &[u8]) -> String {
+fn description(answer: Vec<u8>) -> String {
     if answer.is_empty() {
         return "nothing".to_owned();
     }
-    let (head, body) = split(answer.to_vec());
+    let (head, body) = split(answer);
     let status = head.split(' ').nth(1).unwrap().to_owned();
     let (body, is_whole) = match header(&head, "content-length").map(|length| length.parse::<usize>().unwrap()) {
         Some(length) => (body.clone(), body.len() == length),
@@ -199,13 +199,13 @@ fn faults_of_api_and_bodies_pass_as_without_a_proxy() {
         let headers = if body.is_empty() { &length } else { headers };
         let answer = proxy.request("POST /v1/messages", headers, body);
         assert!(started.elapsed() < LONGEST, "{}", fault.name);
-        let saw = (&*description(&answer), &*seen(&api, body));
+        let saw = (&*description(answer), &*seen(&api, body));
         assert_eq!(saw, (fault.client_saw, fault.api_saw), "{}", fault.name);
         let outcome = wait_for("the outcome", || requests(&sandbox).pop().filter(|request| request["outcome"] != "running"));
         assert_eq!(outcome["outcome"], fault.outcome, "{}", fault.name);
         // A second request has the same fault, and the proxy still works.
         let again = proxy.request("POST /v1/messages", headers, body);
-        assert_eq!((description(&again), api.seen().len()), (fault.client_saw.to_owned(), 2), "{}", fault.name);
+        assert_eq!((description(again), api.seen().len()), (fault.client_saw.to_owned(), 2), "{}", fault.name);
         assert_eq!(lines(&proxy.kill()), fault.reported, "{}", fault.name);
     }
 }
@@ -215,7 +215,7 @@ fn an_api_that_comes_back_is_used_again() {
     let sandbox = Sandbox::new();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut proxy = Proxy::start(&sandbox, &["--upstream", &format!("http://{free}")]);
-    assert_eq!(description(&proxy.request("POST /v1/messages", "", BODY)), "502, an error of aperture");
+    assert_eq!(description(proxy.request("POST /v1/messages", "", BODY)), "502, an error of aperture");
     let listener = TcpListener::bind(free).unwrap();
     let api = Api::on(listener, |_, connection| {
         // The connection is not kept.
@@ -224,7 +224,7 @@ fn an_api_that_comes_back_is_used_again() {
         let _ = connection.shutdown(Shutdown::Both);
     });
     for count in 1..=3 {
-        assert_eq!(description(&proxy.request("POST /v1/messages", "", BODY)), "200, all");
+        assert_eq!(description(proxy.request("POST /v1/messages", "", BODY)), "200, all");
         assert_eq!(api.seen().len(), count, "no request is sent twice");
     }
     assert_eq!(proxy.kill(), "");
@@ -247,8 +247,8 @@ fn an_answer_before_the_end_of_the_body_passes() {
         }
     });
     let body = vec![b'y'; 12 << 20];
-    assert_eq!(description(&proxy.request("POST /v1/messages", "", &body)), "413, retry after 7, all");
-    assert_eq!(description(&proxy.request("POST /v1/files", "", &body)), "413, retry after 7, all");
+    assert_eq!(description(proxy.request("POST /v1/messages", "", &body)), "413, retry after 7, all");
+    assert_eq!(description(proxy.request("POST /v1/files", "", &body)), "413, retry after 7, all");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_large_body_passes_whole() {
     let large = vec![message(100_000); 600].join(",");
     let body = format!(r#"{{"model":"m","tools":[{{}}],"messages":[{large}]}}"#).into_bytes();
     assert!((58_000_000..64 << 20).contains(&body.len()));
-    assert_eq!(description(&proxy.request("POST /v1/messages", "", &body)), "200, all");
+    assert_eq!(description(proxy.request("POST /v1/messages", "", &body)), "200, all");
     assert_eq!(seen(&api, &body), "the body as sent");
     assert_eq!(proxy.kill(), "");
 }

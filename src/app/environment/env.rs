@@ -31,6 +31,9 @@ const LONGEST_INPUT: u64 = 16 << 20;
 /// The size of a session, in bytes, above which reading it shows a progress indicator on the terminal.
 const LARGE_SESSION_BYTES: u64 = 8 << 20;
 
+/// A function that receives notes.
+type Listener = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// The environment of a command: locations, output, settings and the global options.
 #[derive(Clone)]
 pub struct Env {
@@ -79,7 +82,7 @@ pub struct Env {
     /// The permissions of the model.
     pub model: ModelPolicy,
     /// Receives the notes in the place of standard error.
-    listener: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    listener: Option<Listener>,
     paged: bool,
     cached: bool,
     cache: OnceLock<Arc<Cache>>,

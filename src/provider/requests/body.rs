@@ -42,6 +42,9 @@ impl Deref for RequestElement {
     }
 }
 
+/// A slot of an element, and the bytes of its value in the element.
+type Place = (Slot, Range<usize>);
+
 /// The content of an element, which depends on its bytes alone.
 #[derive(Clone, Debug)]
 pub struct ElementContent {
@@ -53,9 +56,8 @@ pub struct ElementContent {
     pub contents: Vec<(BlockKind, Key)>,
     /// The form of each content in the file of the client, if that form differs; empty if none does.
     recorded: Vec<Option<Recorded>>,
-    /// The slot of each content and the bytes of its value in the element, found when the content is first replaced; `None` if it cannot
-    /// be changed.
-    places: Vec<OnceLock<Option<(Slot, Range<usize>)>>>,
+    /// The place of each content, found when the content is first replaced; `None` if it cannot be changed.
+    places: Vec<OnceLock<Option<Place>>>,
     /// The content blocks of a message, by their bytes in the element, each with its hash if it is thinking.
     parts: Vec<(Range<usize>, Option<Key>)>,
 }

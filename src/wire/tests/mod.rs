@@ -342,6 +342,7 @@ fn texts_that_cannot_be_stored_wait_for_the_next_request() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "replaces the store")]
 fn a_store_that_was_deleted_or_replaced_is_opened_again() {
     let place = Place::new();
     place.operation(&[("long result", "short")]);
