@@ -6,8 +6,8 @@ use super::relay::{self, Exchange};
 use super::server::Proxy;
 use super::{control, headers};
 use crate::output::{ProxyRequest, RequestStage};
-use crate::provider::{Endpoint, ResponseReader};
-use crate::wire::{Outgoing, RequestFacts, RequestHead};
+use crate::provider::{CallFilter, Endpoint, ResponseReader};
+use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, TOOL};
 use anyhow::Context;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -61,7 +61,8 @@ async fn forward(
     let request =
         ProxyRequest { time: proxy.now(), method: head.method.clone(), path: head.path().to_owned(), ..ProxyRequest::default() };
     let mut passage = Passage::new(proxy.clone(), request);
-    let is_api = head.api().is_some();
+    let api = head.api();
+    let is_api = api.is_some();
     let is_compressed = parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
     let (body, received) = if is_api && !is_compressed {
         match body::read(body, &proxy.buffers).await? {
@@ -84,7 +85,7 @@ async fn forward(
     let reads = is_api && proxy.upstream.compresses(base);
     let sent = match outgoing(parts, endpoint, base, body, reads) {
         Ok(request) => {
-            passage.keep(&request);
+            passage.keep(api, &request);
             passage.sent(proxy.env.elapsed().saturating_sub(received));
             proxy.upstream.send(request).await
         }
@@ -156,9 +157,11 @@ fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, bas
     let exchange = passage.exchange.take().filter(|_| parts.status == StatusCode::OK && is_event_stream(&parts.headers));
     parts.headers = headers::forwarded(&parts.headers, None);
     parts.version = Version::HTTP_11;
-    if let Some((facts, exchange)) = exchange {
+    if let Some((facts, exchange)) = exchange
+        && let Some(filter) = CallFilter::new(exchange.api, TOOL.name, TOOL.input)
+    {
         parts.headers.remove(CONTENT_LENGTH);
-        return Response::from_parts(parts, relay::body(body, passage, facts, exchange));
+        return Response::from_parts(parts, relay::body(body, passage, facts, exchange, filter));
     }
     Response::from_parts(parts, http_body_util::BodyExt::boxed_unsync(Tee::new(body, passage)))
 }
@@ -241,11 +244,11 @@ impl Passage {
     }
 
     /// Keeps a request for those that continue it, if it offers the tool of aperture.
-    fn keep(&mut self, request: &Request<RequestBody>) {
+    fn keep(&mut self, api: Option<RequestApi>, request: &Request<RequestBody>) {
         let facts = self.decided.as_ref().map(|(facts, _)| facts.clone());
-        if let (Some(body), Some(facts)) = (self.offered.take(), facts) {
+        if let (Some(api), Some(body), Some(facts)) = (api, self.offered.take(), facts) {
             let (method, uri, headers) = (request.method().clone(), request.uri().clone(), request.headers().clone());
-            self.exchange = Some((facts, Exchange { method, uri, headers, body }));
+            self.exchange = Some((facts, Exchange { api, method, uri, headers, body }));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::app::proxied::answer_call;
 use crate::model::{Key, WithheldReply};
 use crate::output::plural;
 use crate::provider::{CallFilter, Reply, RequestDocument, WithheldCall, call_result, continued};
-use crate::wire::{RequestFacts, TOOL};
+use crate::wire::{RequestApi, RequestFacts, TOOL};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
@@ -27,6 +27,8 @@ const WAITING: usize = 4;
 
 /// A request as it was sent, for the requests that continue it.
 pub struct Exchange {
+    /// The API.
+    pub api: RequestApi,
     /// The method.
     pub method: Method,
     /// The address.
@@ -50,10 +52,9 @@ impl Exchange {
 }
 
 /// Returns the body for the client. The work ends when the client drops it.
-pub fn body(response: Incoming, passage: Passage, facts: RequestFacts, exchange: Exchange) -> ResponseBody {
+pub fn body(response: Incoming, passage: Passage, facts: RequestFacts, exchange: Exchange, filter: CallFilter) -> ResponseBody {
     let (client, pieces) = channel(WAITING);
     let is_gone = client.clone();
-    let filter = CallFilter::new(TOOL.name, TOOL.input);
     let proxy = passage.proxy().clone();
     let relay = Relay { proxy, client, passage, facts, exchange, filter, pending: Vec::new(), rounds: 0 };
     tokio::spawn(async move {
@@ -135,7 +136,7 @@ impl Relay {
             self.finish(end).await;
             return None;
         }
-        let next = match continued_body(&self.exchange.body, &content, &results) {
+        let next = match continued_body(self.exchange.api, &self.exchange.body, &content, &results) {
             Some(body) => self.proceed(body).await,
             None => None,
         };
@@ -149,17 +150,18 @@ impl Relay {
     /// Executes calls and returns their results as JSON.
     async fn results(&self, calls: Vec<WithheldCall>) -> Vec<String> {
         if self.rounds >= LIMIT {
-            return calls.iter().map(|call| call_result(&call.id, TOO_MANY)).collect();
+            return calls.iter().map(|call| call_result(self.exchange.api, &call.id, TOO_MANY)).collect();
         }
+        let api = self.exchange.api;
         let (proxy, session) = (self.proxy.clone(), self.facts.session.clone());
         let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
         let executed = tokio::task::spawn_blocking(move || {
             let mut env = proxy.env.clone();
             env.refresh();
-            let result = |call: &WithheldCall| call_result(&call.id, &answer_call(&env, &session, &call.id, &call.input));
+            let result = |call: &WithheldCall| call_result(api, &call.id, &answer_call(&env, &session, &call.id, &call.input));
             calls.iter().map(result).collect()
         });
-        executed.await.unwrap_or_else(|_| ids.iter().map(|id| call_result(id, "failed: an internal error")).collect())
+        executed.await.unwrap_or_else(|_| ids.iter().map(|id| call_result(api, id, "failed: an internal error")).collect())
     }
 
     /// Sends the request that continues the current one, and returns its response; `None` if it fails.
@@ -220,8 +222,8 @@ impl Relay {
     }
 }
 
-fn continued_body(body: &[u8], content: &[String], results: &[String]) -> Option<Vec<u8>> {
-    continued(&RequestDocument::new(body)?, content, results)
+fn continued_body(api: RequestApi, body: &[u8], content: &[String], results: &[String]) -> Option<Vec<u8>> {
+    continued(api, &RequestDocument::new(body)?, content, results)
 }
 
 /// The body that a client receives.

@@ -65,7 +65,9 @@ mod tests {
 
     #[test]
     fn the_tool_takes_few_tokens() {
-        let tokens = o200k(&TOOL.json(RequestApi::Messages).unwrap());
-        assert!(tokens < 200, "{tokens}");
+        for api in [RequestApi::Messages, RequestApi::Responses] {
+            let tokens = o200k(&TOOL.json(api).unwrap());
+            assert!(tokens < 200, "{tokens}");
+        }
     }
 }
