@@ -17,10 +17,11 @@ use std::path::PathBuf;
   aperture proxy stop
 
 Responses pass byte for byte, and so do requests except for these changes: contents are
-sent as aperture changed them, and after each new prompt follow the manifest and the texts
-of aperture stage. In a session that begins behind the proxy the model has the tool
-aperture, with the commands that aperture obey executes; the proxy answers its calls, and the
-client does not see them. [pipeline] in the settings switches each of them, --observe all.
+sent as aperture changed them, and after each new prompt follow the manifest, the selected
+and pinned blocks and the texts of aperture stage. In a session that begins behind the proxy
+the model has the tool aperture, with the commands that aperture obey executes; the proxy
+answers its calls, and the client does not see them. [pipeline] in the settings switches each
+stage, --observe all; aperture proxy explain N lists the work of each on a request.
 Credentials are sent to the API and are not stored. Without --upstream a request goes to
 the API that its path and headers name."
 )]

@@ -150,12 +150,21 @@ overrides both.
   [watch]                      for watch --apply-policy: seconds without a new
   idle_seconds = 60            row before the rules may act
 
-  [pipeline]                   the stages of the proxy:
-  edits = true                 contents are sent as the log has them
-  injection = true             staged texts are inserted after new prompts
-  manifest = true              and the manifest, if it has changed
+  [pipeline]                   the stages of the proxy, in order:
+  ingest = true                bodies are read, else they pass as streams
+  parse = true                 and parsed, else nothing in them is changed
+  zones = true                 texts pinned to the top follow the first message
+  injection = true             texts are added after new prompts:
+  manifest = true                the manifest
+  selection = true               focused blocks, pinned blocks that are gone
+  headers = false                headers of messages and parts since the last
+                                 prompt, as in transcript --headers
   tool = true                  the model has the tool aperture, from the
                                first request of a session on
+  condensation = true          contents are sent as the log has them
+  budget = true                the rules act on the window
+  reorder = true               added texts have a fixed order
+  emit = true                  changed bodies are sent, else the original ones
 
   [model]                      permissions of the model, by command: auto,
   archive = \"auto\"             approve (pending in aperture inbox) or deny;

@@ -79,7 +79,7 @@ pub use status_line::StatusLineReport;
 pub use style::{Paint, Style};
 pub use summary::{SummaryFormat, SummaryReport};
 pub use tell::TellReport;
-pub use transcript::{MessageText, PartText, TranscriptReport, TranscriptStyle};
+pub use transcript::{Headers, MessageText, PartText, PrunedRange, TranscriptReport, TranscriptStyle};
 pub use usage::UsageReport;
 pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};

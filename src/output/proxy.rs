@@ -222,7 +222,7 @@ impl Report for ProxyRequestReport {
         let mut text = style.paint(Paint::Heading, &heading) + "\n";
         let mut field = |name: &str, value: &str| {
             if !value.is_empty() {
-                text.push_str(&format!("{}{value}\n", padded(name, 12)));
+                text.push_str(&format!("{}{value}\n", padded(name, 14)));
             }
         };
         field("time", &time(style, request.time));
@@ -253,7 +253,7 @@ impl Report for ProxyRequestReport {
         field("added", &added(request));
         field("status", &state(request, style));
         for stage in &request.stages {
-            text.push_str(&format!("{}{}\n", padded(&clip(&stage.stage, 11), 12), printable(&stage.note)));
+            text.push_str(&format!("{}{}\n", padded(&clip(&stage.stage, 13), 14), printable(&stage.note)));
         }
         text
     }

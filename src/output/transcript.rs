@@ -86,8 +86,8 @@ impl Report for TranscriptReport {
     }
 }
 
-/// Writes the in-band form: a line before the message and a line before each part.
-fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
+/// Returns the line before a message in the in-band form.
+fn message_header(style: &Style, message: &MessageText) -> String {
     let moment = message.timestamp.map_or_else(|| "unknown".to_owned(), |moment| time(style, moment));
     let all = |test: &dyn Fn(&PartText) -> bool| !message.parts.is_empty() && message.parts.iter().all(test);
     let mark = if all(&|part| part.pin.is_some()) {
@@ -97,26 +97,83 @@ fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
     } else {
         ""
     };
-    text.push_str(&format!(
+    format!(
         "--- Message ID: {} | Role: {} | From: {} | Time: {moment} | Tokens: {}{mark} ---\n",
         message.id,
         message.role,
         printable(&message.from),
         tokens(message.tokens)
-    ));
+    )
+}
+
+/// Returns the line before a part in the in-band form.
+fn part_header(part: &PartText) -> String {
+    let mark = match (part.pin, part.level) {
+        (Some(_), _) => " | PINNED",
+        (None, Level::Original) => "",
+        _ => " | PRUNED",
+    };
+    let id = part.block.map_or_else(|| "none".to_owned(), |number| format!("block-{number}"));
+    let left = part.turns_left.map_or_else(|| "always".to_owned(), |turns| turns.to_string());
+    format!("[Part ID: {id} | Type: {} | Tokens: {} | Turns Left: {left}{mark}]\n", printable(&part.kind), tokens(part.tokens))
+}
+
+/// A range of pruned blocks of one level and reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrunedRange {
+    /// The first block.
+    pub first: BlockNumber,
+    /// The last block.
+    pub last: BlockNumber,
+    /// The level.
+    pub level: Level,
+    /// The reason, or an empty text.
+    pub reason: String,
+}
+
+/// The headers of messages without their contents, and the pruned ranges, for a model.
+#[derive(Clone, Debug)]
+pub struct Headers {
+    /// The messages.
+    pub messages: Vec<MessageText>,
+    /// The pruned ranges of the window.
+    pub pruned: Vec<PrunedRange>,
+}
+
+impl Headers {
+    /// The explanation of the headers for the model, in less than 150 tokens.
+    pub const INSTRUCTIONS: &str = "\
+aperture lists here the headers of the messages and parts since the last prompt. block-12 is #12 in memory commands on a line
+of their own, such as @expand(12). Turns Left: until a part is stale. PRUNED: shortened; the pruned ranges name all such
+blocks and why. Do not write headers yourself.";
+
+    /// Returns the text.
+    pub fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for message in &self.messages {
+            text.push_str(&message_header(style, message));
+            message.parts.iter().for_each(|part| text.push_str(&part_header(part)));
+        }
+        if !self.pruned.is_empty() {
+            text.push_str("Pruned ranges:\n");
+        }
+        for range in &self.pruned {
+            let blocks = match range.first == range.last {
+                true => format!("block-{}", range.first),
+                false => format!("block-{}..block-{}", range.first, range.last),
+            };
+            let reason = if range.reason.is_empty() { String::new() } else { format!(" | {}", printable(&range.reason)) };
+            text.push_str(&format!("[{blocks} | {}{reason}]\n", range.level.name()));
+        }
+        text.trim_end().to_owned()
+    }
+}
+
+/// Writes the in-band form: a line before the message and a line before each part.
+fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
+    text.push_str(&message_header(style, message));
     for part in &message.parts {
-        let mark = match (part.pin, part.level) {
-            (Some(_), _) => " | PINNED",
-            (None, Level::Original) => "",
-            _ => " | PRUNED",
-        };
-        let id = part.block.map_or_else(|| "none".to_owned(), |number| format!("block-{number}"));
-        let left = part.turns_left.map_or_else(|| "always".to_owned(), |turns| turns.to_string());
-        text.push_str(&format!(
-            "[Part ID: {id} | Type: {} | Tokens: {} | Turns Left: {left}{mark}]\n",
-            printable(&part.kind),
-            tokens(part.tokens)
-        ));
+        text.push_str(&part_header(part));
         // Indents content that looks like a header by one space, so that no content can forge a header.
         let content = printable(&part.content);
         let forged = |line: &str| line.starts_with("--- Message ID:") || line.starts_with("[Part ID:");
@@ -150,5 +207,47 @@ fn push_lines(text: &mut String, content: &str) {
     text.push_str(content);
     if !content.is_empty() && !content.ends_with('\n') {
         text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_have_a_line_for_each_message_part_and_pruned_range() {
+        let part = PartText {
+            block: Some(3),
+            kind: "tool_result Read".to_owned(),
+            role: Role::ToolResult,
+            tokens: TokenCount::estimated(40.0),
+            turns_left: Some(2),
+            pin: None,
+            level: Level::Trimmed,
+            content: "content".to_owned(),
+            readable: "content".to_owned(),
+        };
+        let message = MessageText {
+            id: 2,
+            role: "user",
+            from: "tools".to_owned(),
+            timestamp: None,
+            tokens: TokenCount::estimated(40.0),
+            parts: vec![part],
+        };
+        let range = |first, last, reason: &str| PrunedRange { first, last, level: Level::Archived, reason: reason.to_owned() };
+        let headers = Headers { messages: vec![message], pruned: vec![range(3, 3, ""), range(5, 9, "superseded")] };
+        assert_eq!(
+            headers.text(&Style { color: false, width: 80, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC }),
+            "--- Message ID: 2 | Role: user | From: tools | Time: unknown | Tokens: ~40 | PRUNED ---\n\
+             [Part ID: block-3 | Type: tool_result Read | Tokens: ~40 | Turns Left: 2 | PRUNED]\n\
+             Pruned ranges:\n[block-3 | archived]\n[block-5..block-9 | archived | superseded]"
+        );
+    }
+
+    #[test]
+    fn the_instructions_have_less_than_150_tokens() {
+        let count = crate::engine::tokens::most_tokens(Headers::INSTRUCTIONS, "claude-opus-5-5");
+        assert!(count < 150.0, "{count}");
     }
 }

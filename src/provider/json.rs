@@ -46,6 +46,11 @@ pub fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str::<Members<'_>>(value.get()).map(|members| members.0).unwrap_or_default()
 }
 
+/// Returns the members of the object that the bytes are, as [`members`], in one pass; `None` if they are anything else.
+pub fn document_members(bytes: &[u8]) -> Option<Vec<(Cow<'_, str>, &RawValue)>> {
+    serde_json::from_slice::<Members<'_>>(bytes).ok().map(|members| members.0)
+}
+
 /// Returns the member `name` of an object; of equal names the last one, as in JavaScript.
 pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
     members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)

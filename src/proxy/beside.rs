@@ -1,17 +1,20 @@
-//! The work after a request: the commands of the model, the manifest for the next prompt, and refusals by the API. It runs on a
+//! The work after a request: the commands of the model, the texts for the next prompt, and refusals by the API. It runs on a
 //! thread of its own, one task after the other, and no request waits for it.
 
 use super::server::Proxy;
-use crate::app::{CommandError, proxied, wait};
+use crate::app::{CommandError, Env, proxied, wait};
 use crate::provider::ResponseContent;
 use crate::wire::RequestFacts;
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// The time in which a client usually writes the answer to its session file.
 const WRITTEN: Duration = Duration::from_millis(300);
+/// The interval of checks if the user changed the session after its last answer.
+const STORE_STEP: Duration = Duration::from_millis(500);
 
 /// A request with its response.
 pub struct Answered {
@@ -40,26 +43,68 @@ pub fn start(proxy: impl FnOnce(Tasks) -> Arc<Proxy>) -> std::io::Result<Arc<Pro
 }
 
 fn work(proxy: &Weak<Proxy>, queue: &Receiver<Answered>) {
-    let (mut waiting, mut recorded) = (VecDeque::new(), BTreeSet::new());
+    let mut worker = Worker::default();
     loop {
-        let task = waiting.pop_front().or_else(|| queue.recv().ok());
-        let (Some(task), Some(proxy)) = (task, proxy.upgrade()) else { return };
-        waiting.extend(queue.try_iter());
+        let task = match worker.waiting.pop_front() {
+            Some(task) => Ok(task),
+            None => queue.recv_timeout(STORE_STEP),
+        };
+        let Some(proxy) = proxy.upgrade() else { return };
+        worker.waiting.extend(queue.try_iter());
+        // After a panic the next task is executed.
+        let done = catch_unwind(AssertUnwindSafe(|| match &task {
+            Ok(task) => worker.execute(&proxy, task, queue),
+            Err(_) => worker.look(&proxy),
+        }));
+        if done.is_err() {
+            proxy.report_once("an internal error after a request; the requests are not affected");
+        }
+        if matches!(task, Err(RecvTimeoutError::Disconnected)) {
+            return;
+        }
+    }
+}
+
+/// The state of the worker.
+#[derive(Default)]
+struct Worker {
+    /// Tasks that arrived while another one was executed.
+    waiting: VecDeque<Answered>,
+    /// The sessions that are recorded as those of this proxy.
+    recorded: BTreeSet<String>,
+    /// The session whose prompt is next, and the version of the store when its texts were prepared.
+    prepared: Option<(String, Option<i64>)>,
+}
+
+impl Worker {
+    fn execute(&mut self, proxy: &Arc<Proxy>, task: &Answered, queue: &Receiver<Answered>) {
         match task.status {
             200..300 => proxy.wire.accepted(&task.facts),
-            400 if task.changed => refused(&proxy, &task.facts),
+            400 if task.changed => refused(proxy, &task.facts),
             _ => {}
         }
         if !task.facts.is_main || proxy.options.observe || !task.complete || task.status != 200 {
-            continue;
+            return;
         }
-        answered(&proxy, &task, &mut recorded);
-        waiting.extend(queue.try_iter());
-        // Later requests of the session make the manifest again.
-        let is_last = !waiting.iter().any(|later: &Answered| later.facts.session == task.facts.session);
+        let session = &task.facts.session;
+        answered(proxy, task, &mut self.recorded);
+        self.waiting.extend(queue.try_iter());
+        // Later requests of the session prepare the texts again.
+        let is_last = !self.waiting.iter().any(|later| later.facts.session == *session);
         if is_last && !task.content.calls {
             wait(WRITTEN);
-            set_manifest(&proxy, &task.facts.session);
+            prepare(proxy, session);
+            self.prepared = Some((session.clone(), proxy.wire.store_version()));
+        }
+    }
+
+    /// Prepares the texts again if the user changed the session meanwhile.
+    fn look(&mut self, proxy: &Arc<Proxy>) {
+        if let Some((session, version)) = &mut self.prepared {
+            let now = proxy.wire.store_version();
+            if std::mem::replace(version, now) != now {
+                prepare(proxy, session);
+            }
         }
     }
 }
@@ -75,10 +120,9 @@ fn refused(proxy: &Proxy, facts: &RequestFacts) {
 }
 
 /// Records that the session passes the proxy, and executes the commands of the answer.
-fn answered(proxy: &Proxy, task: &Answered, recorded: &mut BTreeSet<String>) {
+fn answered(proxy: &Arc<Proxy>, task: &Answered, recorded: &mut BTreeSet<String>) {
     let session = &task.facts.session;
-    let mut env = proxy.env.clone();
-    env.refresh();
+    let env = environment(proxy);
     if !recorded.contains(session) {
         match proxied::record(&env, session, env.process()) {
             Ok(()) => drop(recorded.insert(session.clone())),
@@ -86,21 +130,28 @@ fn answered(proxy: &Proxy, task: &Answered, recorded: &mut BTreeSet<String>) {
         }
     }
     if task.content.text.contains('@')
+        && !task.facts.asks_for_summary
         && let Err(error) = proxied::obey_message(&env, session, &task.content.text)
     {
         report(proxy, &error);
     }
 }
 
-/// Prepares the manifest for the next prompt.
-fn set_manifest(proxy: &Proxy, session: &str) {
-    let mut env = proxy.env.clone();
-    env.refresh();
-    match proxied::manifest_of(&env, session) {
-        Ok(Some(manifest)) => proxy.wire.set_manifest(session, manifest),
-        Ok(None) => {}
+/// Prepares the texts for the next prompt.
+fn prepare(proxy: &Arc<Proxy>, session: &str) {
+    let env = environment(proxy);
+    match proxied::texts_of(&env, session) {
+        Ok(texts) => proxy.wire.prepare(session, texts),
         Err(error) => report(proxy, &error),
     }
+}
+
+/// Returns the environment at this moment. Its notes are reported once, not after each request.
+fn environment(proxy: &Arc<Proxy>) -> Env {
+    let reporting = proxy.clone();
+    let mut env = proxy.env.beside(move |note| reporting.report_once(note));
+    env.refresh();
+    env
 }
 
 fn report(proxy: &Proxy, error: &CommandError) {

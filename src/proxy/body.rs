@@ -8,13 +8,15 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
+use tokio::sync::oneshot;
 
 /// The maximum size of a request body that is read whole, in bytes.
 pub const LARGEST: usize = 64 << 20;
 
-/// The number and the maximum size in bytes of buffers that are kept between requests.
+/// The number of buffers that are kept between requests.
 const KEPT_BUFFERS: usize = 2;
-const LARGEST_KEPT: usize = 4 << 20;
+/// The maximum size of a body or a buffer that is kept after it was sent, in bytes.
+pub const LARGEST_KEPT: usize = 4 << 20;
 
 /// An error of any body.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -99,6 +101,66 @@ impl Drop for Lent {
             self.bytes.clear();
             kept.push(std::mem::take(&mut self.bytes));
         }
+    }
+}
+
+/// Returns a body that passes on as it arrives, and receives its bytes when it has arrived. There are none if it is cut, or larger than
+/// [`LARGEST_KEPT`].
+pub fn kept(body: Incoming, buffers: &Buffers) -> (RequestBody, oneshot::Receiver<Bytes>) {
+    let (whole, received) = oneshot::channel();
+    let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut bytes = buffers.take();
+    bytes.reserve(expected.min(LARGEST_KEPT));
+    let kept = Kept { inner: body, bytes, whole: Some(whole), buffers: buffers.clone() };
+    (kept.boxed_unsync(), received)
+}
+
+struct Kept {
+    inner: Incoming,
+    bytes: Vec<u8>,
+    whole: Option<oneshot::Sender<Bytes>>,
+    buffers: Buffers,
+}
+
+impl Kept {
+    fn keep(&mut self, piece: &[u8]) {
+        if self.bytes.len() + piece.len() > LARGEST_KEPT {
+            (self.whole, self.bytes) = (None, Vec::new());
+        } else if self.whole.is_some() {
+            self.bytes.extend_from_slice(piece);
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(whole) = self.whole.take() {
+            // The receiver is gone if the proxy is ending.
+            let _ = whole.send(self.buffers.lend(std::mem::take(&mut self.bytes)));
+        }
+    }
+}
+
+impl Body for Kept {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
+        if let Some(piece) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
+            self.keep(piece);
+        }
+        // A body of a known length is not polled again after its last piece.
+        if frame.is_none() || self.inner.is_end_stream() {
+            self.end();
+        }
+        Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
     }
 }
 

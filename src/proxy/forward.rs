@@ -7,19 +7,21 @@ use super::server::Proxy;
 use super::{control, headers};
 use crate::output::{ProxyRequest, RequestStage};
 use crate::provider::{CallFilter, Endpoint, ResponseReader};
-use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, TOOL};
+use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, Stage, TOOL, Wire};
 use anyhow::Context;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 /// The maximum size of a recorded response, in bytes.
 const LONGEST_RECORD: usize = 16 << 20;
-/// The stage that sends the body.
-const EMIT: &str = "emit";
+/// The size in bytes from which a body can pass without being read first.
+const SMALL: u64 = 64 << 10;
 
 /// Answers a request.
 ///
@@ -61,26 +63,10 @@ async fn forward(
     let request =
         ProxyRequest { time: proxy.now(), method: head.method.clone(), path: head.path().to_owned(), ..ProxyRequest::default() };
     let mut passage = Passage::new(proxy.clone(), request);
-    let api = head.api();
+    let api = head.api().filter(|_| proxy.wire.reads());
     let is_api = api.is_some();
     let is_compressed = parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
-    let (body, received) = if is_api && !is_compressed {
-        match body::read(body, &proxy.buffers).await? {
-            Read::Whole(bytes) => {
-                let received = proxy.env.elapsed();
-                (Upload::from(passage.decide(head, bytes).await), received)
-            }
-            Read::Larger(body) => {
-                passage.stage("passed on as a stream: the body is too large to be changed");
-                (Upload::stream(body), proxy.env.elapsed())
-            }
-        }
-    } else {
-        if is_api {
-            passage.stage("passed on as a stream: the body is compressed");
-        }
-        (Upload::stream(body::stream(body)), proxy.env.elapsed())
-    };
+    let (body, received) = upload(&mut passage, head, is_compressed, body).await?;
     let base = proxy.options.upstream.as_deref().unwrap_or(endpoint.base_url());
     let reads = is_api && proxy.upstream.compresses(base);
     let sent = match outgoing(parts, endpoint, base, body, reads) {
@@ -93,6 +79,10 @@ async fn forward(
     };
     match sent {
         Ok(response) => Ok(respond(response, passage, is_api, base)),
+        // The passage ends as aborted: the client left before the end of its body.
+        Err(cause) if is_of_client(&cause) => {
+            Ok(error(endpoint, StatusCode::BAD_GATEWAY, "client_gone", "aperture: the request is cut"))
+        }
         Err(cause) => {
             let message = proxy.env.gate.masked(&format!("aperture: no response from {base}: {cause:#}"));
             passage.stage(&message);
@@ -101,6 +91,42 @@ async fn forward(
             Ok(error(endpoint, StatusCode::BAD_GATEWAY, "upstream_unreachable", &message))
         }
     }
+}
+
+/// Returns the body to send, and the time at which it can be sent.
+async fn upload(
+    passage: &mut Passage,
+    head: RequestHead,
+    is_compressed: bool,
+    body: Incoming,
+) -> Result<(Upload, Duration), hyper::Error> {
+    let proxy = passage.proxy.clone();
+    if head.api().is_none() {
+        return Ok((Upload::stream(body::stream(body)), proxy.env.elapsed()));
+    }
+    if is_compressed {
+        passage.stage("passed on as a stream: the body is compressed");
+        return Ok((Upload::stream(body::stream(body)), proxy.env.elapsed()));
+    }
+    let body = match passage.pass(&head, body) {
+        Ok(body) => return Ok((Upload::stream(body), proxy.env.elapsed())),
+        Err(body) => body,
+    };
+    let read = body::read(body, &proxy.buffers).await?;
+    let received = proxy.env.elapsed();
+    let upload = match read {
+        Read::Whole(bytes) => Upload::from(passage.decide(head, bytes).await),
+        Read::Larger(body) => {
+            passage.stage("passed on as a stream: the body is too large to be changed");
+            Upload::stream(body)
+        }
+    };
+    Ok((upload, received))
+}
+
+/// Returns true if a request failed because its body could not be read from the client.
+fn is_of_client(cause: &anyhow::Error) -> bool {
+    cause.chain().any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_user))
 }
 
 /// The body of a request to send.
@@ -201,10 +227,12 @@ pub struct Passage {
     record: Option<Vec<u8>>,
     /// The facts of the request, and if its body was changed.
     decided: Option<(RequestFacts, bool)>,
-    /// The body that was sent, if it offers the tool of aperture.
-    offered: Option<Bytes>,
+    /// The body as it was received and as it was sent, if it offers the tool of aperture.
+    offered: Option<(Bytes, Bytes)>,
     /// The request for those that continue it.
     exchange: Option<(RequestFacts, Exchange)>,
+    /// The facts of a request whose body is passed on as it arrives.
+    arriving: Option<JoinHandle<Option<RequestFacts>>>,
 }
 
 impl Passage {
@@ -221,6 +249,7 @@ impl Passage {
             decided: None,
             offered: None,
             exchange: None,
+            arriving: None,
         }
     }
 
@@ -232,7 +261,7 @@ impl Passage {
         (request.client_bytes, request.sent_bytes) = (bytes, bytes);
         self.update(|of| (request.method, request.path) = (of.method.clone(), of.path.clone()));
         let mut passage = Passage::new(self.proxy.clone(), request);
-        passage.note("tool", &format!("continues request {} with the results of its calls", self.number));
+        passage.note(Stage::Emit.name(), &format!("continues request {} with the results of its calls", self.number));
         passage.decided = Some((facts.clone(), true));
         passage.begin_record("sent", body);
         passage
@@ -246,9 +275,9 @@ impl Passage {
     /// Keeps a request for those that continue it, if it offers the tool of aperture.
     fn keep(&mut self, api: Option<RequestApi>, request: &Request<RequestBody>) {
         let facts = self.decided.as_ref().map(|(facts, _)| facts.clone());
-        if let (Some(api), Some(body), Some(facts)) = (api, self.offered.take(), facts) {
+        if let (Some(api), Some((received, body)), Some(facts)) = (api, self.offered.take(), facts) {
             let (method, uri, headers) = (request.method().clone(), request.uri().clone(), request.headers().clone());
-            self.exchange = Some((facts, Exchange { api, method, uri, headers, body }));
+            self.exchange = Some((facts, Exchange { api, method, uri, headers, received, body }));
         }
     }
 
@@ -266,12 +295,36 @@ impl Passage {
 
     /// Adds a note on what was sent.
     fn stage(&self, note: &str) {
-        self.note(EMIT, note);
+        self.note(Stage::Emit.name(), note);
     }
 
     /// Adds a note on the work of a stage.
     pub fn note(&self, stage: &str, note: &str) {
         self.update(|request| request.stages.push(RequestStage { stage: stage.to_owned(), note: note.to_owned() }));
+    }
+
+    /// Returns the body as a stream if it is sent as it is, whatever it contains: then no time is spent before it is sent, and its facts
+    /// are read when it has arrived. Otherwise it returns the body unread.
+    fn pass(&mut self, head: &RequestHead, body: Incoming) -> Result<RequestBody, Incoming> {
+        // A small body is read faster than this is decided; a large one would be in memory while the next one arrives.
+        if !(SMALL..=body::LARGEST_KEPT as u64).contains(&body.size_hint().lower())
+            || self.proxy.options.record.is_some()
+            || !self.proxy.wire.passes(head)
+        {
+            return Err(body);
+        }
+        let (body, arrived) = body::kept(body, &self.proxy.buffers);
+        let (proxy, number, head) = (self.proxy.clone(), self.number, head.clone());
+        self.arriving = Some(tokio::spawn(async move {
+            let bytes = arrived.await.ok()?;
+            let facts = tokio::task::spawn_blocking(move || Wire::facts(&head, &bytes)).await;
+            match &facts {
+                Ok(facts) => proxy.list(number, facts, proxy.as_received()),
+                Err(_) => proxy.report_once("an internal error: the facts of a request are not listed"),
+            }
+            facts.ok()
+        }));
+        Ok(body)
     }
 
     /// Returns the bytes to send for a body, and if they differ from it. Any failure gives the body as it is.
@@ -287,32 +340,21 @@ impl Passage {
         if let Some(fault) = fault {
             self.proxy.report_once(fault);
         }
-        let Outgoing { body, offers_tool, facts } = outgoing;
-        if let Some(problem) = &facts.problem {
-            self.proxy.report_once(&format!("the body was sent as it was received: {problem}"));
-        }
+        let Outgoing { body, offers_tool, mut facts } = outgoing;
         let body = body.filter(|body| **body != *original).map(Bytes::from);
         let note = match (&body, fault) {
             (_, Some(fault)) => fault.to_owned(),
             (Some(body), None) => format!("changed: {} bytes received, {} bytes sent", original.len(), body.len()),
-            (None, None) if self.proxy.options.observe => "sent as received: the proxy only observes".to_owned(),
-            (None, None) => "sent as received".to_owned(),
+            (None, None) => self.proxy.as_received().to_owned(),
         };
         let sent = body.clone().unwrap_or_else(|| original.clone());
-        self.update(|request| {
-            request.session.clone_from(&facts.session);
-            request.line.clone_from(&facts.line);
-            request.model.clone_from(&facts.model);
-            (request.client_bytes, request.sent_bytes) = (original.len() as u64, sent.len() as u64);
-            let stages = facts.stages.iter();
-            request.stages.extend(stages.map(|stage| RequestStage { stage: stage.stage.to_owned(), note: stage.note.clone() }));
-            request.stages.push(RequestStage { stage: EMIT.to_owned(), note });
-        });
+        (facts.client_bytes, facts.sent_bytes) = (original.len() as u64, sent.len() as u64);
+        self.proxy.list(self.number, &facts, &note);
         if body.is_some() {
             self.proxy.requests.count_changed();
         }
         self.decided = Some((facts, body.is_some()));
-        self.offered = offers_tool.then(|| sent.clone());
+        self.offered = offers_tool.then(|| (original.clone(), sent.clone()));
         self.begin_record("request", &original);
         if let Some(body) = &body {
             self.begin_record("sent", body);
@@ -347,10 +389,31 @@ impl Passage {
     }
 
     /// Takes the end of the response; later ends are ignored.
-    pub fn end(&mut self, outcome: &str) {
+    pub fn end(&mut self, outcome: &'static str) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
+        let Some(arriving) = self.arriving.take() else { return self.conclude(outcome) };
+        let Ok(runtime) = Handle::try_current() else { return };
+        // The facts of the request are complete at the end of its entry.
+        let ended = Passage {
+            proxy: self.proxy.clone(),
+            reader: self.reader.take(),
+            record: None,
+            decided: None,
+            arriving: None,
+            offered: None,
+            exchange: None,
+            ..*self
+        };
+        runtime.spawn(async move {
+            let mut ended = ended;
+            ended.decided = arriving.await.ok().flatten().map(|facts| (facts, false));
+            ended.conclude(outcome);
+        });
+    }
+
+    fn conclude(&mut self, outcome: &str) {
         let content = self.reader.take().map(ResponseReader::finish).unwrap_or_default();
         let billed = content.tokens;
         let failed = self.failed || outcome == "cut";
@@ -372,6 +435,29 @@ impl Passage {
             // Without the worker, the proxy is ending.
             let _ = self.proxy.tasks.send(Answered { facts, changed, status: self.status, complete, content });
         }
+    }
+}
+
+impl Proxy {
+    /// Returns the note on a body that was not changed.
+    fn as_received(&self) -> &'static str {
+        if self.options.observe { "sent as received: the proxy only observes" } else { "sent as received" }
+    }
+
+    /// Lists the facts of a request and a note on the bytes that were sent, and reports the problem that kept the body from being changed.
+    fn list(&self, number: u64, facts: &RequestFacts, note: &str) {
+        if let Some(problem) = &facts.problem {
+            self.report_once(&format!("the body was sent as it was received: {problem}"));
+        }
+        self.requests.update(number, |request| {
+            request.session.clone_from(&facts.session);
+            request.line.clone_from(&facts.line);
+            request.model.clone_from(&facts.model);
+            (request.client_bytes, request.sent_bytes) = (facts.client_bytes, facts.sent_bytes);
+            let stages = self.wire.explained(facts).into_iter();
+            request.stages.extend(stages.map(|stage| RequestStage { stage: stage.stage.name().to_owned(), note: stage.note }));
+            request.stages.push(RequestStage { stage: Stage::Emit.name().to_owned(), note: note.to_owned() });
+        });
     }
 }
 

@@ -5,10 +5,10 @@ use super::body::{BodyError, RequestBody, ResponseBody, whole};
 use super::forward::{Passage, is_event_stream};
 use super::server::Proxy;
 use crate::app::proxied::answer_call;
-use crate::model::{Key, WithheldReply};
+use crate::model::{Key, ReplyPart, WithheldReply};
 use crate::output::plural;
-use crate::provider::{CallFilter, Reply, RequestDocument, WithheldCall, call_result, continued};
-use crate::wire::{RequestApi, RequestFacts, TOOL};
+use crate::provider::{CallFilter, Occurrences, Reply, RequestDocument, WithheldCall, call_result, continued};
+use crate::wire::{RequestApi, RequestFacts, Stage, TOOL};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
@@ -35,7 +35,9 @@ pub struct Exchange {
     pub uri: Uri,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body.
+    /// The body as the client wrote it.
+    pub received: Bytes,
+    /// The body as it was sent.
     pub body: Bytes,
 }
 
@@ -56,7 +58,7 @@ pub fn body(response: Incoming, passage: Passage, facts: RequestFacts, exchange:
     let (client, pieces) = channel(WAITING);
     let is_gone = client.clone();
     let proxy = passage.proxy().clone();
-    let relay = Relay { proxy, client, passage, facts, exchange, filter, pending: Vec::new(), rounds: 0 };
+    let relay = Relay { proxy, client, passage, facts, exchange, filter, pending: Vec::new(), seen: None, rounds: 0 };
     tokio::spawn(async move {
         tokio::select! {
             () = is_gone.closed() => {}
@@ -83,6 +85,8 @@ struct Relay {
     filter: CallFilter,
     /// Responses with calls, until a content block of their continuation is known.
     pending: Vec<WithheldReply>,
+    /// The content blocks of the conversation, counted with the first call.
+    seen: Option<Occurrences>,
     /// Number of responses that were continued.
     rounds: usize,
 }
@@ -128,8 +132,9 @@ impl Relay {
     /// Answers the calls of a response. Returns the response that continues it.
     async fn answer(&mut self, reply: Reply) -> Option<Incoming> {
         let Reply { parts, content, calls, is_alone } = reply;
-        self.passage.note("tool", &format!("{} of {} withheld and answered", plural(calls.len(), "call"), TOOL.name));
+        self.passage.note(Stage::Emit.name(), &format!("{} of {} withheld and answered", plural(calls.len(), "call"), TOOL.name));
         let results = self.results(calls).await;
+        let parts = self.numbered(parts);
         self.pending.push(WithheldReply { parts, results: results.clone(), next: None });
         if !is_alone || self.rounds > LIMIT {
             let end = self.filter.release(is_alone);
@@ -145,6 +150,17 @@ impl Relay {
             self.finish(end).await;
         }
         next
+    }
+
+    /// Numbers the hashes of the content blocks of a response, as they will be in later requests.
+    fn numbered(&mut self, parts: Vec<ReplyPart>) -> Vec<ReplyPart> {
+        let Exchange { api, received, .. } = &self.exchange;
+        let seen = self.seen.get_or_insert_with(|| Occurrences::of(*api, received));
+        let part = |part| match part {
+            ReplyPart::Passed(key) => ReplyPart::Passed(seen.count(key)),
+            withheld => withheld,
+        };
+        parts.into_iter().map(part).collect()
     }
 
     /// Executes calls and returns their results as JSON.
@@ -195,6 +211,7 @@ impl Relay {
         if replies.is_empty() {
             return;
         }
+        let next = next.map(|next| self.seen.as_ref().map_or(next, |seen| seen.next(next)));
         replies.iter_mut().for_each(|reply| reply.next = next);
         let (proxy, facts) = (self.proxy.clone(), self.facts.clone());
         let stored = tokio::task::spawn_blocking(move || proxy.wire.add_replies(&facts, replies, proxy.now())).await;

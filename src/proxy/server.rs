@@ -111,7 +111,8 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let listener = runtime.block_on(TcpListener::bind(listen));
     let listener = listener.with_context(|| format!("cannot listen on {listen}")).map_err(refused)?;
     let address = listener.local_addr()?;
-    let wire = proxied::wire(env, options.observe);
+    let options = Options { observe: options.observe || !env.pipeline.emit, ..options };
+    let wire = proxied::wire(env, !options.observe);
     let control_token = random_token()?;
     let proxy = |tasks| Proxy {
         env: env.clone(),
@@ -231,11 +232,11 @@ impl Proxy {
         }
     }
 
-    /// Reports a fault, each text once. A client that was started behind the proxy uses the terminal, so that the faults are reported
+    /// Reports a fault once, also if another report contained it. A client that was started behind the proxy uses the terminal, so that the faults are reported
     /// after its end.
     pub fn report_once(&self, fault: &str) {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        if !faults.iter().any(|known| known == fault) {
+        if !faults.iter().any(|known| known.contains(fault)) {
             faults.push(fault.to_owned());
             if self.options.client.is_none() {
                 self.env.note(fault);

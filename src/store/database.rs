@@ -1,5 +1,6 @@
 //! Opens and migrates the database of the store.
 
+use crate::fsio::{Disk, RealDisk};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,7 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_wire_calls.sql"),
 ];
 
-/// Longest wait for another process that has locked the store.
+/// Longest wait of a command for another process that has locked the store.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Pause between attempts where SQLite does not wait by itself.
 const BUSY_STEP: Duration = Duration::from_millis(5);
@@ -55,6 +56,8 @@ impl StoreError {
 /// The originals and the operations of one user.
 pub struct Store {
     pub(super) connection: Connection,
+    /// Device and inode of the opened file.
+    file: Option<(u64, u64)>,
 }
 
 /// A session in the store.
@@ -83,7 +86,16 @@ impl Store {
     ///
     /// It was written by a newer version, is damaged, or cannot be opened.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
-        Store::connect(Connection::open(directory.join(STORE_FILE))?)
+        Store::open_within(directory, PATIENCE)
+    }
+
+    /// Opens the store as [`Store::open`], but waits at most this long for other processes, also later.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`].
+    pub fn open_within(directory: &Path, patience: Duration) -> Result<Store, StoreError> {
+        Store::connect(Connection::open(directory.join(STORE_FILE))?, patience)
     }
 
     /// Opens the store in a directory for reading; `None` if there is none.
@@ -92,36 +104,46 @@ impl Store {
     ///
     /// As [`Store::open`].
     pub fn open_existing(directory: &Path) -> Result<Option<Store>, StoreError> {
+        Store::open_existing_within(directory, PATIENCE)
+    }
+
+    /// Opens the store as [`Store::open_existing`], but waits at most this long for other processes, also later.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`].
+    pub fn open_existing_within(directory: &Path, patience: Duration) -> Result<Option<Store>, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let file = directory.join(STORE_FILE);
         // On a read-only disk the store is readable unless a journal is left.
         let connection = Connection::open_with_flags(&file, flags).or_else(|_| Connection::open_with_flags(&file, read_only));
         match connection {
-            Ok(connection) => Store::checked(connection).map(Some),
+            Ok(connection) => Store::checked(connection, patience).map(Some),
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn checked(connection: Connection) -> Result<Store, StoreError> {
-        connection.busy_timeout(PATIENCE)?;
+    fn checked(connection: Connection, patience: Duration) -> Result<Store, StoreError> {
+        connection.busy_timeout(patience)?;
         let found = format(&connection)?;
         if found != MIGRATIONS.len() {
             // An older store is migrated by the first command that writes to it.
             let known = MIGRATIONS.len();
-            return if found > known { Err(StoreError::Newer { found, known }) } else { Store::connect(connection) };
+            return if found > known { Err(StoreError::Newer { found, known }) } else { Store::connect(connection, patience) };
         }
-        Ok(Store { connection })
+        let file = file(&connection);
+        Ok(Store { connection, file })
     }
 
-    fn connect(mut connection: Connection) -> Result<Store, StoreError> {
-        connection.busy_timeout(PATIENCE)?;
+    fn connect(mut connection: Connection, patience: Duration) -> Result<Store, StoreError> {
+        connection.busy_timeout(patience)?;
         let found = format(&connection)?;
         if found > MIGRATIONS.len() {
             return Err(StoreError::Newer { found, known: MIGRATIONS.len() });
         }
-        write_ahead(&connection).map_err(damaged)?;
+        write_ahead(&connection, patience).map_err(damaged)?;
         // FULL: a commit is durable before the session file is replaced.
         connection.execute_batch("PRAGMA synchronous = FULL").map_err(damaged)?;
         if found < MIGRATIONS.len() {
@@ -134,7 +156,13 @@ impl Store {
             transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
             transaction.commit()?;
         }
-        Ok(Store { connection })
+        let file = file(&connection);
+        Ok(Store { connection, file })
+    }
+
+    /// Returns true if the opened file is still that of its path: it was neither deleted nor replaced.
+    pub fn is_current(&self) -> bool {
+        self.file == file(&self.connection)
     }
 
     /// Begins a transaction that waits for other writers first: one that begins with a read would fail at its first write
@@ -144,6 +172,11 @@ impl Store {
     }
 }
 
+/// Returns device and inode of the file at the path of a store; `None` if there is none.
+fn file(connection: &Connection) -> Option<(u64, u64)> {
+    RealDisk.identify(Path::new(connection.path()?)).ok().map(|file| file.inode)
+}
+
 fn format(connection: &Connection) -> Result<usize, StoreError> {
     let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(damaged)?;
     Ok(usize::try_from(format).unwrap_or_default())
@@ -151,8 +184,8 @@ fn format(connection: &Connection) -> Result<usize, StoreError> {
 
 /// Enables write-ahead logging. SQLite does not wait for other processes that enable it at the same moment, whatever its busy
 /// timeout is, so this function retries.
-fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
-    let mut left = PATIENCE.as_millis() / BUSY_STEP.as_millis();
+fn write_ahead(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    let mut left = patience.as_millis() / BUSY_STEP.as_millis();
     loop {
         match connection.execute_batch("PRAGMA journal_mode = WAL") {
             Err(error) if is_busy(&error) && left > 0 => std::thread::sleep(BUSY_STEP),
@@ -182,6 +215,17 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_store_that_was_deleted_or_replaced_is_not_current() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, path) = (Store::open(directory.path()).unwrap(), directory.path().join(STORE_FILE));
+        assert!(store.is_current());
+        std::fs::rename(&path, directory.path().join("moved")).unwrap();
+        assert!(!store.is_current());
+        std::fs::write(&path, b"").unwrap();
+        assert!(cfg!(windows) || !store.is_current());
+    }
 
     #[test]
     fn a_store_that_many_open_at_the_same_moment_is_made_once() {

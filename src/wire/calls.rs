@@ -1,12 +1,9 @@
 //! The tool of aperture in requests: offered from the first request of a conversation on, and its answered calls put back.
 
 use super::session::{Sessions, WireError};
-use super::{PipelineSettings, RequestFacts};
+use super::{PipelineSettings, RequestFacts, Stage};
 use crate::engine::plural;
 use crate::provider::{RequestApi, RequestDocument, ToolDefinition, begins, restored, spliced};
-
-/// The stage that offers the tool.
-const STAGE: &str = "tool";
 
 /// The tool by which the model manages its context window.
 pub const TOOL: ToolDefinition = ToolDefinition {
@@ -39,10 +36,14 @@ pub(super) fn added(
     let mut offer = None;
     if settings.tool && name.is_empty() && line.offers != Some(false) {
         offer = TOOL.offer(api, document);
-        if offer.is_some() && line.offers.is_none() {
+        if line.offers.is_none() {
             let begins = begins(document);
-            // Later requests have the same tools, also after a restart.
-            sessions.save_offer(&session, &name, begins)?;
+            match &offer {
+                // Later requests have the same tools, also after a restart.
+                Some(_) => sessions.save_offer(&session, &name, begins)?,
+                None if !begins => line.offers = Some(false),
+                None => {}
+            }
             offer = offer.filter(|_| begins);
         }
     }
@@ -50,10 +51,10 @@ pub(super) fn added(
     let (mut edits, count) = restored(api, document, &sessions.line(&session, &name)?.replies);
     edits.extend(offer);
     if count > 0 {
-        facts.note(STAGE, format!("{} with the calls of {} put back", plural(count, "response"), TOOL.name));
+        facts.note(Stage::Injection, format!("{} with the calls of {} put back", plural(count, "response"), TOOL.name));
     }
     if offers {
-        facts.note(STAGE, format!("{} is offered to the model", TOOL.name));
+        facts.note(Stage::Injection, format!("{} is offered to the model", TOOL.name));
     }
     Ok(((!edits.is_empty()).then(|| spliced(document.bytes, edits)), offers))
 }

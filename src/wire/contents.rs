@@ -32,7 +32,7 @@ impl Contents {
             let last = states.last().map(|(_, state)| state.clone()).unwrap_or_default();
             let state = match operation.point {
                 Some(point) => at(&states, point).cloned().unwrap_or_default(),
-                None => operation.edits.iter().fold(last, |state, edit| after(state, edit, &mut classes)),
+                None => after(last, &operation.edits, &mut classes),
             };
             states.push((operation.id, state));
         }
@@ -73,27 +73,34 @@ fn at(states: &[(OperationId, State)], point: OperationId) -> Option<&State> {
     count.checked_sub(1).map(|place| &states[place].1)
 }
 
-/// Returns a state after an edit. The edit addresses a content as it was then.
-fn after(mut state: State, edit: &BlockEdit, classes: &mut FxHashMap<Key, Vec<Key>>) -> State {
-    let changed = Key::from_bytes(edit.text.as_bytes());
-    let moved = state.iter().filter(|((original, _), (current, _))| *current == edit.content && *original != edit.content);
-    let moved: Vec<Address> = moved.map(|(address, _)| *address).collect();
-    let address = moved.get(edit.occurrence as usize).copied().unwrap_or_else(|| {
+/// Returns a state after the edits of an operation, which address the contents as they were before it.
+fn after(before: State, edits: &[BlockEdit], classes: &mut FxHashMap<Key, Vec<Key>>) -> State {
+    let addresses: Vec<Address> = edits.iter().map(|edit| address(&before, edit)).collect();
+    let mut state = before;
+    for (address, edit) in addresses.into_iter().zip(edits) {
+        let changed = Key::from_bytes(edit.text.as_bytes());
+        for content in [address.0, changed] {
+            let originals = classes.entry(content).or_default();
+            if !originals.contains(&address.0) {
+                originals.push(address.0);
+            }
+        }
+        match changed == address.0 {
+            true => drop(state.remove(&address)),
+            false => drop(state.insert(address, (changed, edit.text.as_str().into()))),
+        }
+    }
+    state
+}
+
+/// Returns the original content that an edit changes in a state.
+fn address(state: &State, edit: &BlockEdit) -> Address {
+    let mut moved = state.iter().filter(|((original, _), (current, _))| *current == edit.content && *original != edit.content);
+    moved.nth(edit.occurrence as usize).map(|(address, _)| *address).unwrap_or_else(|| {
         // Of the blocks with this original content, only the unchanged ones were counted.
         let left = (0..).filter(|occurrence| !state.contains_key(&(edit.content, *occurrence)));
         (edit.content, left.into_iter().nth(edit.occurrence as usize).unwrap_or(edit.occurrence))
-    });
-    for content in [address.0, changed] {
-        let originals = classes.entry(content).or_default();
-        if !originals.contains(&address.0) {
-            originals.push(address.0);
-        }
-    }
-    match changed == address.0 {
-        true => drop(state.remove(&address)),
-        false => drop(state.insert(address, (changed, edit.text.as_str().into()))),
-    }
-    state
+    })
 }
 
 /// Reads the contents of a request in order.
@@ -167,6 +174,13 @@ mod tests {
         check(&log, Some(0), &["long"], &["long"]);
         check(&log, None, &["long"], &["long"]);
         check(&[], Some(0), &["long"], &["long"]);
+    }
+
+    #[test]
+    fn equal_contents_are_changed_each_at_its_place() {
+        let log = [change(1, &[("long", 0, "a"), ("long", 1, "b"), ("long", 3, "c")]), change(2, &[("long", 0, "d")])];
+        check(&log, Some(1), &["long", "long", "long", "long"], &["a", "b", "long", "c"]);
+        check(&log, Some(2), &["long", "long", "long", "long"], &["a", "b", "d", "c"]);
     }
 
     #[test]

@@ -6,41 +6,24 @@
 
 mod calls;
 mod contents;
+mod pipeline;
 mod rewrite;
 mod session;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use crate::provider::{RequestApi, RequestHead};
 pub use calls::TOOL;
+pub use pipeline::{PipelineSettings, Stage, StageNote};
 pub use session::WireError;
+pub use texts::{PreparedText, TextKind};
 
 use crate::model::WithheldReply;
-use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity};
+use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity, named_in_head};
 use crate::store::Store;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
-
-/// The stages of the pipeline that can be switched off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PipelineSettings {
-    /// Contents are sent as the operation log has them.
-    pub edits: bool,
-    /// Texts are inserted after new prompts. Those that were inserted before stay.
-    pub injection: bool,
-    /// The manifest is one of these texts.
-    pub manifest: bool,
-    /// The tool of aperture is offered to the model.
-    pub tool: bool,
-    /// No request is changed.
-    pub observe: bool,
-}
-
-impl Default for PipelineSettings {
-    fn default() -> PipelineSettings {
-        PipelineSettings { edits: true, injection: true, manifest: true, tool: true, observe: false }
-    }
-}
 
 /// The bytes to send in the place of a request's body, and what is known of the request.
 #[derive(Clone, Debug, Default)]
@@ -68,23 +51,16 @@ pub struct RequestFacts {
     pub sent_bytes: u64,
     /// True if it is a request of the conversation itself, with tools for the model.
     pub is_main: bool,
-    /// The work of each stage of the pipeline, in order; stages without effect are left out.
+    /// True if the client asks for a summary in the place of the conversation: the answer is not one to the user.
+    pub asks_for_summary: bool,
+    /// The work of the stages of the pipeline.
     pub stages: Vec<StageNote>,
     /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,
 }
 
-/// The work of a stage of the pipeline on a request, and its reason.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct StageNote {
-    /// The name of the stage.
-    pub stage: &'static str,
-    /// One line for people.
-    pub note: String,
-}
-
 impl RequestFacts {
-    fn note(&mut self, stage: &'static str, note: impl Into<String>) {
+    fn note(&mut self, stage: Stage, note: impl Into<String>) {
         self.stages.push(StageNote { stage, note: note.into() });
     }
 }
@@ -104,25 +80,29 @@ impl Wire {
         Wire { settings, sessions: Mutex::new(Sessions::new(open)) }
     }
 
+    /// Returns true if a request with this head is sent as it is, whatever its body contains, as far as that is known at once.
+    pub fn passes(&self, head: &RequestHead) -> bool {
+        let is_idle = |(session, line): (&str, &str)| {
+            self.sessions.try_lock().is_ok_and(|known| known.is_known_idle(session, line, self.settings.tool))
+        };
+        let is_off = !self.settings.emit || !self.settings.parse;
+        is_off || named_in_head(head).is_some_and(is_idle)
+    }
+
+    /// Returns the facts of a request that was sent as it was received.
+    pub fn facts(head: &RequestHead, body: &[u8]) -> RequestFacts {
+        ingest(head, body).0
+    }
+
     /// Returns what to send for a request. `now` is the time in milliseconds since 1970, UTC.
     pub fn request(&self, head: &RequestHead, body: &[u8], now: i64) -> Outgoing {
-        let mut facts =
-            RequestFacts { client_bytes: body.len() as u64, sent_bytes: body.len() as u64, ..RequestFacts::default() };
-        let Some(api) = head.api() else { return Outgoing { facts, ..Outgoing::default() } };
-        let Some(document) = RequestDocument::new(body) else {
-            facts.problem = Some("the body is not a JSON object".to_owned());
+        let (mut facts, ingested) = ingest(head, body);
+        let is_on = self.settings.emit && self.settings.parse;
+        let Some((api, document, has_tools, is_named)) = ingested.filter(|_| is_on) else {
             return Outgoing { facts, ..Outgoing::default() };
         };
-        let RequestIdentity { session, line, is_named, has_tools } = identity(head, api, &document);
-        facts.model = document.model();
-        facts.note("ingest", format!("{}, {} bytes", api.format(), body.len()));
-        facts.is_main = has_tools && line.is_empty();
-        (facts.session, facts.line) = (session, line);
-        if self.settings.observe {
-            return Outgoing { facts, ..Outgoing::default() };
-        }
         if !has_tools {
-            facts.note("parse", "a request without tools is not changed");
+            facts.note(Stage::Parse, "a request without tools is not changed");
             return Outgoing { facts, ..Outgoing::default() };
         }
         // The commands of the tool need the file of the session.
@@ -159,7 +139,10 @@ impl Wire {
         let with_calls = whole.as_deref().and_then(RequestDocument::new);
         let document = with_calls.as_ref().unwrap_or(document);
         let changed = match sessions.is_idle(&facts.session, &facts.line)? {
-            true => None,
+            true => {
+                facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait");
+                None
+            }
             false => match RequestBody::parse(api, document, &mut sessions.known) {
                 Some(body) => rewrite::rewrite(&mut sessions, settings, &body, facts, now)?,
                 None => None,
@@ -178,9 +161,24 @@ impl Wire {
         sessions.add_replies(&facts.session, &facts.line, replies, now)
     }
 
-    /// Sets the manifest that the next prompt of a session is followed by.
-    pub fn set_manifest(&self, session: &str, manifest: String) {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).set_manifest(session, manifest);
+    /// Sets the texts that the next prompt of a session is followed by, in the place of those set before.
+    pub fn prepare(&self, session: &str, texts: Vec<PreparedText>) {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).prepare(session, texts);
+    }
+
+    /// Returns a number that differs after another process changed the store; `None` if there is no store.
+    pub fn store_version(&self) -> Option<i64> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).store_version()
+    }
+
+    /// Returns the notes on a request, one for each stage but the last.
+    pub fn explained(&self, facts: &RequestFacts) -> Vec<StageNote> {
+        self.settings.complete(facts.stages.clone())
+    }
+
+    /// Returns true if bodies are read.
+    pub fn reads(&self) -> bool {
+        self.settings.ingest
     }
 
     /// Records that the API refused a changed request. After the second refusal in a row, requests of this line are sent as the
@@ -197,4 +195,25 @@ impl Wire {
     pub fn accepted(&self, facts: &RequestFacts) {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).accepted(&facts.session, &facts.line);
     }
+}
+
+/// A request that can be changed: its API, its body, if it offers tools, and if the client names its session.
+type Ingested<'b> = (RequestApi, RequestDocument<'b>, bool, bool);
+
+/// Reads the facts of a request; the second value is `None` if the request cannot be changed.
+fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<Ingested<'b>>) {
+    let bytes = body.len() as u64;
+    let mut facts = RequestFacts { client_bytes: bytes, sent_bytes: bytes, ..RequestFacts::default() };
+    let Some(api) = head.api() else { return (facts, None) };
+    let Some(document) = RequestDocument::new(body) else {
+        facts.problem = Some("the body is not a JSON object".to_owned());
+        return (facts, None);
+    };
+    let RequestIdentity { session, line, is_named, has_tools, asks_for_summary } = identity(head, api, &document);
+    facts.model = document.model();
+    facts.note(Stage::Ingest, format!("{}, {} bytes", api.format(), body.len()));
+    facts.is_main = has_tools && line.is_empty();
+    facts.asks_for_summary = asks_for_summary;
+    (facts.session, facts.line) = (session, line);
+    (facts, Some((api, document, has_tools, is_named)))
 }

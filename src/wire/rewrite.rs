@@ -1,12 +1,13 @@
 //! The rewriting of one request: changed contents, dropped thinking, inserted texts.
 
+use super::pipeline::{PipelineSettings, Stage};
 use super::session::{Line, Sessions, WireError};
-use super::{PipelineSettings, RequestFacts};
+use super::{RequestFacts, texts};
 use crate::engine::{Binding, binding, plural};
-use crate::model::{BlockKind, Key, OperationId, RowKind};
+use crate::model::{Key, OperationId, RowKind};
 use crate::provider::{BodyEdit, RequestBody};
-use crate::store::{Insertion, WireLine};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::store::WireLine;
+use rustc_hash::FxHashSet;
 
 /// Rewrites a body; `None` if it stays.
 pub(super) fn rewrite(
@@ -18,28 +19,44 @@ pub(super) fn rewrite(
 ) -> Result<Option<Vec<u8>>, WireError> {
     let (session, name) = (facts.session.clone(), facts.line.clone());
     let contents: usize = body.elements.iter().map(|element| element.contents.len()).sum();
-    facts.note("parse", format!("{}, {}", plural(body.elements.len(), "element"), plural(contents, "content")));
+    facts.note(Stage::Parse, format!("{}, {}", plural(body.elements.len(), "element"), plural(contents, "content")));
     let line = sessions.line(&session, &name)?;
     if let Some(reason) = line.state.as_ref().and_then(|state| state.observed.as_deref()) {
-        facts.note("emit", format!("not changed: {reason}"));
+        facts.note(Stage::Emit, format!("not changed: {reason}"));
         return Ok(None);
     }
     let mut edits = Vec::new();
-    if settings.edits {
+    if settings.condensation {
         let state = changed(line, body, facts, &mut edits);
         if let Some(state) = state {
             // The next request depends on it: it is durable before this one is sent.
             sessions.save(&session, &name, state)?;
         }
     }
-    if settings.injection && name.is_empty() {
-        stage(sessions, body, facts, now)?;
+    let places = texts::places(body);
+    facts.note(Stage::Zones, zones(body, places.len()));
+    if settings.injection && name.is_empty() && !facts.asks_for_summary {
+        texts::take(sessions, settings, body, &places, facts, now)?;
     }
-    inserted(sessions.line(&session, &name)?, body, facts, &mut edits);
+    texts::add(sessions.line(&session, &name)?, body, &places, facts, &mut edits);
     if edits.is_empty() {
         return Ok(None);
     }
     Ok(Some(body.with(edits)))
+}
+
+/// Describes the zones of a request.
+fn zones(body: &RequestBody<'_>, places: usize) -> String {
+    let is_message = |kind| matches!(kind, RowKind::User | RowKind::Assistant);
+    let messages = body.elements.iter().filter(|element| is_message(element.kind)).count();
+    let newest = body.elements.iter().rposition(|element| element.is_prompt).map_or(&[][..], |place| &body.elements[place..]);
+    let newest = newest.iter().filter(|element| is_message(element.kind)).count();
+    format!(
+        "{} of instructions and tools, {} of the conversation, {newest} from the newest prompt on; texts can follow {}",
+        plural(body.elements.len() - messages, "element"),
+        plural(messages, "message"),
+        plural(places, "message")
+    )
 }
 
 /// Collects the edits that replace contents and drop thinking. Returns the state of the line if it differs from the stored one.
@@ -81,63 +98,11 @@ fn changed(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits:
     }
     if count > 0 {
         let them = if count == 1 { "it" } else { "them" };
-        facts.note("condense", format!("{} as operation {last} of the log has {them}", plural(count, "content")));
+        facts.note(Stage::Condensation, format!("{} as operation {last} of the log has {them}", plural(count, "content")));
     }
     if left_out > 0 {
-        facts.note("condense", format!("{} left out: the content before changed", plural(left_out, "thinking block")));
+        facts.note(Stage::Condensation, format!("{} left out: the content before changed", plural(left_out, "thinking block")));
     }
     state.point = last;
     (is_new && (last > 0 || line.state.is_some())).then_some(state)
-}
-
-/// Returns the contents of prompts that texts can follow: the place of each element, its anchor and occurrence.
-fn anchors(body: &RequestBody<'_>) -> Vec<(usize, Key, u32)> {
-    let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
-    let mut anchors = Vec::new();
-    for (place, element) in body.elements.iter().enumerate().filter(|(_, element)| element.is_prompt) {
-        let text = element.contents.iter().rev().find(|(kind, _)| *kind == BlockKind::Text);
-        if let Some((_, content)) = text {
-            let seen = seen.entry(*content).or_default();
-            anchors.push((place, *content, *seen));
-            *seen += 1;
-        }
-    }
-    anchors
-}
-
-/// Places the waiting texts after the newest prompt, if the model has not answered it yet.
-fn stage(sessions: &mut Sessions, body: &RequestBody<'_>, facts: &mut RequestFacts, now: i64) -> Result<(), WireError> {
-    let Some((place, anchor, occurrence)) = anchors(body).pop() else { return Ok(()) };
-    if body.elements[place + 1..].iter().any(|element| element.kind == RowKind::Assistant) {
-        return Ok(());
-    }
-    let session = facts.session.clone();
-    let line = sessions.line(&session, "")?;
-    if line.insertions.iter().any(|known| (known.anchor, known.occurrence) == (anchor, occurrence)) {
-        return Ok(());
-    }
-    let staged: Vec<String> = line.staged.iter().map(|staged| staged.text.clone()).collect();
-    let texts: Vec<String> = sessions.take_manifest(&session).into_iter().chain(staged).collect();
-    if !texts.is_empty() {
-        sessions.insert(&session, "", Insertion { anchor, occurrence, text: texts.join("\n\n") }, now)?;
-    }
-    Ok(())
-}
-
-/// Collects the edits that insert the texts of a line after their prompts.
-fn inserted(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits: &mut Vec<BodyEdit>) {
-    if line.insertions.is_empty() {
-        return;
-    }
-    let mut count = 0;
-    for (place, anchor, occurrence) in anchors(body) {
-        let here = line.insertions.iter().find(|known| (known.anchor, known.occurrence) == (anchor, occurrence));
-        if let Some(added) = here.and_then(|insertion| body.insert_after(place, &insertion.text)) {
-            edits.extend(added);
-            count += 1;
-        }
-    }
-    if count > 0 {
-        facts.note("inject", format!("{} after prompts, each at its first place", plural(count, "text")));
-    }
 }

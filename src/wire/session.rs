@@ -2,6 +2,7 @@
 
 use super::OpenStore;
 use super::contents::Contents;
+use super::texts::PreparedText;
 use crate::model::{Key, WithheldReply};
 use crate::provider::{KnownElements, by_name};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
@@ -44,6 +45,13 @@ pub(super) struct Line {
     refusals: u32,
 }
 
+impl Line {
+    fn is_idle(&self) -> bool {
+        let is_new = self.contents.last() == 0 && self.state.is_none();
+        is_new && self.insertions.is_empty() && self.staged.is_empty() && self.replies.is_empty()
+    }
+}
+
 /// The sessions on the wire.
 pub(super) struct Sessions {
     open: OpenStore,
@@ -51,16 +59,16 @@ pub(super) struct Sessions {
     /// The version of the store that the lines were read from.
     version: i64,
     lines: FxHashMap<(String, String), Line>,
-    /// The manifest for the next prompt of each session.
-    manifests: FxHashMap<String, String>,
+    /// The texts for the next prompt of each session.
+    prepared: FxHashMap<String, Vec<PreparedText>>,
     /// The elements of earlier requests.
     pub known: KnownElements,
 }
 
 impl Sessions {
     pub fn new(open: OpenStore) -> Sessions {
-        let (lines, manifests, known) = (FxHashMap::default(), FxHashMap::default(), KnownElements::default());
-        Sessions { open, store: None, version: 0, lines, manifests, known }
+        let (lines, prepared, known) = (FxHashMap::default(), FxHashMap::default(), KnownElements::default());
+        Sessions { open, store: None, version: 0, lines, prepared, known }
     }
 
     /// Forgets everything that can be read again.
@@ -72,40 +80,65 @@ impl Sessions {
 
     /// Returns true if requests of a line need no change, whatever they contain.
     pub fn is_idle(&mut self, session: &str, line: &str) -> Result<bool, WireError> {
-        let has_manifest = line.is_empty() && self.manifests.contains_key(session);
-        let known = self.line(session, line)?;
-        let is_new = known.contents.last() == 0 && known.state.is_none();
-        Ok(is_new && known.insertions.is_empty() && known.staged.is_empty() && !has_manifest)
+        let is_prepared = self.is_prepared(session, line);
+        Ok(self.line(session, line)?.is_idle() && !is_prepared)
     }
 
-    pub fn set_manifest(&mut self, session: &str, manifest: String) {
-        self.manifests.insert(session.to_owned(), manifest);
+    /// Returns true if [`Sessions::is_idle`] is known to be true without a wait for the store.
+    pub fn is_known_idle(&self, session: &str, line: &str, offers_tool: bool) -> bool {
+        let is_current = |store: &Store| store.is_current() && store.version().is_ok_and(|version| version == self.version);
+        let is_idle = || {
+            self.lines
+                .get(&(session.to_owned(), line.to_owned()))
+                .is_some_and(|known| known.is_idle() && (!offers_tool || !line.is_empty() || known.offers == Some(false)))
+        };
+        self.store.as_ref().is_some_and(is_current) && is_idle() && !self.is_prepared(session, line)
     }
 
-    /// Returns the manifest for the next prompt, once.
-    pub fn take_manifest(&mut self, session: &str) -> Option<String> {
-        self.manifests.remove(session)
+    fn is_prepared(&self, session: &str, line: &str) -> bool {
+        line.is_empty() && self.prepared.contains_key(session)
+    }
+
+    /// See [`super::Wire::store_version`].
+    pub fn store_version(&self) -> Option<i64> {
+        self.store.as_ref()?.version().ok()
+    }
+
+    /// See [`super::Wire::prepare`].
+    pub fn prepare(&mut self, session: &str, texts: Vec<PreparedText>) {
+        match texts.is_empty() {
+            true => drop(self.prepared.remove(session)),
+            false => drop(self.prepared.insert(session.to_owned(), texts)),
+        }
+    }
+
+    /// Returns the texts for the next prompt, which wait until they are inserted.
+    pub fn prepared(&self, session: &str) -> Vec<PreparedText> {
+        self.prepared.get(session).cloned().unwrap_or_default()
     }
 
     /// Returns a line with everything that the store has of it now.
     pub fn line(&mut self, session: &str, line: &str) -> Result<&mut Line, WireError> {
+        let was_open = self.store.is_some();
+        self.store.take_if(|store| !store.is_current());
         if self.store.is_none() {
             self.lines.clear();
             self.store = (self.open)(false).map_err(WireError::Closed)?;
             self.version = self.store.as_ref().map(Store::version).transpose()?.unwrap_or_default();
+            if was_open && self.store.is_none() {
+                return Err(WireError::Closed("it was deleted".to_owned()));
+            }
         }
         if let Some(store) = &self.store {
             let version = store.version()?;
             if version != self.version || self.lines.len() > LINES {
-                // Refusals are not in the store.
-                let refusals =
-                    |lines: &FxHashMap<_, Line>| lines.get(&(session.to_owned(), line.to_owned())).map(|line| line.refusals);
-                let kept = refusals(&self.lines).unwrap_or_default();
+                let name = (session.to_owned(), line.to_owned());
+                let old = self.lines.remove(&name);
                 self.lines.clear();
                 self.version = version;
-                if kept > 0 {
-                    let read = Line { refusals: kept, ..read(Some(store), session, line)? };
-                    self.lines.insert((session.to_owned(), line.to_owned()), read);
+                if let Some(Line { refusals: refusals @ 1.., .. }) = old {
+                    // Refusals are not in the store.
+                    self.lines.insert(name, Line { refusals, ..read(Some(store), session, line)? });
                 }
             }
         }
@@ -131,11 +164,18 @@ impl Sessions {
         Ok(())
     }
 
-    /// Stores a text that requests of a line contain from now on, in the place of the staged ones.
-    pub fn insert(&mut self, session: &str, line: &str, insertion: Insertion, now: i64) -> Result<(), WireError> {
-        let staged = std::mem::take(&mut self.line(session, line)?.staged);
-        self.writable()?.insert_text(session, line, &insertion, &staged, now)?;
-        self.line(session, line)?.insertions.push(insertion);
+    /// Stores texts that requests of a session contain from now on, in the place of those that wait. If that fails, they wait for the
+    /// next request.
+    pub fn insert(&mut self, session: &str, insertions: Vec<Insertion>, now: i64) -> Result<(), WireError> {
+        let staged = self.line(session, "")?.staged.clone();
+        let last = insertions.len().saturating_sub(1);
+        for (place, insertion) in insertions.into_iter().enumerate() {
+            let taken = if place == last { &staged[..] } else { &[] };
+            self.writable()?.insert_text(session, "", &insertion, taken, now)?;
+            self.line(session, "")?.insertions.push(insertion);
+        }
+        self.prepared.remove(session);
+        self.line(session, "")?.staged.clear();
         Ok(())
     }
 

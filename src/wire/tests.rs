@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A store in a directory, with the log of one session.
 struct Place {
@@ -22,7 +25,7 @@ impl Place {
         Store::open(&self.path()).unwrap()
     }
 
-    /// Returns a new wire, as after a restart.
+    /// Returns a new wire, as after a restart. It does not wait for others that use the store.
     fn wire(&self) -> Wire {
         Wire::new(PipelineSettings::default(), self.open())
     }
@@ -30,7 +33,10 @@ impl Place {
     fn open(&self) -> OpenStore {
         let path = self.path();
         Box::new(move |create| {
-            let opened = if create { Store::open(&path).map(Some) } else { Store::open_existing(&path) };
+            let opened = match create {
+                true => Store::open_within(&path, Duration::ZERO).map(Some),
+                false => Store::open_existing_within(&path, Duration::ZERO),
+            };
             opened.map_err(|error| error.to_string())
         })
     }
@@ -86,6 +92,10 @@ const ANSWER: &str =
 const NEXT: &str = r#"{"role":"user","content":[{"type":"text","text":"go on","cache_control":{"type":"ephemeral"}}]}"#;
 const LATER: &str =
     r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"C"},{"type":"text","text":"more"}]}"#;
+
+fn prepared(kind: TextKind, is_top: bool, text: &str) -> PreparedText {
+    PreparedText { kind, is_top, text: text.to_owned() }
+}
 
 fn sent(wire: &Wire, body: &str) -> String {
     let outgoing = wire.request(&head(), body.as_bytes(), 1);
@@ -153,7 +163,7 @@ fn an_operation_while_no_proxy_ran_is_a_change_too() {
 fn a_staged_text_follows_the_newest_prompt_and_stays_there() {
     let place = Place::new();
     let wire = place.wire();
-    wire.set_manifest("s", "manifest".to_owned());
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
     place.store().stage("s", "remember \"this\"", 1).unwrap();
     let expected =
         ASK.replace(r#""ask""#, r#"[{"type":"text","text":"ask"},{"type":"text","text":"manifest\n\nremember \"this\""}]"#);
@@ -211,6 +221,63 @@ fn a_failure_sends_the_original_and_says_why() {
 }
 
 #[test]
+fn texts_of_the_top_follow_the_first_message_of_a_new_window() {
+    let place = Place::new();
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    assert!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])).contains("manifest"));
+    wire.prepare("s", vec![prepared(TextKind::Headers, false, "headers"), prepared(TextKind::Pinned, true, "pinned")]);
+    let after = |message: &str, text: &str| message.replace("}]}", &format!(r#"}},{{"type":"text","text":"{text}"}}]}}"#));
+    let summary = r#"{"role":"user","content":[{"type":"text","text":"the summary"}]}"#;
+    let request = body(&[summary, ANSWER, NEXT.replace("go on", "new").as_str()]);
+    let prompt = NEXT.replace("go on", "new").replace("\"}}]", "\"}},{\"type\":\"text\",\"text\":\"headers\"}]");
+    let expected = body(&[&after(summary, "pinned"), ANSWER, &prompt]);
+    assert_eq!(sent(&wire, &request), expected);
+    assert_eq!(sent(&place.wire(), &request), expected, "a restart changes no byte");
+    // In a window that the API knows, a text at the top would cost the prompt cache.
+    wire.prepare("s", vec![prepared(TextKind::Pinned, true, "later")]);
+    let last = ASK.replace("ask", "last");
+    let sent = sent(&wire, &body(&[summary, ANSWER, NEXT.replace("go on", "new").as_str(), LATER, &last]));
+    assert!(sent.starts_with(expected.split("],\"x\"").next().unwrap()), "{sent}");
+    assert!(sent.contains(r#"{"type":"text","text":"last"},{"type":"text","text":"later"}"#), "{sent}");
+}
+
+#[test]
+fn a_stage_can_be_switched_off() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    place.store().stage("s", "note", 1).unwrap();
+    let request = body(&[ASK, CALL, RESULT]);
+    let with = |settings| {
+        let wire = Wire { settings, ..place.wire() };
+        let outgoing = wire.request(&head(), request.as_bytes(), 1);
+        let notes = wire.explained(&outgoing.facts);
+        (outgoing.body.map(|body| String::from_utf8(body).unwrap()), notes)
+    };
+    let on = PipelineSettings::default();
+    for settings in [PipelineSettings { parse: false, ..on }, PipelineSettings { emit: false, ..on }] {
+        assert_eq!(with(settings).0, None);
+    }
+    let (edited, notes) = with(PipelineSettings { injection: false, ..on });
+    assert_eq!(edited.unwrap(), request.replace("long result", "short"));
+    assert_eq!(notes[3], StageNote { stage: Stage::Injection, note: "switched off in the settings".to_owned() });
+    let (edited, notes) = with(PipelineSettings { condensation: false, ..on });
+    assert_eq!((edited, &*notes[4].note), (None, "switched off in the settings"));
+}
+
+#[test]
+fn a_request_for_a_summary_has_no_new_text() {
+    let place = Place::new();
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    let compact = r#"{"role":"user","content":"write <analysis> and <summary>"}"#;
+    let request = body(&[ASK, CALL, RESULT, ANSWER, compact]);
+    assert_eq!(sent(&wire, &request), request);
+    assert!(wire.request(&head(), request.as_bytes(), 1).facts.asks_for_summary);
+    assert!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])).contains("manifest"), "the text waits for the prompt");
+}
+
+#[test]
 fn the_tool_is_in_all_requests_of_a_conversation_or_in_none() {
     let place = Place::new();
     let with_schema = |messages: &[&str]| body(messages).replace(r#"{"name":"Read"}"#, r#"{"name":"Read","input_schema":{}}"#);
@@ -247,4 +314,67 @@ fn other_changes_apply_to_the_conversation_with_its_calls() {
     for wire in [wire, place.wire()] {
         assert_eq!(sent(&wire, &body(&[ASK, CALL, RESULT])), body(&[ASK, &called, &answered]));
     }
+}
+
+/// Sends a request that fails, and returns the reason.
+fn problem(wire: &Wire, body: &str) -> String {
+    let outgoing = wire.request(&head(), body.as_bytes(), 1);
+    assert_eq!(outgoing.body, None);
+    outgoing.facts.problem.unwrap()
+}
+
+#[test]
+fn texts_that_cannot_be_stored_wait_for_the_next_request() {
+    let place = Place::new();
+    place.store().stage("s", "note", 1).unwrap();
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    let other = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(problem(&wire, &body(&[ASK])).contains("locked"));
+    other.execute_batch("ROLLBACK").unwrap();
+    let inserted = sent(&wire, &body(&[ASK]));
+    assert!(inserted.contains(r"manifest\n\nnote"), "{inserted}");
+    assert_eq!(sent(&wire, &body(&[ASK])), inserted);
+}
+
+#[test]
+fn a_store_that_was_deleted_or_replaced_is_opened_again() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let wire = place.wire();
+    let request = body(&[ASK, CALL, RESULT]);
+    let changed = sent(&wire, &request);
+    assert!(changed.contains("short"));
+    let kept = tempfile::tempdir().unwrap();
+    let copy = kept.path().join("store.db");
+    let store = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
+    store.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+    drop(store);
+    for name in ["store.db", "store.db-wal", "store.db-shm"] {
+        let _ = std::fs::remove_file(place.path().join(name));
+    }
+    assert_eq!(problem(&wire, &request), "the store is not available: it was deleted");
+    assert_eq!(sent(&wire, &request), request, "without a store there is no operation");
+    std::fs::copy(copy, place.path().join("store.db")).unwrap();
+    assert_eq!(sent(&wire, &request), changed);
+    place.operation(&[("short", "shorter")]);
+    assert!(sent(&wire, &request).contains("shorter"), "changes of the new store are seen");
+}
+
+#[test]
+fn after_a_panic_the_next_request_reads_the_store_again() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let (panics, path) = (AtomicBool::new(true), place.path());
+    let open = move |_| {
+        if panics.swap(false, Ordering::Relaxed) {
+            resume_unwind(Box::new("a fault"));
+        }
+        Store::open_existing(&path).map_err(|error| error.to_string())
+    };
+    let wire = Wire::new(PipelineSettings::default(), Box::new(open));
+    let request = body(&[ASK, CALL, RESULT]);
+    assert!(catch_unwind(AssertUnwindSafe(|| wire.request(&head(), request.as_bytes(), 1))).is_err());
+    assert!(sent(&wire, &request).contains("short"));
 }

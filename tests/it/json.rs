@@ -2,7 +2,7 @@
 
 use crate::hooks::given;
 #[cfg(feature = "proxy")]
-use crate::proxy;
+use crate::network;
 use crate::sandbox::Sandbox;
 use crate::watch::Watching;
 use crate::{fresh, obeying};
@@ -400,8 +400,8 @@ fn client(coverage: &mut Coverage) {
 #[cfg(feature = "proxy")]
 fn proxied(coverage: &mut Coverage) {
     let sandbox = Sandbox::new();
-    let api = proxy::Api::new(proxy::stream);
-    let running = proxy::Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
+    let api = network::Api::new(network::stream);
+    let running = network::Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
     running.post("/v1/messages", "", b"{}");
     coverage.run(&sandbox, &["proxy status", "proxy requests", "proxy explain 1"]);
 }

@@ -26,12 +26,17 @@ mod literals;
 mod manifest;
 mod mcp;
 mod mistakes;
+#[cfg(feature = "proxy")]
+mod network;
 mod obeying;
 mod packaging;
 mod properties;
 mod prose;
 #[cfg(feature = "proxy")]
 mod proxy;
+#[cfg(feature = "proxy")]
+mod proxy_faults;
+#[cfg(feature = "proxy")]
 mod proxy_tool;
 mod reliability;
 mod sandbox;

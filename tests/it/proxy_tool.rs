@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
 use crate::changing::session;
-use crate::proxy::{Api, Proxy, answer_events};
+use crate::network::{Api, Proxy, answer_events};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -148,7 +148,7 @@ impl Talk {
 
 /// Returns the content blocks of a stream and the event of its end. Checks that it is one message with all its blocks in order.
 fn received(answer: &[u8]) -> (Vec<Value>, Value) {
-    let answer = crate::proxy::dechunked(answer);
+    let answer = crate::network::dechunked(answer);
     assert!(answer.1, "the body is complete");
     let stream = String::from_utf8(answer.0).unwrap();
     let events = stream.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -272,6 +272,18 @@ fn a_call_of_two_responses_in_a_row_divides_the_message_twice() {
 }
 
 #[test]
+fn a_continuation_is_told_apart_from_an_earlier_answer_with_the_same_text() {
+    let (first, second) = ([text("Found.")], [own("o1", "@recall(\"x y z\")")]);
+    let mut talk = Talk::new(vec![response(&first), response(&second), response(&first), response(&first)]);
+    talk.send(json!("ask"));
+    talk.send(json!("again"));
+    let before = talk.upstream().pop().unwrap();
+    talk.send(json!("thanks"));
+    let later = talk.upstream().pop().unwrap();
+    assert_eq!((later[..5].to_vec(), &later[5]["content"]), (before, &json!(first)));
+}
+
+#[test]
 fn if_the_continuation_fails_the_message_ends_and_the_call_is_kept() {
     let first = [text("I look."), own("o1", "@recall(\"x y z\")")];
     let mut talk = Talk::new(vec![response(&first), Answer::Error, response(&[text("next")])]);
@@ -367,7 +379,7 @@ fn the_responses_api_has_the_tool_too() {
         let body = json!({"model": "gpt-5.5", "input": input, "tools": tools, "store": false, "stream": true}).to_string();
         let (head, answer) = talk.proxy.post("/v1/responses", &headers, body.as_bytes());
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-        String::from_utf8(crate::proxy::dechunked(&answer).0).unwrap()
+        String::from_utf8(crate::network::dechunked(&answer).0).unwrap()
     };
     let ask = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "ask"}]});
     let received = send(&[&ask]);

@@ -1,16 +1,21 @@
 //! Requests of a session that pass the proxy: the operations of the session hold from the next request on.
+#![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
 use crate::changing::{open_in_client, session};
-use crate::proxy::{Api, Proxy, stream};
-use crate::sandbox::{Sandbox, wait_for};
+use crate::network::{Api, Proxy, answer_events, message, send, stream};
+use crate::sandbox::{PATIENCE, Sandbox, wait_for};
 use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::channel;
+use std::thread;
 
 /// A client behind the proxy: its session, and the contents that its requests have.
-struct Client {
-    sandbox: Sandbox,
-    api: Api,
-    proxy: Proxy,
-    session: String,
+pub struct Client {
+    pub sandbox: Sandbox,
+    pub api: Api,
+    pub proxy: Proxy,
+    pub session: String,
     result: String,
 }
 
@@ -19,12 +24,12 @@ impl Client {
         Client::with("")
     }
 
-    fn with(settings: &str) -> Client {
-        Client::of(settings, Api::new(stream))
+    pub fn with(settings: &str) -> Client {
+        Client::of("tools-and-spill", settings, Api::new(stream))
     }
 
-    fn of(settings: &str, api: Api) -> Client {
-        let sandbox = Sandbox::of("tools-and-spill");
+    pub fn of(fixture: &str, settings: &str, api: Api) -> Client {
+        let sandbox = Sandbox::of(fixture);
         sandbox.write("aperture.toml", settings);
         let proxy = Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
         let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
@@ -33,7 +38,7 @@ impl Client {
     }
 
     /// Returns the body of a request with these prompts after the first turn.
-    fn body(&self, prompts: &[&str]) -> String {
+    pub fn body(&self, prompts: &[&str]) -> String {
         let call = json!({"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "shop/big.py"}});
         let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": self.result});
         let mut messages = vec![
@@ -52,7 +57,7 @@ impl Client {
     }
 
     /// Sends a body and returns the one that the API received.
-    fn send(&self, body: &str) -> String {
+    pub fn send(&self, body: &str) -> String {
         let headers =
             format!("x-claude-code-session-id: {}\r\nx-api-key: key\r\ncontent-type: application/json\r\n", self.session);
         let (head, _) = self.proxy.post("/v1/messages?beta=true", &headers, body.as_bytes());
@@ -61,7 +66,7 @@ impl Client {
     }
 
     /// Waits until the proxy has recorded the session, after its first request.
-    fn settle(&self) {
+    pub fn settle(&self) {
         let store = self.sandbox.home.join(".aperture/store.db");
         wait_for("the record of the session", || {
             let store = rusqlite::Connection::open_with_flags(&store, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
@@ -136,13 +141,117 @@ fn commands_in_an_answer_are_executed_once() {
     let api = Api::new(|_, stream| {
         let text = |text: &str| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
         let events = ["I keep it.\n@pi", "n(16)\n"].map(|part| format!("event: content_block_delta\ndata: {}\n\n", text(part)));
-        crate::proxy::answer_events(stream, &events.concat());
+        answer_events(stream, &events.concat());
     });
-    let client = Client::of("", api);
+    let client = Client::of("tools-and-spill", "", api);
     client.send(&client.body(&["go on"]));
     client.settle();
     let pinned = wait_for("the pin", || Some(client.sandbox.text(&["pin"])).filter(|list| !list.contains("no pinned blocks")));
     assert!(pinned.contains("16"), "{pinned}");
     let log = client.sandbox.json(&["log"], "aperture.log/2");
     assert_eq!(log["operations"].as_array().unwrap().len(), 1, "{log}");
+}
+
+#[test]
+fn selected_blocks_and_headers_follow_the_next_prompt() {
+    let client = Client::with("[pipeline]\nmanifest = false\nheaders = true\n");
+    client.send(&client.body(&["first"]));
+    client.settle();
+    client.sandbox.text(&["focus", "16"]);
+    let sent = wait_for("the selection", || {
+        let sent = client.send(&client.body(&["first", "second"]));
+        sent.contains("highlighted").then_some(sent)
+    });
+    let parsed: Value = serde_json::from_str(&sent).unwrap();
+    let added = parsed["messages"][6]["content"][1]["text"].as_str().unwrap();
+    assert!(added.starts_with("User has highlighted the following blocks as relevant: #16 ("), "{added}");
+    for part in ["aperture lists here the headers", "--- Message ID: ", "[Part ID: block-"] {
+        assert!(added.contains(part), "no {part}:\n{added}");
+    }
+    let explained = client.sandbox.text(&["proxy", "explain", "2"]);
+    for stage in ["ingest", "parse", "zones", "injection", "condensation", "budget", "reorder", "emit"] {
+        assert!(explained.lines().any(|line| line.starts_with(stage)), "no {stage}:\n{explained}");
+    }
+    // The explanation is added once.
+    let third = wait_for("the headers of the third prompt", || {
+        let sent = client.send(&client.body(&["first", "second", "third"]));
+        let last = sent.rsplit("third").next().unwrap_or_default();
+        last.contains("Part ID").then(|| sent.clone())
+    });
+    assert_eq!(third.matches("aperture lists here").count(), 1, "{third}");
+}
+
+#[test]
+fn a_pinned_block_that_a_compaction_dropped_follows_the_next_prompt_once() {
+    let client = Client::of("interactive-compact", "[pipeline]\nmanifest = false\n", Api::new(stream));
+    client.sandbox.text(&["pin", "21"]);
+    client.send(&client.body(&["first"]));
+    client.settle();
+    let second = wait_for("the pinned block", || {
+        let sent = client.send(&client.body(&["first", "second"]));
+        sent.contains("First answer done.").then_some(sent)
+    });
+    let third = client.send(&client.body(&["first", "second", "third"]));
+    let count = |sent: &str| sent.matches("Blocks that the user pinned").count();
+    assert_eq!((count(&second), count(&third)), (1, 1));
+}
+
+#[test]
+fn a_large_body_passes_as_it_arrives_until_there_is_an_operation() {
+    let client = Client::with("[pipeline]\nmanifest = false\n");
+    let long = "a long prompt ".repeat(10_000);
+    let body = client.body(&[&long]);
+    let list =
+        || client.sandbox.json(&["proxy", "requests"], "aperture.proxy-requests/1")["requests"].as_array().unwrap().clone();
+    // The first request of a session is read whole, the second one passes.
+    for count in 1..=2 {
+        assert_eq!(client.send(&body), body);
+        client.settle();
+        let ended = || list().pop().filter(|request| request["outcome"] == "done");
+        let listed = wait_for("the end of the request", ended);
+        assert_eq!((&listed["number"], &listed["model"]), (&json!(count), &json!("claude-opus-5-5")));
+        assert_eq!((&listed["session"], &listed["client_bytes"]), (&json!(client.session), &json!(body.len())));
+        assert_eq!(listed["stages"].as_array().unwrap().last().unwrap()["note"], "sent as received");
+    }
+    client.sandbox.text(&["archive", "16"]);
+    let changed = client.send(&body);
+    assert!(changed.len() < body.len() && changed.contains("archived from"), "the operation holds from the next request on");
+    assert_eq!(client.send(&body), changed);
+}
+
+#[test]
+fn the_beginning_of_a_large_body_is_sent_before_its_end_arrives() {
+    let mut client = Client::with("[pipeline]\nmanifest = false\n");
+    let body = client.body(&[&"a long prompt ".repeat(10_000)]);
+    client.send(&body);
+    client.settle();
+    client.proxy.kill();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (report, reported) = channel();
+    thread::spawn(move || {
+        let (mut stream, mut rest) = (listener.accept().unwrap().0, Vec::new());
+        for _ in 0..2 {
+            stream.peek(&mut [0]).unwrap();
+            report.send(Vec::new()).unwrap();
+            report.send(message(&mut stream, &mut rest).unwrap().1).unwrap();
+            send(&mut stream, "200 OK", b"{}");
+        }
+    });
+    let proxy = Proxy::start(&client.sandbox, &["--upstream", &url]);
+    let head = format!("host: 127.0.0.1\r\nx-claude-code-session-id: {}\r\ncontent-length: {}", client.session, body.len());
+    let (first, rest) = body.split_at(100_000);
+    for is_first in [true, false] {
+        let mut stream = proxy.connect();
+        write!(stream, "POST /v1/messages HTTP/1.1\r\nconnection: close\r\n{head}\r\n\r\n{first}").unwrap();
+        if !is_first {
+            reported.recv_timeout(PATIENCE).unwrap();
+        }
+        stream.write_all(rest.as_bytes()).unwrap();
+        if is_first {
+            reported.recv_timeout(PATIENCE).unwrap();
+        }
+        assert_eq!(reported.recv_timeout(PATIENCE).unwrap(), body.as_bytes());
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    }
 }

@@ -78,6 +78,8 @@ pub struct Env {
     pub actor: Actor,
     /// The permissions of the model.
     pub model: ModelPolicy,
+    /// Receives the notes in the place of standard error.
+    listener: Option<Arc<dyn Fn(&str) + Send + Sync>>,
     paged: bool,
     cached: bool,
     cache: OnceLock<Arc<Cache>>,
@@ -164,6 +166,7 @@ impl Env {
             at: None,
             chosen: Arc::default(),
             visited: None,
+            listener: None,
             json: globals.json,
             command,
             started: Instant::now(),
@@ -205,6 +208,11 @@ impl Env {
         // The cache is opened once, not once for each session.
         self.cache();
         Env { visited: Some(found.clone()), ..self.clone() }
+    }
+
+    /// Returns a copy for work beside a program that uses the terminal: a function receives the notes, and no progress is shown.
+    pub fn beside(&self, listener: impl Fn(&str) + Send + Sync + 'static) -> Env {
+        Env { listener: Some(Arc::new(listener)), ..self.clone() }
     }
 
     /// Returns the progress bar of a run over many sessions, which is shown on a terminal only.
@@ -303,11 +311,15 @@ impl Env {
     ///
     /// The store cannot be created or opened, or was written by a newer aperture.
     pub fn store(&self) -> Result<Store, CommandError> {
+        self.new_store(Store::open)
+    }
+
+    fn new_store(&self, open: impl FnOnce(&Path) -> Result<Store, StoreError>) -> Result<Store, CommandError> {
         let directory = self.store_directory()?;
         make_private(&directory, STORE_FILE)
             .with_context(|| format!("cannot create the store in {}", directory.display()))
             .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a writable directory"))?;
-        Store::open(&directory).map_err(|error| store_error(error, &directory))
+        open(&directory).map_err(|error| store_error(error, &directory))
     }
 
     /// Opens the store of the user; `None` if it does not exist.
@@ -318,6 +330,20 @@ impl Env {
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
         let directory = self.store_directory()?;
         Store::open_existing(&directory).map_err(|error| store_error(error, &directory))
+    }
+
+    /// Opens the store for work that waits at most this long for other processes: the existing store, or, if `creates` is true, also
+    /// a new one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Env::store`].
+    pub fn store_within(&self, patience: Duration, creates: bool) -> Result<Option<Store>, CommandError> {
+        if creates {
+            return self.new_store(|directory| Store::open_within(directory, patience)).map(Some);
+        }
+        let directory = self.store_directory()?;
+        Store::open_existing_within(&directory, patience).map_err(|error| store_error(error, &directory))
     }
 
     /// Makes the gate mask the credentials that a session names, for a command that prints stored data of the session without
@@ -492,6 +518,7 @@ impl Env {
     /// The file cannot be read.
     pub fn read_as_wanted(&self, found: Found, whole: &dyn Fn(&Session) -> bool) -> Result<Workspace<'static>, CommandError> {
         let large = self.visited.is_none()
+            && self.listener.is_none()
             && io::stderr().is_terminal()
             && self.disk.identify(&found.path).is_ok_and(|file| file.bytes > LARGE_SESSION_BYTES);
         let progress = large.then(|| {
@@ -579,8 +606,11 @@ impl Env {
         Answer { text, json: self.gate.json(&report.json()) }
     }
 
-    /// Writes a note to standard error.
+    /// Writes a note to standard error, or to the listener.
     pub fn note(&self, text: &str) {
+        if let Some(listener) = &self.listener {
+            return listener(text);
+        }
         let _ = writeln!(io::stderr().lock(), "note: {}", self.gate.text(text, false).as_str());
     }
 }

@@ -155,10 +155,38 @@ struct WatchSettings {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PipelineSwitches {
-    edits: Option<bool>,
+    ingest: Option<bool>,
+    parse: Option<bool>,
+    zones: Option<bool>,
     injection: Option<bool>,
     manifest: Option<bool>,
+    selection: Option<bool>,
+    headers: Option<bool>,
     tool: Option<bool>,
+    condensation: Option<bool>,
+    budget: Option<bool>,
+    reorder: Option<bool>,
+    emit: Option<bool>,
+}
+
+impl PipelineSwitches {
+    /// Returns these switches, and those of `other` that are not set here.
+    fn or(self, other: PipelineSwitches) -> PipelineSwitches {
+        PipelineSwitches {
+            ingest: self.ingest.or(other.ingest),
+            parse: self.parse.or(other.parse),
+            zones: self.zones.or(other.zones),
+            injection: self.injection.or(other.injection),
+            manifest: self.manifest.or(other.manifest),
+            selection: self.selection.or(other.selection),
+            headers: self.headers.or(other.headers),
+            tool: self.tool.or(other.tool),
+            condensation: self.condensation.or(other.condensation),
+            budget: self.budget.or(other.budget),
+            reorder: self.reorder.or(other.reorder),
+            emit: self.emit.or(other.emit),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -284,12 +312,7 @@ impl Settings {
             },
             focus: FocusSettings { turns: self.focus.turns.or(other.focus.turns) },
             watch: WatchSettings { idle_seconds: self.watch.idle_seconds.or(other.watch.idle_seconds) },
-            pipeline: PipelineSwitches {
-                edits: self.pipeline.edits.or(other.pipeline.edits),
-                injection: self.pipeline.injection.or(other.pipeline.injection),
-                manifest: self.pipeline.manifest.or(other.pipeline.manifest),
-                tool: self.pipeline.tool.or(other.pipeline.tool),
-            },
+            pipeline: self.pipeline.or(other.pipeline),
             model: other.model,
             model_in_project: self.model,
         }
@@ -351,17 +374,23 @@ impl Settings {
 
     /// Returns the settings for the stages of the proxy.
     pub fn pipeline(&self) -> PipelineSettings {
-        let PipelineSwitches { edits, injection, manifest, tool } = self.pipeline;
-        let default = PipelineSettings::default();
+        let (set, default) = (self.pipeline, PipelineSettings::default());
         let policy = self.model();
         // A tool whose commands are all denied would only cost tokens.
         let is_useful = Verb::ALL.into_iter().any(|verb| policy.permission(verb) != Permission::Deny);
         PipelineSettings {
-            edits: edits.unwrap_or(default.edits),
-            injection: injection.unwrap_or(default.injection),
-            manifest: manifest.unwrap_or(default.manifest),
-            tool: tool.unwrap_or(default.tool) && is_useful,
-            observe: default.observe,
+            ingest: set.ingest.unwrap_or(default.ingest),
+            parse: set.parse.unwrap_or(default.parse),
+            zones: set.zones.unwrap_or(default.zones),
+            injection: set.injection.unwrap_or(default.injection),
+            manifest: set.manifest.unwrap_or(default.manifest),
+            selection: set.selection.unwrap_or(default.selection),
+            headers: set.headers.unwrap_or(default.headers),
+            tool: set.tool.unwrap_or(default.tool) && is_useful,
+            condensation: set.condensation.unwrap_or(default.condensation),
+            budget: set.budget.unwrap_or(default.budget),
+            reorder: set.reorder.unwrap_or(default.reorder),
+            emit: set.emit.unwrap_or(default.emit),
         }
     }
 

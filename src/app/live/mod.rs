@@ -4,6 +4,7 @@ pub mod hook;
 pub mod install;
 pub mod pending;
 pub mod proxied;
+pub mod selection;
 pub mod stage;
 pub mod statusline;
 pub mod watch;

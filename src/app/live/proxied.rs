@@ -1,28 +1,31 @@
 //! The work beside the requests that pass a proxy: it never delays a request, and holds from the next one on.
 
-use crate::app::look::manifest;
+use super::hook::compaction;
+use super::selection;
+use crate::app::look::{manifest, transcript};
 use crate::app::model::{called, obey};
 use crate::app::{CommandError, Env, wait};
-use crate::output::Report;
-use crate::wire::{PipelineSettings, Wire};
+use crate::model::Pin;
+use crate::output::{Headers, Report};
+use crate::wire::{PipelineSettings, PreparedText, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
 use std::time::Duration;
+
+/// Longest wait of a request for another process that has locked the store. Other requests wait meanwhile; a commit takes less.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The result of a call in a session that the client has not written yet, or does not write to a file.
 const NO_FILE: &str = "nothing was executed: aperture finds no file of this session";
 
 /// The total time to wait for a session file, and the interval between two checks.
-const PATIENCE: Duration = Duration::from_secs(1);
+const WRITTEN: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(50);
 
-/// Returns the sessions on the wire, by the store of the environment.
-pub fn wire(env: &Env, observe: bool) -> Wire {
-    let settings = PipelineSettings { observe, ..env.pipeline };
+/// Returns the sessions on the wire, by the store of the environment. `emit` is false if no request is changed.
+pub fn wire(env: &Env, emit: bool) -> Wire {
+    let settings = PipelineSettings { emit, ..env.pipeline };
     let env = env.clone();
-    let open = move |create| {
-        let store = if create { env.store().map(Some) } else { env.existing_store() };
-        store.map_err(|error| format!("{:#}", error.source))
-    };
+    let open = move |creates| env.store_within(PATIENCE, creates).map_err(|error| format!("{:#}", error.source));
     Wire::new(settings, Box::new(open))
 }
 
@@ -35,14 +38,31 @@ pub fn record(env: &Env, session: &str, process: u32) -> Result<(), CommandError
     Ok(env.store()?.record_proxy(session, process)?)
 }
 
-/// Returns the manifest for the next prompt of a session; `None` if the settings exclude it or the client has written no file yet.
+/// Returns the texts for the next prompt of a session, by the settings; none if the client has written no file yet.
 ///
 /// # Errors
 ///
 /// The session cannot be read.
-pub fn manifest_of(env: &Env, session: &str) -> Result<Option<String>, CommandError> {
-    let Some(workspace) = env.pipeline.manifest.then(|| open(env, session)).flatten().transpose()? else { return Ok(None) };
-    Ok(Some(manifest::short(env, &workspace).text(&env.style)))
+pub fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, CommandError> {
+    let PipelineSettings { injection, manifest: with_manifest, selection: with_selection, headers, .. } = env.pipeline;
+    let is_wanted = injection && (with_manifest || with_selection || headers);
+    let Some(workspace) = is_wanted.then(|| open(env, session)).flatten().transpose()? else { return Ok(Vec::new()) };
+    let mut texts = Vec::new();
+    let mut add = |kind, is_top, text: Option<String>| texts.extend(text.map(|text| PreparedText { kind, is_top, text }));
+    if with_manifest {
+        add(TextKind::Manifest, false, Some(manifest::short(env, &workspace).text(&env.style)));
+    }
+    if with_selection {
+        add(TextKind::Selection, false, selection::since_last_turn(&workspace));
+        for is_top in [true, false] {
+            add(TextKind::Pinned, is_top, compaction::dropped(&workspace, &|block| (block.pin == Some(Pin::Top)) == is_top)?);
+        }
+    }
+    if headers {
+        add(TextKind::Instructions, false, Some(Headers::INSTRUCTIONS.to_owned()));
+        add(TextKind::Headers, false, transcript::headers_of_last_turn(env, &workspace)?);
+    }
+    Ok(texts)
 }
 
 /// Executes the commands in a message of the model that has just ended, by the policy.
@@ -77,7 +97,7 @@ fn find_written(env: &Env, session: &str) -> Option<Found> {
     let start = env.elapsed();
     loop {
         let found = find(env, session);
-        if found.is_some() || env.elapsed().saturating_sub(start) > PATIENCE {
+        if found.is_some() || env.elapsed().saturating_sub(start) > WRITTEN {
             return found;
         }
         wait(STEP);

@@ -2,8 +2,9 @@
 
 use crate::app::{CommandError, Env};
 use crate::commands::transcript::Arguments;
+use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, TokenCount};
-use crate::output::{MessageText, PartText, TranscriptReport, TranscriptStyle};
+use crate::output::{Headers, MessageText, PartText, PrunedRange, TranscriptReport, TranscriptStyle};
 use crate::provider::{Part, Source};
 use crate::workspace::{Content, Workspace};
 use rustc_hash::FxHashMap;
@@ -23,6 +24,43 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         messages.retain(|message| !message.parts.is_empty());
     }
     env.print(&TranscriptReport { messages, style })
+}
+
+/// Returns the headers of the messages of the last turn, and the pruned ranges of the window; `None` before the first turn.
+///
+/// # Errors
+///
+/// The session cannot be read.
+pub fn headers_of_last_turn(env: &Env, workspace: &Workspace<'_>) -> Result<Option<String>, CommandError> {
+    let reading = &workspace.reading;
+    let Some(last) = reading.in_window().map(|block| block.position.turn).max() else { return Ok(None) };
+    let mut messages = messages(workspace)?;
+    let is_last =
+        |part: &PartText| part.block.and_then(|number| reading.block(number)).is_some_and(|block| block.position.turn == last);
+    messages.iter_mut().for_each(|message| message.parts.retain(|part| part.role != Role::System && is_last(part)));
+    messages.retain(|message| !message.parts.is_empty());
+    Ok(Some(Headers { messages, pruned: pruned(reading) }.text(&env.style)))
+}
+
+/// Returns the ranges of pruned blocks with one level and reason.
+fn pruned(reading: &Analysis) -> Vec<PrunedRange> {
+    let mut ranges: Vec<PrunedRange> = Vec::new();
+    for block in reading.in_window().filter(|block| block.level != Level::Original) {
+        let reason = match (&*block.reason, block.usefulness.outdated) {
+            ("", Some((outdated, _))) => outdated.reason(),
+            (reason, _) => reason,
+        };
+        match ranges.last_mut().filter(|range| (range.level, &*range.reason) == (block.level, reason)) {
+            Some(range) if range.last + 1 == block.number => range.last = block.number,
+            _ => ranges.push(PrunedRange {
+                first: block.number,
+                last: block.number,
+                level: block.level,
+                reason: reason.to_owned(),
+            }),
+        }
+    }
+    ranges
 }
 
 fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError> {

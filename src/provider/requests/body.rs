@@ -1,13 +1,13 @@
 //! The body of a request as it passes: the contents and the thinking of its elements, and where texts are added to it.
 
 use super::{REQUESTS, RequestApi, RequestDocument, element};
-use crate::model::{BlockKind, Key, RowKind};
+use crate::model::{BlockKind, Key, RowKind, Slot};
 use crate::provider::{Framing, ProviderAdapter, json};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The tags around a reminder in the session files of Claude Code.
 const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
@@ -51,6 +51,9 @@ pub struct ElementContent {
     pub contents: Vec<(BlockKind, Key)>,
     /// The form of each content in the file of the client, if that form differs; empty if none does.
     recorded: Vec<Option<Recorded>>,
+    /// The slot of each content and the bytes of its value in the element, found when the content is first replaced; `None` if it cannot
+    /// be changed.
+    places: Vec<OnceLock<Option<(Slot, Range<usize>)>>>,
     /// The content blocks of a message, by their bytes in the element, each with its hash if it is thinking.
     parts: Vec<(Range<usize>, Option<Key>)>,
 }
@@ -80,6 +83,7 @@ impl ElementContent {
             kind: parsed.row.kind,
             is_prompt: parsed.row.prompt,
             contents: contents.collect(),
+            places: vec![OnceLock::new(); parsed.blocks.len()],
             recorded: match (api, parsed.row.kind) {
                 (RequestApi::Messages, RowKind::Attachment) => {
                     parsed.blocks.iter().map(|block| reminder(&block.content)).collect()
@@ -130,8 +134,11 @@ impl<'a> RequestBody<'a> {
     pub fn replace(&self, element: usize, content: usize, text: &str, is_recorded: bool) -> Option<BodyEdit> {
         let RequestElement { range, content: parsed } = self.elements.get(element)?;
         let row = &self.bytes[range.clone()];
-        let slot = self.format.slot(row, content as u32)?;
-        let value = self.format.locate_slot(row, slot)?;
+        let find = || {
+            let slot = self.format.slot(row, content as u32)?;
+            Some((slot, self.format.locate_slot(row, slot)?))
+        };
+        let (slot, value) = parsed.places.get(content)?.get_or_init(find).clone()?;
         let sent = match parsed.recorded.get(content).copied().flatten().filter(|_| is_recorded) {
             Some(Recorded { joined: Some(length), .. }) => {
                 let before = self.format.decode(&row[value.clone()]);
@@ -188,6 +195,13 @@ impl<'a> RequestBody<'a> {
         })
     }
 
+    /// Returns true if an element, or one after it, contains a text.
+    pub fn contains_after(&self, element: usize, text: &str) -> bool {
+        let (Some(first), Ok(quoted)) = (self.elements.get(element), serde_json::to_string(text)) else { return false };
+        let escaped = &quoted[1..quoted.len() - 1];
+        memchr::memmem::find(&self.bytes[first.range.start..], escaped.as_bytes()).is_some()
+    }
+
     /// Returns the body with edits, which do not overlap.
     pub fn with(&self, edits: Vec<BodyEdit>) -> Vec<u8> {
         json::with_values(self.bytes, edits)
@@ -199,7 +213,7 @@ impl<'a> RequestBody<'a> {
 struct Recorded {
     /// Its hash in that form.
     content: Key,
-    /// The length of the content in bytes, if the client joined reminders to it; otherwise it removed the tags of a reminder.
+    /// The length of the content in bytes, if the client joined a text to it; otherwise it removed the tags of a reminder.
     joined: Option<usize>,
 }
 
@@ -209,9 +223,11 @@ fn reminder(text: &str) -> Option<Recorded> {
     (!text.starts_with(REMINDER.0)).then(|| Recorded { content: content(), joined: None })
 }
 
-/// Returns the recorded form of a content to whose end Claude Code joined reminders when it sent it.
+/// Returns the recorded form of a content to whose end Claude Code joined reminders when it sent it, or a line feed because it joined
+/// the message with the next one of the user.
 fn joined(text: &str) -> Option<Recorded> {
-    let length = text.ends_with(REMINDER.1).then(|| text.find(&["\n\n", REMINDER.0].concat())).flatten()?;
+    let reminder = text.ends_with(REMINDER.1).then(|| text.find(&["\n\n", REMINDER.0].concat())).flatten();
+    let length = reminder.or_else(|| text.strip_suffix('\n').map(str::len))?;
     Some(Recorded { content: Key::from_bytes(&text.as_bytes()[..length]), joined: Some(length) })
 }
 
@@ -293,6 +309,16 @@ mod tests {
         let item = r#"},{"type":"message","role":"developer","content":[{"type":"input_text","text":"a \"b\"\n"}]}]}"#;
         assert!(with(RequestApi::Responses, items, 0).ends_with(item));
         assert!(body(RequestApi::Messages, r#"{"messages":[{"role":"user"}]}"#).insert_after(0, "a").is_none());
+    }
+
+    #[test]
+    fn a_text_with_a_joined_line_feed_is_known_in_its_recorded_form() {
+        let bytes =
+            r#"{"messages":[{"role":"user","content":[{"type":"text","text":"long\n"},{"type":"text","text":"go on"}]}]}"#;
+        let body = body(RequestApi::Messages, bytes);
+        assert_eq!((body.elements[0].recorded(0), body.elements[0].recorded(1)), (Some(Key::from_bytes(b"long")), None));
+        let changed = text(body.with(vec![body.replace(0, 0, "short", true).unwrap()]));
+        assert_eq!(changed, bytes.replacen("long", "short", 1));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::{BodyEdit, RequestApi, RequestDocument};
 use crate::model::Key;
-use crate::provider::json::{elements, member, range_in, text_of, with_values};
+use crate::provider::json::{elements, member, members, range_in, text_of, with_values};
+use rustc_hash::FxHashMap;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -90,6 +91,59 @@ pub fn item_key(item: &serde_json::Value) -> Option<Key> {
     let named = ["call_id", "encrypted_content", "id"].iter().find_map(|name| text(&item[*name]));
     let lasting = named.or_else(whole)?;
     Some(Key::from_bytes([item["type"].as_str()?, ":", lasting.trim()].concat().as_bytes()))
+}
+
+/// Numbers the hashes of equal content blocks of a conversation, so that each has another one: the first keeps its hash.
+#[derive(Clone, Debug, Default)]
+pub struct Occurrences(FxHashMap<Key, u32>);
+
+impl Occurrences {
+    /// Counts the content blocks of the model in a request.
+    pub fn of(api: RequestApi, body: &[u8]) -> Occurrences {
+        let mut occurrences = Occurrences::default();
+        let Some(document) = RequestDocument::new(body) else { return occurrences };
+        let answers = messages(&document).into_iter().filter(|message| has_role(message, "assistant"));
+        let keys: Vec<Option<Key>> = match api {
+            RequestApi::Responses => items(&document).into_iter().map(key_of_item).collect(),
+            _ => answers.flat_map(|answer| content(answer)).map(key_of_block).collect(),
+        };
+        for key in keys.into_iter().flatten() {
+            occurrences.count(key);
+        }
+        occurrences
+    }
+
+    /// Returns the numbered hash that the next content block with this hash will have.
+    pub fn next(&self, key: Key) -> Key {
+        match self.0.get(&key) {
+            None => key,
+            Some(before) => Key::from_bytes(format!("{before} {key:?}").as_bytes()),
+        }
+    }
+
+    /// Returns the numbered hash of the next content block.
+    pub fn count(&mut self, key: Key) -> Key {
+        let numbered = self.next(key);
+        *self.0.entry(key).or_default() += 1;
+        numbered
+    }
+}
+
+/// Returns the content blocks of a message.
+pub(super) fn content(message: &RawValue) -> Vec<&RawValue> {
+    member(message, "content").map(elements).unwrap_or_default()
+}
+
+/// Returns the hash of the lasting part of a content block. See [`block_key`].
+pub(super) fn key_of_block(block: &RawValue) -> Option<Key> {
+    let members = members(block);
+    let value = |name: &str| members.iter().rev().find(|(known, _)| known == name).map(|(_, value)| *value);
+    block_key(&|name| text_of(value(name)))
+}
+
+/// Returns the hash of the lasting part of an item. See [`item_key`].
+pub(super) fn key_of_item(item: &RawValue) -> Option<Key> {
+    serde_json::from_str(item.get()).ok().and_then(|item| item_key(&item))
 }
 
 /// Returns the JSON of the result of a call.

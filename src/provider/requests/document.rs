@@ -14,8 +14,7 @@ pub struct RequestDocument<'a> {
 impl<'a> RequestDocument<'a> {
     /// Reads the members of a body; `None` if it is not a JSON object.
     pub fn new(bytes: &'a [u8]) -> Option<RequestDocument<'a>> {
-        let whole: &RawValue = serde_json::from_slice(bytes).ok()?;
-        whole.get().starts_with('{').then(|| RequestDocument { bytes, members: json::members(whole) })
+        json::document_members(bytes).map(|members| RequestDocument { bytes, members })
     }
 
     /// Returns a member by its name; of equal names the last one, unless it is `null`.

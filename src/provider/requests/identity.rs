@@ -24,12 +24,26 @@ pub struct RequestIdentity {
     /// True if requests of this line may be changed: they offer tools to the model. The others are requests beside the
     /// conversation, such as those for a title.
     pub has_tools: bool,
+    /// True if the client asks for a summary in the place of the conversation.
+    pub asks_for_summary: bool,
+}
+
+/// The tags that the request of Claude Code for a summary names (2.1.330), and the item of Codex (0.169).
+const SUMMARY_TAGS: [&str; 2] = ["<analysis>", "<summary>"];
+const SUMMARY_ITEM: &str = "compaction_trigger";
+
+/// Returns the session and the line of a request if its head names the session.
+pub fn named_in_head(head: &RequestHead) -> Option<(&str, &str)> {
+    Some((header(head, SESSION_HEADERS)?, header(head, AGENT_HEADERS).unwrap_or_default()))
+}
+
+fn header<'h>(head: &'h RequestHead, names: &[&str]) -> Option<&'h str> {
+    names.iter().find_map(|name| head.header(name)).filter(|value| !value.is_empty())
 }
 
 /// Returns the session and the line of a request.
 pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> RequestIdentity {
-    let header = |names: &[&str]| names.iter().find_map(|name| head.header(name)).filter(|value| !value.is_empty());
-    let name = header(SESSION_HEADERS).map(str::to_owned).or_else(|| named(body));
+    let name = header(head, SESSION_HEADERS).map(str::to_owned).or_else(|| named(body));
     let is_named = name.is_some();
     let session = name.unwrap_or_else(|| hashed(api, body));
     let tools = ["tools", "functions"].iter().filter_map(|name| body.member(name)).map(elements);
@@ -37,7 +51,25 @@ pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> Req
     let is_tools = |item: &&RawValue| text_of(member(item, "type")).is_some_and(|kind| kind == "additional_tools");
     let offers = || body.member("input").is_some_and(|input| elements(input).iter().any(is_tools));
     let has_tools = tools.into_iter().any(|tools| !tools.is_empty()) || offers();
-    RequestIdentity { session, line: header(AGENT_HEADERS).unwrap_or_default().to_owned(), is_named, has_tools }
+    let line = header(head, AGENT_HEADERS).unwrap_or_default().to_owned();
+    RequestIdentity { session, line, is_named, has_tools, asks_for_summary: asks_for_summary(api, body) }
+}
+
+/// Returns true if the last message of the user asks for a summary of the conversation.
+fn asks_for_summary(api: Api, body: &RequestDocument<'_>) -> bool {
+    let of = |name| body.member(name).map_or("", RawValue::get);
+    match api {
+        Api::Messages => {
+            let messages = of("messages");
+            let last = messages.rfind("\"user\"").map_or("", |start| &messages[start..]);
+            SUMMARY_TAGS.iter().all(|tag| last.contains(tag))
+        }
+        Api::Responses => {
+            let last = body.member("input").map(elements).and_then(|items| items.last().copied());
+            last.and_then(|item| text_of(member(item, "type"))).is_some_and(|kind| kind == SUMMARY_ITEM)
+        }
+        Api::Chat => false,
+    }
 }
 
 /// Returns the id that a body names.
@@ -86,7 +118,8 @@ mod tests {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let head = RequestHead { headers, ..RequestHead::default() };
         let found = identity(&head, api, &RequestDocument::new(body.as_bytes()).unwrap());
-        let expected = RequestIdentity { session: session.to_owned(), line: line.to_owned(), is_named: true, has_tools };
+        let (session, line) = (session.to_owned(), line.to_owned());
+        let expected = RequestIdentity { session, line, is_named: true, has_tools, asks_for_summary: false };
         assert_eq!(found, expected, "{body}");
     }
 
@@ -121,6 +154,20 @@ mod tests {
         let marked =
             id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}"#);
         assert_eq!(marked, id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}"#));
+    }
+
+    #[test]
+    fn a_request_for_a_summary_is_known_by_its_last_message() {
+        let asks = |api, body: &str| {
+            identity(&RequestHead::default(), api, &RequestDocument::new(body.as_bytes()).unwrap()).asks_for_summary
+        };
+        let ask = r#"{"role":"user","content":"write <analysis> and <summary>"}"#;
+        let answer = r#"{"role":"assistant","content":"fine"},{"role":"user","content":"go on"}"#;
+        assert!(asks(Api::Messages, &format!(r#"{{"messages":[{answer},{ask}]}}"#)));
+        assert!(!asks(Api::Messages, &format!(r#"{{"messages":[{ask},{answer}]}}"#)));
+        assert!(asks(Api::Responses, r#"{"input":[{"type":"message"},{"type":"compaction_trigger"}]}"#));
+        assert!(!asks(Api::Responses, r#"{"input":[{"type":"compaction_trigger"},{"type":"message"}]}"#));
+        assert!(!asks(Api::Messages, "{}"));
     }
 
     #[test]

@@ -35,11 +35,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
-pub use calls::{ToolDefinition, begins, call_result, continued, spliced};
+pub use calls::{Occurrences, ToolDefinition, begins, call_result, continued, spliced};
 pub(super) use calls::{block_key, item_key};
 pub use document::RequestDocument;
 pub use head::{RequestApi, RequestHead};
-pub use identity::{RequestIdentity, identity};
+pub use identity::{RequestIdentity, identity, named_in_head};
 pub use restored::restored;
 #[cfg(test)]
 pub use samples::{body, chat_body};

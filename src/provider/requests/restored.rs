@@ -1,9 +1,9 @@
 //! Withheld calls in a conversation: put back between the blocks that the client has.
 
-use super::calls::{block_key, has_role, item_key, items, messages};
+use super::calls::{Occurrences, content, has_role, items, key_of_block, key_of_item, messages};
 use super::{BodyEdit, RequestApi, RequestDocument};
 use crate::model::{Key, ReplyPart, WithheldReply};
-use crate::provider::json::{elements, member, members, range_in, text_of};
+use crate::provider::json::{elements, member, range_in, text_of};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
@@ -21,8 +21,8 @@ pub fn restored(api: RequestApi, document: &RequestDocument<'_>, replies: &[With
 /// Withheld calls precede the block that continues them, together with their results, or follow the block before them.
 fn restored_in_items(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
     let items = items(document);
-    let key = |item: &&RawValue| serde_json::from_str(item.get()).ok().and_then(|item| item_key(&item));
-    let keys: Vec<Option<Key>> = items.iter().map(key).collect();
+    let mut seen = Occurrences::default();
+    let keys: Vec<Option<Key>> = items.iter().map(|item| key_of_item(item).map(|key| seen.count(key))).collect();
     let find = |part: &ReplyPart| match part {
         ReplyPart::Passed(key) => keys.iter().position(|known| *known == Some(*key)),
         ReplyPart::Withheld(_) => None,
@@ -58,6 +58,7 @@ fn restored_in_items(document: &RequestDocument<'_>, replies: &[WithheldReply]) 
 
 fn restored_in_messages(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {
     let messages = messages(document);
+    let mut seen = Occurrences::default();
     let mut left: Vec<&WithheldReply> = replies.iter().collect();
     let mut edits = Vec::new();
     for (place, message) in messages.iter().enumerate() {
@@ -67,7 +68,7 @@ fn restored_in_messages(document: &RequestDocument<'_>, replies: &[WithheldReply
         if !has_role(message, "assistant") {
             continue;
         }
-        let Some(mut answer) = Answer::new(document.bytes, message) else { continue };
+        let Some(mut answer) = Answer::new(document.bytes, message, &mut seen) else { continue };
         let following = messages.get(place + 1).filter(|following| has_role(following, "user"));
         left.retain(|reply| !answer.take(reply, following.is_some()));
         if let Some(following) = following.filter(|_| !answer.results.is_empty()) {
@@ -102,16 +103,12 @@ struct Answer<'a, 'r> {
 
 impl<'a, 'r> Answer<'a, 'r> {
     /// `None` if the message has no content blocks.
-    fn new(bytes: &'a [u8], message: &'a RawValue) -> Option<Answer<'a, 'r>> {
+    fn new(bytes: &'a [u8], message: &'a RawValue, seen: &mut Occurrences) -> Option<Answer<'a, 'r>> {
         let part = |part: &'a RawValue| {
-            let members = members(part);
-            let get = |name: &str| {
-                let found = members.iter().rev().find(|(known, _)| known == name);
-                text_of(found.map(|(_, value)| *value))
-            };
-            (range_in(bytes, part), block_key(&get))
+            let key = key_of_block(part).map(|key| seen.count(key));
+            (range_in(bytes, part), key)
         };
-        let parts: Vec<_> = member(message, "content").map(elements).unwrap_or_default().into_iter().map(part).collect();
+        let parts: Vec<_> = content(message).into_iter().map(part).collect();
         let gaps = (0..=parts.len()).map(|_| Vec::new()).collect();
         (!parts.is_empty()).then(|| Answer { bytes, range: range_in(bytes, message), parts, gaps, results: Vec::new() })
     }
@@ -261,6 +258,20 @@ mod tests {
             &replies,
             r#"[{"content":[OWN],"role":"assistant"},{"role":"user","content":[RESULT]},{"content":[OWN],"role":"assistant"},{"role":"user","content":[RESULT]},{"content":[{"type":"text","text":"Found."}],"role":"assistant"}]"#,
         );
+    }
+
+    #[test]
+    fn equal_texts_are_told_apart_by_their_order() {
+        let text = r#"{"role":"assistant","content":[{"type":"text","text":"Found."}]}"#;
+        let ask = r#"{"role":"user","content":"ask"}"#;
+        let before = format!("[{text},{ask}]");
+        let body = format!(r#"{{"messages":{before}}}"#);
+        let seen = Occurrences::of(RequestApi::Messages, body.as_bytes());
+        let next = seen.next(Key::from_bytes(b"text:Found."));
+        let again = [WithheldReply { next: Some(next), ..reply(&[own()], None) }];
+        check(&before, &again, &before);
+        let called = r#"{"role":"assistant","content":[OWN]},{"role":"user","content":[RESULT]}"#;
+        check(&format!("[{text},{ask},{text}]"), &again, &format!("[{text},{ask},{called},{text}]"));
     }
 
     #[test]

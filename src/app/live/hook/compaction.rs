@@ -51,15 +51,15 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
 }
 
 /// Returns the pinned blocks that a finished compaction dropped and that the client sends in no other form, with their contents;
-/// `None` if there are none.
+/// `None` if there are none for which `is_wanted` is true.
 ///
 /// A block is sent in another form if its beginning is part of a text that was added since the compaction: its summary, a file that
 /// the client read again, or an answer of this hook. So no block is sent twice.
-pub(super) fn dropped(workspace: &Workspace<'_>) -> Result<Option<String>, CommandError> {
+pub fn dropped(workspace: &Workspace<'_>, is_wanted: &dyn Fn(&Block) -> bool) -> Result<Option<String>, CommandError> {
     let session = &workspace.reading.session;
     let Some(boundary) = session.rows.iter().rposition(|row| row.kind == RowKind::Boundary) else { return Ok(None) };
     let cold = |block: &Block| block.position.zone == Zone::Cold && (block.row as usize) < boundary;
-    let missing = super::pinned(workspace, &|block| cold(block) && !is_read_call(block));
+    let missing = super::pinned(workspace, &|block| cold(block) && !is_read_call(block) && is_wanted(block));
     if missing.is_empty() {
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 //! A hook never blocks the client: an error is one line on standard error, and the exit code is 0, because the client interprets
 //! other exit codes.
 
-mod compaction;
+pub(super) mod compaction;
 mod prompt;
 mod result;
 mod start;

@@ -3,11 +3,11 @@
 use super::{Payload, compaction, told};
 use crate::app::change::pipeline::{is_proxied, takes_effect};
 use crate::app::live::pending::{Effect, LiveChanges};
+use crate::app::live::selection;
 use crate::app::look::manifest;
 use crate::app::model::obey;
 use crate::app::{CommandError, Env};
-use crate::engine::{Analysis, label};
-use crate::model::{Actor, History, MarkKind, Operation, Role, RowKind};
+use crate::model::{Actor, History, RowKind};
 use crate::output::{HookReport, Report, changes_of};
 
 /// Returns the information that the model does not have yet: the answers to its commands, a first manifest, and the user's
@@ -28,7 +28,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     // The full analysis is needed only for the manifest, which is sent once.
     let mut workspace = env.read_as_wanted(found.clone(), &|_| false)?;
     let mut parts: Vec<String> = answers.into_iter().collect();
-    let Some(since) = last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
+    let Some(since) = selection::last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
     // If sending the manifest cannot be recorded, it would be sent with each prompt.
     // The proxy sends its own with each prompt.
     let is_sent = env.pipeline.manifest && is_proxied(env, &found);
@@ -40,17 +40,9 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let boundary = reading.session.rows.iter().rev().find(|row| row.kind == RowKind::Boundary);
     // With the first prompt after a compaction: it may have dropped more than was known when its hooks were called.
     if boundary.and_then(|row| row.timestamp).is_some_and(|time| time > since) {
-        parts.extend(compaction::dropped(&workspace)?);
+        parts.extend(compaction::dropped(&workspace, &|_| true)?);
     }
-    let new: Vec<&Operation> = workspace.history.operations.iter().filter(|operation| operation.time > since).collect();
-    if new.iter().flat_map(|operation| &operation.marks).any(|mark| mark.kind == MarkKind::Focus) {
-        let selected = reading.in_window().filter(|block| block.focused);
-        let selected: Vec<String> = selected.map(|block| format!("#{} ({})", block.number, label(block))).collect();
-        parts.push(match selected.is_empty() {
-            true => "The user cleared the highlighted blocks.".to_owned(),
-            false => format!("User has highlighted the following blocks as relevant: {}", selected.join(", ")),
-        });
-    }
+    parts.extend(selection::since_last_turn(&workspace));
     let mut live = LiveChanges::read(env, &found, Some(&reading.session))?;
     if let Err(error) = live.settle_closed(env, &workspace.history) {
         env.note(&format!("the loaded changes are not recorded: {:#}", error.source));
@@ -94,12 +86,4 @@ fn told_changes(history: &History, live: &LiveChanges, since: i64, session: &str
 
 fn joined(parts: &[String]) -> Option<HookReport> {
     (!parts.is_empty()).then(|| HookReport::context("UserPromptSubmit", &parts.join("\n\n")))
-}
-
-/// Returns the time of the last prompt that the model answered: it does not know about later changes.
-fn last_turn(reading: &Analysis) -> Option<i64> {
-    let mut answered =
-        reading.session.blocks.iter().rev().filter(|block| block.role == Role::Assistant || block.role == Role::ToolUse);
-    let turn = answered.next()?.position.turn;
-    reading.turns.iter().find(|one| one.number == turn)?.timestamp
 }

@@ -38,7 +38,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         parts.push(COMMANDS.to_owned());
         // The end of the text may be truncated, so the pinned blocks, which can be long, are last.
         if payload.source.as_deref() == Some("compact") {
-            parts.extend(if behind { compaction::endangered(&workspace)? } else { compaction::dropped(&workspace)? });
+            parts.extend(if behind { compaction::endangered(&workspace)? } else { compaction::dropped(&workspace, &|_| true)? });
         }
     } else {
         parts.push(COMMANDS.to_owned());

@@ -1,0 +1,173 @@
+//! The stages that a request passes, in order, and their settings.
+
+use serde::{Serialize, Serializer};
+
+/// A stage of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Reads the body and names its session.
+    Ingest,
+    /// Parses the body to elements and contents.
+    Parse,
+    /// Finds the places where texts can be added.
+    Zones,
+    /// Takes the texts that wait for the next prompt.
+    Injection,
+    /// Replaces contents by those of the operation log.
+    Condensation,
+    /// Compares the window with its budget.
+    Budget,
+    /// Adds each text at its zone.
+    Reorder,
+    /// Sends the body.
+    Emit,
+}
+
+impl Stage {
+    /// The stages, in the order of execution.
+    pub const ALL: [Stage; 8] = [
+        Stage::Ingest,
+        Stage::Parse,
+        Stage::Zones,
+        Stage::Injection,
+        Stage::Condensation,
+        Stage::Budget,
+        Stage::Reorder,
+        Stage::Emit,
+    ];
+
+    /// Returns the name, which is also that of its switch in the settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Ingest => "ingest",
+            Stage::Parse => "parse",
+            Stage::Zones => "zones",
+            Stage::Injection => "injection",
+            Stage::Condensation => "condensation",
+            Stage::Budget => "budget",
+            Stage::Reorder => "reorder",
+            Stage::Emit => "emit",
+        }
+    }
+}
+
+impl Serialize for Stage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// The work of a stage on a request, and its reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StageNote {
+    /// The stage.
+    pub stage: Stage,
+    /// One line for people.
+    pub note: String,
+}
+
+/// The switches of the stages, and the settings within a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineSettings {
+    /// Bodies are read; otherwise they pass as streams.
+    pub ingest: bool,
+    /// Bodies are parsed; otherwise nothing in them is changed.
+    pub parse: bool,
+    /// Texts pinned to the top are added at the beginning of the window; otherwise all texts follow the newest prompt.
+    pub zones: bool,
+    /// Texts are added after new prompts. Those that were added before stay.
+    pub injection: bool,
+    /// The manifest is one of these texts.
+    pub manifest: bool,
+    /// The blocks that the user selects, and the pinned blocks that a compaction dropped, are such texts.
+    pub selection: bool,
+    /// The headers of the messages and parts since the last prompt, and the pruned blocks, are such a text.
+    pub headers: bool,
+    /// The tool of aperture is offered to the model.
+    pub tool: bool,
+    /// Contents are sent as the operation log has them.
+    pub condensation: bool,
+    /// The rules of the settings act on the window.
+    pub budget: bool,
+    /// Texts are added in a fixed order; otherwise in the order in which they arrive.
+    pub reorder: bool,
+    /// Changed bodies are sent; otherwise each body is sent as the client wrote it.
+    pub emit: bool,
+}
+
+impl Default for PipelineSettings {
+    fn default() -> PipelineSettings {
+        PipelineSettings {
+            ingest: true,
+            parse: true,
+            zones: true,
+            injection: true,
+            manifest: true,
+            selection: true,
+            headers: false,
+            tool: true,
+            condensation: true,
+            budget: true,
+            reorder: true,
+            emit: true,
+        }
+    }
+}
+
+impl PipelineSettings {
+    /// Returns true if a stage is switched on.
+    pub fn is_on(&self, stage: Stage) -> bool {
+        match stage {
+            Stage::Ingest => self.ingest,
+            Stage::Parse => self.parse,
+            Stage::Zones => self.zones,
+            Stage::Injection => self.injection,
+            Stage::Condensation => self.condensation,
+            Stage::Budget => self.budget,
+            Stage::Reorder => self.reorder,
+            Stage::Emit => self.emit,
+        }
+    }
+
+    /// Returns a note for each stage of a request, in order: a stage without one had nothing to do or is switched off.
+    pub fn complete(&self, notes: Vec<StageNote>) -> Vec<StageNote> {
+        let mut complete = Vec::with_capacity(Stage::ALL.len());
+        for stage in Stage::ALL {
+            let own = notes.iter().filter(|note| note.stage == stage).cloned();
+            let count = complete.len();
+            complete.extend(own);
+            if complete.len() == count && stage != Stage::Emit {
+                let note = if self.is_on(stage) { "nothing to do" } else { "switched off in the settings" };
+                complete.push(StageNote { stage, note: note.to_owned() });
+            }
+        }
+        complete
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stage_has_a_note_in_order() {
+        let settings = PipelineSettings { budget: false, ..PipelineSettings::default() };
+        let note = |stage, note: &str| StageNote { stage, note: note.to_owned() };
+        let complete =
+            settings.complete(vec![note(Stage::Condensation, "a"), note(Stage::Parse, "b"), note(Stage::Condensation, "c")]);
+        let found: Vec<String> = complete.iter().map(|note| format!("{}: {}", note.stage.name(), note.note)).collect();
+        assert_eq!(
+            found,
+            [
+                "ingest: nothing to do",
+                "parse: b",
+                "zones: nothing to do",
+                "injection: nothing to do",
+                "condensation: a",
+                "condensation: c",
+                "budget: switched off in the settings",
+                "reorder: nothing to do"
+            ]
+        );
+    }
+}
