@@ -40,7 +40,7 @@ pub use format::{Format, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Total
 pub use framing::Framing;
 pub use json::strings;
 pub use json_edit::EditError;
-pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
+pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, unwrap};
 pub use requests::{
     BodyEdit, KnownElements, MEDIA, Piece, REQUESTS, RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead,
     RequestIdentity, identity,

@@ -6,12 +6,15 @@ use crate::app::{CommandError, proxied, wait};
 use crate::provider::ResponseContent;
 use crate::wire::RequestFacts;
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// The time in which a client usually writes the answer to its session file.
 const WRITTEN: Duration = Duration::from_millis(300);
+
+/// The interval of checks for sessions that their clients have closed, while no request comes.
+const TICK: Duration = Duration::from_secs(2);
 
 /// A request with its response.
 pub struct Answered {
@@ -42,8 +45,16 @@ pub fn start(proxy: impl FnOnce(Tasks) -> Arc<Proxy>) -> std::io::Result<Arc<Pro
 fn work(proxy: &Weak<Proxy>, queue: &Receiver<Answered>) {
     let (mut waiting, mut recorded) = (VecDeque::new(), BTreeSet::new());
     loop {
-        let task = waiting.pop_front().or_else(|| queue.recv().ok());
-        let (Some(task), Some(proxy)) = (task, proxy.upgrade()) else { return };
+        let task = waiting.pop_front().map_or_else(|| queue.recv_timeout(TICK), Ok);
+        let Some(proxy) = proxy.upgrade() else { return };
+        let task = match task {
+            Ok(task) => task,
+            Err(RecvTimeoutError::Timeout) => {
+                write_deferred(&proxy);
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
         waiting.extend(queue.try_iter());
         match task.status {
             200..300 => proxy.wire.accepted(&task.facts),
@@ -61,6 +72,15 @@ fn work(proxy: &Weak<Proxy>, queue: &Receiver<Answered>) {
             wait(WRITTEN);
             set_manifest(&proxy, &task.facts.session);
         }
+    }
+}
+
+/// Writes the operations of the sessions that their clients have closed.
+fn write_deferred(proxy: &Proxy) {
+    let mut env = proxy.env.clone();
+    env.refresh();
+    if let Err(error) = proxied::write_deferred(&env) {
+        report(proxy, &error);
     }
 }
 

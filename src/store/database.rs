@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007_live.sql"),
     include_str!("migrations/0008_wire.sql"),
     include_str!("migrations/0011_window_changes.sql"),
+    include_str!("migrations/0012_deferred.sql"),
 ];
 
 /// Longest wait for another process that has locked the store.

@@ -1,5 +1,6 @@
 //! The work beside the requests that pass a proxy: it never delays a request, and holds from the next one on.
 
+use crate::app::change::deferred;
 use crate::app::look::manifest;
 use crate::app::model::obey;
 use crate::app::{CommandError, Env};
@@ -45,6 +46,15 @@ pub fn manifest_of(env: &Env, session: &str) -> Result<Option<String>, CommandEr
 pub fn obey_message(env: &Env, session: &str, message: &str) -> Result<(), CommandError> {
     let Some(found) = find(env, session) else { return Ok(()) };
     obey::obey_turn(&env.on(&found.path, "aperture proxy"), &found.path, Some(message))
+}
+
+/// Writes the deferred operations of the sessions that their clients have closed.
+///
+/// # Errors
+///
+/// The store cannot be read, or an operation cannot be written.
+pub fn write_deferred(env: &Env) -> Result<(), CommandError> {
+    deferred::write_all(env)
 }
 
 /// Returns the session file that a client writes; `None` before it exists.
