@@ -346,6 +346,10 @@ pub enum OperationState {
     Committed,
     /// It was not done: the file was never replaced.
     Aborted,
+    /// It is in force in requests, and is written to the file when the client has closed it.
+    Deferred,
+    /// It was deferred, and undone or refused before it was written; or it is the undo of such an operation.
+    Dropped,
 }
 
 impl OperationState {
@@ -355,6 +359,8 @@ impl OperationState {
             OperationState::Prepared => "prepared",
             OperationState::Committed => "committed",
             OperationState::Aborted => "aborted",
+            OperationState::Deferred => "deferred",
+            OperationState::Dropped => "dropped",
         }
     }
 }

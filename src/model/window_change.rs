@@ -16,7 +16,7 @@ pub struct WindowChange {
 }
 
 /// A block by its content: see [`BlockEdit`](super::BlockEdit).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlockAddress {
     /// XXH3-128 of the content.
     #[serde(with = "super::key::digits")]

@@ -1,7 +1,7 @@
 use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, plural, price_lines, unit};
 use crate::engine::diff::BlockDifference;
 use crate::engine::{ChangeGroup, EditPrice};
-use crate::model::{Basis, BlockChange, BlockNumber, Level, OperationId, OperationKind, TokenCount, quoted};
+use crate::model::{Basis, BlockChange, BlockNumber, Level, Operation, OperationId, OperationKind, TokenCount, quoted};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of changes that are listed individually.
@@ -86,6 +86,38 @@ pub struct ChangeReport {
 }
 
 impl ChangeReport {
+    /// Returns the report of an undo of an operation that was not yet written to the file.
+    pub fn dropped(session: String, named: String, operation: &Operation) -> ChangeReport {
+        ChangeReport {
+            session,
+            named,
+            operation: None,
+            kind: OperationKind::Undo,
+            dry_run: false,
+            verb: "undone",
+            what: Some(format!("operation {} ({})", operation.id, operation.command)),
+            changes: Vec::new(),
+            marks: Vec::new(),
+            unmarked: Vec::new(),
+            edits: operation.edits.len(),
+            rows_added: 0,
+            rows_removed: 0,
+            skipped: Vec::new(),
+            tokens_before: operation.tokens_after,
+            tokens_after: operation.tokens_before,
+            thinking_dropped: 0,
+            thinking_dropped_tokens: 0.0,
+            thinking_restored: 0,
+            thinking_restored_tokens: 0.0,
+            price: None,
+            bills_changed: false,
+            notes: vec!["the file did not have it yet".to_owned()],
+            groups: Vec::new(),
+            detail: ChangeDetail::Table,
+            differences: Vec::new(),
+        }
+    }
+
     /// Returns the tokens that the model no longer receives. Negative if it receives more.
     pub fn saved(&self) -> f64 {
         self.tokens_before - self.tokens_after

@@ -28,6 +28,10 @@ pub struct StatusReport {
     pub open: bool,
     /// Changes that the client has not loaded.
     pub pending: Option<PendingChanges>,
+    /// Number of operations that are written to the file when the client has closed the session.
+    pub deferred: usize,
+    /// The name of the client.
+    pub agent: &'static str,
     /// The session that it was forked from.
     pub forked_from: Option<String>,
     /// Tokens of the window.
@@ -159,6 +163,12 @@ impl StatusReport {
         if let Some(pending) = &self.pending {
             let text =
                 format!("pending   {}: takes effect after /resume {} in the client", difference(-pending.saved), pending.session);
+            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        }
+        if self.deferred > 0 {
+            let verb = if self.deferred == 1 { "is" } else { "are" };
+            let what = plural(self.deferred, "operation");
+            let text = format!("deferred  {what} {verb} written to the file when {} closes the session", self.agent);
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
         }
         let accuracy = &self.accuracy;

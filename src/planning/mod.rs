@@ -14,6 +14,7 @@ mod memory;
 mod originals;
 mod parse;
 mod points;
+mod replay;
 mod revision;
 mod rows;
 mod shorten;

@@ -76,6 +76,8 @@ impl Draft<'_> {
             change.restored.extend(after.iter().filter(|number| !sent.contains(number)).map(address));
             change.hunks.push(requests.hunk(old, new)?);
         }
+        change.removed.sort_unstable();
+        change.restored.sort_unstable();
         Ok(Some(change))
     }
 }
@@ -159,6 +161,11 @@ impl Requests<'_> {
     }
 
     fn hunk(&self, old: Range<usize>, new: Range<usize>) -> Result<WindowHunk, PlanError> {
+        // The result that the client makes for an open call is not the one that follows it in a running conversation.
+        let is_made = |item: &&Item| matches!(item.part.source, Source::Result { .. });
+        let is_last = old.end == self.old.len();
+        let made = if is_last && old.is_empty() { self.old.iter().rev().take_while(is_made).count() } else { 0 };
+        let old = old.start - made..old.end - made;
         let start = old.start.saturating_sub(1);
         let pattern = &self.old[start..old.end];
         let is_equal = |place: usize| {
@@ -169,7 +176,7 @@ impl Requests<'_> {
         let anchor = if old.start > 0 { Some(self.sent(&self.old[start])?) } else { None };
         let before = self.old[old.clone()].iter().map(|item| self.sent(item)).collect::<Result<_, _>>()?;
         let after = self.new[new].iter().map(|item| self.new_content(old.clone(), item)).collect::<Result<_, _>>()?;
-        Ok(WindowHunk { anchor, before, occurrence, after, is_last: old.end == self.old.len() })
+        Ok(WindowHunk { anchor, before, occurrence, after, is_last })
     }
 
     fn new_content(&self, old: Range<usize>, item: &Item) -> Result<NewContent, PlanError> {

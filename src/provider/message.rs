@@ -150,7 +150,7 @@ pub(super) fn wrap_with(line: &str, text: &str) -> (String, Range<usize>) {
 }
 
 /// Strips the system reminder tags; any other text is returned unchanged.
-pub(super) fn unwrap(text: &str) -> &str {
+pub fn unwrap(text: &str) -> &str {
     let Some(inner) = text.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE)) else { return text };
     let inner = inner.strip_prefix('\n').unwrap_or(inner);
     inner.strip_suffix('\n').unwrap_or(inner)

@@ -16,6 +16,9 @@ const WRITTEN: Duration = Duration::from_millis(300);
 /// The interval of checks if the user changed the session after its last answer.
 const STORE_STEP: Duration = Duration::from_millis(500);
 
+/// The number of these checks after which sessions that their clients have closed are looked for.
+const CLOSED_STEPS: u32 = 4;
+
 /// A request with its response.
 pub struct Answered {
     /// The facts of the request.
@@ -74,6 +77,8 @@ struct Worker {
     recorded: BTreeSet<String>,
     /// The session whose prompt is next, and the version of the store when its texts were prepared.
     prepared: Option<(String, Option<i64>)>,
+    /// Checks since the last search for closed sessions.
+    steps: u32,
 }
 
 impl Worker {
@@ -98,14 +103,26 @@ impl Worker {
         }
     }
 
-    /// Prepares the texts again if the user changed the session meanwhile.
+    /// Prepares the texts again if the user changed the session meanwhile, and writes the operations of closed sessions.
     fn look(&mut self, proxy: &Arc<Proxy>) {
+        self.steps += 1;
+        if self.steps == CLOSED_STEPS {
+            self.steps = 0;
+            write_deferred(proxy);
+        }
         if let Some((session, version)) = &mut self.prepared {
             let now = proxy.wire.store_version();
             if std::mem::replace(version, now) != now {
                 prepare(proxy, session);
             }
         }
+    }
+}
+
+/// Writes the operations of the sessions that their clients have closed.
+fn write_deferred(proxy: &Arc<Proxy>) {
+    if let Err(error) = proxied::write_deferred(&environment(proxy)) {
+        report(proxy, &error);
     }
 }
 

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0008_wire.sql"),
     include_str!("migrations/0009_wire_calls.sql"),
     include_str!("migrations/0011_window_changes.sql"),
+    include_str!("migrations/0012_deferred.sql"),
 ];
 
 /// Longest wait of a command for another process that has locked the store.

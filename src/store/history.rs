@@ -14,6 +14,27 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+/// The way in which an operation is logged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Logged {
+    /// For the first time.
+    New,
+    /// For the first time, before it is written.
+    Deferred,
+    /// It is written, after it was deferred.
+    Written(OperationId),
+}
+
+/// The tables with the parts of an operation, each with the column that has its number.
+const TABLES: [(&str, &str); 6] = [
+    ("operations", "number"),
+    ("edits", "operation"),
+    ("hunks", "operation"),
+    ("marks", "operation"),
+    ("block_edits", "operation"),
+    ("window_changes", "operation"),
+];
+
 impl Store {
     /// Returns the session of a file; `None` if it has no log.
     pub fn find(&self, path: &Path) -> Result<Option<StoredSession>, StoreError> {
@@ -137,10 +158,45 @@ impl Store {
         hunks: impl Iterator<Item = (u64, Cow<'h, [u8]>, Cow<'h, [u8]>)>,
         after: Option<(u64, Address)>,
     ) -> Result<OperationId, StoreError> {
+        self.log(key, plan, time, hunks, after, Logged::New)
+    }
+
+    /// Logs a deferred operation as prepared, with the plan that writes it; see [`Store::prepare`].
+    pub fn prepare_deferred<'h>(
+        &self,
+        key: SessionKey,
+        id: OperationId,
+        plan: &Plan,
+        time: i64,
+        hunks: impl Iterator<Item = (u64, Cow<'h, [u8]>, Cow<'h, [u8]>)>,
+        after: Option<(u64, Address)>,
+    ) -> Result<OperationId, StoreError> {
+        self.log(key, plan, time, hunks, after, Logged::Written(id))
+    }
+
+    pub(super) fn log<'h>(
+        &self,
+        key: SessionKey,
+        plan: &Plan,
+        time: i64,
+        hunks: impl Iterator<Item = (u64, Cow<'h, [u8]>, Cow<'h, [u8]>)>,
+        after: Option<(u64, Address)>,
+        logged: Logged,
+    ) -> Result<OperationId, StoreError> {
         let transaction = self.writing()?;
-        let last: OperationId =
-            transaction
-                .query_row("SELECT coalesce(max(number), 0) FROM operations WHERE session = ?1", [key.0], |row| row.get(0))?;
+        let id = match logged {
+            Logged::Written(id) => {
+                for (table, column) in TABLES {
+                    let sql = format!("DELETE FROM {table} WHERE session = ?1 AND {column} = ?2");
+                    transaction.execute(&sql, params![key.0, id])?;
+                }
+                id
+            }
+            Logged::New | Logged::Deferred => {
+                let sql = "SELECT coalesce(max(number), 0) + 1 FROM operations WHERE session = ?1";
+                transaction.query_row(sql, [key.0], |row| row.get(0))?
+            }
+        };
         let reversal = plan.reversal.as_ref();
         let mut edits = reversal.map_or_else(Vec::new, |reversal| reversal.logged.clone());
         for edit in reversal.iter().flat_map(|reversal| &reversal.relinked).chain(&plan.edits) {
@@ -148,16 +204,20 @@ impl Store {
             let (before, after) = (keep(&edit.before)?, keep(&edit.after)?);
             edits.push(LoggedEdit { row: edit.row, slot: edit.slot, before, after, change: edit.change.clone() });
         }
-        let mut logged = Vec::new();
+        let mut replaced = Vec::new();
         for (offset, before, after) in hunks {
             let keep = |value: &[u8]| (!value.is_empty()).then(|| keep(&transaction, value)).transpose();
-            logged.push(LoggedHunk { offset, before: keep(&before)?, after: keep(&after)? });
+            replaced.push(LoggedHunk { offset, before: keep(&before)?, after: keep(&after)? });
         }
-        let delta = Delta { base_bytes: plan.base_bytes, base_hash: plan.base_hash, hunks: logged };
+        let delta = Delta { base_bytes: plan.base_bytes, base_hash: plan.base_hash, hunks: replaced };
         let operation = Operation {
-            id: last + 1,
+            id,
             kind: plan.kind,
-            state: if after.is_some() { OperationState::Prepared } else { OperationState::Committed },
+            state: match logged {
+                Logged::Deferred => OperationState::Deferred,
+                Logged::New | Logged::Written(_) if after.is_some() => OperationState::Prepared,
+                Logged::New | Logged::Written(_) => OperationState::Committed,
+            },
             time,
             command: plan.command.clone(),
             actor: plan.actor,
@@ -175,14 +235,20 @@ impl Store {
         insert(&transaction, key, &operation)?;
         insert_block_edits(&transaction, key, operation.id, &plan.block_edits)?;
         insert_window_change(&transaction, key, operation.id, plan.window.as_ref())?;
+        if logged != Logged::New {
+            let sql = "UPDATE operations SET deferred = 1 WHERE session = ?1 AND number = ?2";
+            transaction.execute(sql, params![key.0, operation.id])?;
+        }
         transaction.commit()?;
         Ok(operation.id)
     }
 
-    /// Sets the final state of a prepared operation.
+    /// Sets the final state of a prepared operation. A deferred one that is aborted stays deferred.
     pub fn settle(&self, key: SessionKey, id: OperationId, state: OperationState) -> Result<(), StoreError> {
-        let values = params![key.0, id, state.name()];
-        self.connection.execute("UPDATE operations SET state = ?3 WHERE session = ?1 AND number = ?2", values)?;
+        let sql = "UPDATE operations SET state = CASE WHEN ?3 = ?4 AND deferred = 1 THEN ?5 ELSE ?3 END
+                   WHERE session = ?1 AND number = ?2";
+        let (aborted, deferred) = (OperationState::Aborted.name(), OperationState::Deferred.name());
+        self.connection.execute(sql, params![key.0, id, state.name(), aborted, deferred])?;
         Ok(())
     }
 

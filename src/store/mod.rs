@@ -7,6 +7,7 @@
 mod block_edits;
 mod cache;
 mod database;
+mod deferred;
 mod export;
 mod forget;
 mod history;

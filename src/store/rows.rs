@@ -100,11 +100,11 @@ pub(super) fn word<T: Copy>(row: &Row<'_>, column: usize, known: &[T], name: fn(
 
 pub(super) fn operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
     use OperationKind::{Change, Redo, Undo};
-    use OperationState::{Aborted, Committed, Prepared};
+    use OperationState::{Aborted, Committed, Deferred, Dropped, Prepared};
     Ok(Operation {
         id: row.get(0)?,
         kind: word(row, 1, &[Change, Undo, Redo], OperationKind::name)?,
-        state: word(row, 2, &[Prepared, Committed, Aborted], OperationState::name)?,
+        state: word(row, 2, &[Prepared, Committed, Aborted, Deferred, Dropped], OperationState::name)?,
         time: row.get(3)?,
         command: row.get(4)?,
         actor: word(row, 5, &Actor::ALL, Actor::name)?,

@@ -62,15 +62,19 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.query_map([id], stored)?.collect::<Result<_, _>>()?)
     }
 
-    /// Returns what the committed operations of a session changed in its contents, oldest first.
+    /// Returns what the operations of a session changed in its contents, oldest first: the committed and the deferred ones, and those
+    /// that were dropped, each followed by its undo.
     ///
     /// # Errors
     ///
     /// The block edits of an operation are damaged, or the store cannot be read.
     pub fn content_operations(&self, session: &StoredSession) -> Result<Vec<ContentOperation>, StoreError> {
-        let sql = "SELECT number, point FROM operations WHERE session = ?1 AND state = ?2 ORDER BY number";
+        let sql = "SELECT number, point FROM operations WHERE session = ?1
+                   AND (state IN (?2, ?3, ?4) OR state = ?5 AND deferred = 1) ORDER BY number";
         let mut select = self.connection.prepare_cached(sql)?;
-        let values = params![session.key.0, OperationState::Committed.name()];
+        use OperationState::{Committed, Deferred, Dropped, Prepared};
+        let [committed, deferred, dropped, prepared] = [Committed, Deferred, Dropped, Prepared].map(OperationState::name);
+        let values = params![session.key.0, committed, deferred, dropped, prepared];
         let points = select.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()?;
         let operation = |(id, point)| {
             let (edits, window) = (self.block_edits(session.key, id)?, self.window_change(session.key, id)?);

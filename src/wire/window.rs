@@ -4,7 +4,7 @@ use super::contents::Contents;
 use super::session::Line;
 use super::{RequestFacts, Stage};
 use crate::engine::plural;
-use crate::model::{Key, NewContent, OperationId, Role, SentContent, WindowChange, WindowHunk};
+use crate::model::{BlockKind, Key, NewContent, OperationId, Role, SentContent, WindowChange, WindowHunk};
 use crate::provider::{Piece, RequestBody};
 use std::sync::Arc;
 
@@ -27,6 +27,7 @@ struct Item {
     sent: Key,
     /// Its form in the file of the client, if that form differs.
     recorded: Option<Key>,
+    is_result: bool,
 }
 
 /// The contents of a request while changes are applied.
@@ -90,7 +91,8 @@ impl<'a> Conversation<'a> {
         let item = |piece: Piece| {
             let (element, content) = piece.place?;
             let element = &body.elements[element];
-            Some(Item { sent: element.contents[content].1, recorded: element.recorded(content), piece })
+            let (kind, sent) = element.contents[content];
+            Some(Item { sent, recorded: element.recorded(content), is_result: kind == BlockKind::ToolResult, piece })
         };
         Conversation { contents, items: body.pieces().into_iter().filter_map(item).collect(), removed: Vec::new() }
     }
@@ -128,7 +130,11 @@ impl<'a> Conversation<'a> {
 
     /// Replaces the contents of a place; `None` if the request does not have them.
     fn replace(&mut self, hunk: &WindowHunk, body: &RequestBody<'_>) -> Option<()> {
-        let start = self.find(hunk)?;
+        let mut start = self.find(hunk)?;
+        if hunk.is_last && hunk.before.is_empty() {
+            // Results directly follow their calls.
+            start += self.items[start..].iter().take_while(|item| item.is_result).count();
+        }
         if hunk.before.is_empty() && !hunk.after.is_empty() && self.has(start, &hunk.after) {
             return Some(());
         }
@@ -141,6 +147,7 @@ impl<'a> Conversation<'a> {
                     piece: Piece { role: *role, place: None, text: Some(text.as_str().into()) },
                     sent: Key::from_bytes(text.as_bytes()),
                     recorded: None,
+                    is_result: false,
                 },
                 NewContent::Changed(content, text) => {
                     let mut item = old.remove(old.iter().position(|item| self.is(item, content))?);

@@ -39,11 +39,43 @@ pub fn apply(
     now: i64,
     wait: &dyn Fn(Duration),
 ) -> Result<Option<OperationId>, ApplyError> {
-    if plan.is_empty() {
+    apply_as(None, workspace, store, key, plan, now, wait)
+}
+
+/// Applies the plan of a deferred operation, which keeps its number; see [`apply`].
+///
+/// # Errors
+///
+/// As [`apply`]; the operation stays deferred.
+pub fn apply_deferred(
+    workspace: &Workspace<'_>,
+    store: &Store,
+    key: SessionKey,
+    id: OperationId,
+    plan: &Plan,
+    now: i64,
+    wait: &dyn Fn(Duration),
+) -> Result<Option<OperationId>, ApplyError> {
+    apply_as(Some(id), workspace, store, key, plan, now, wait)
+}
+
+fn apply_as(
+    deferred: Option<OperationId>,
+    workspace: &Workspace<'_>,
+    store: &Store,
+    key: SessionKey,
+    plan: &Plan,
+    now: i64,
+    wait: &dyn Fn(Duration),
+) -> Result<Option<OperationId>, ApplyError> {
+    if plan.is_empty() && deferred.is_none() {
         return Ok(None);
     }
     if !plan.writes_file() {
-        return Ok(Some(store.prepare(key, plan, now, std::iter::empty(), None)?));
+        return Ok(Some(match deferred {
+            Some(id) => store.prepare_deferred(key, id, plan, now, std::iter::empty(), None)?,
+            None => store.prepare(key, plan, now, std::iter::empty(), None)?,
+        }));
     }
     let (disk, provider) = (workspace.disk, workspace.provider);
     let path = disk.resolve(&workspace.path)?;
@@ -67,7 +99,11 @@ pub fn apply(
     });
     let (mut file, after, known_bytes) = written.inspect_err(|_| discard(disk, &temporary))?;
     let logged = file.set_modified(identity.modified).and_then(|()| file.sync()).map_err(ApplyError::from);
-    let logged = logged.and_then(|()| Ok(store.prepare(key, plan, now, splice.hunks(), Some(after))?));
+    let log = || match deferred {
+        Some(id) => store.prepare_deferred(key, id, plan, now, splice.hunks(), Some(after)),
+        None => store.prepare(key, plan, now, splice.hunks(), Some(after)),
+    };
+    let logged = logged.and_then(|()| Ok(log()?));
     let id = logged.inspect_err(|_| discard(disk, &temporary))?;
     let replaced = late_rows(&mut old).and_then(|late| {
         let now = disk.identify(&path)?;

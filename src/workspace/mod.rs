@@ -21,7 +21,7 @@ pub use crate::planning::{
     Aim, Content, DigestFold, Draft, Drafted, DriftKind, DriftedValue, Fork, Inexact, KeptBlocks, LogCheck, LoggedSession, NOTE,
     Original, PlanError, Redacted, Scope, SkipReason, Thinking, Undone, fold_into_digest, parse_chunk, shorten, shrink,
 };
-pub use apply::{apply, history, settle, was_done};
+pub use apply::{apply, apply_deferred, history, settle, was_done};
 pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use fork::{fork_id, write_fork};

@@ -421,6 +421,102 @@ fn a_session_that_a_client_has_locked_is_not_changed() {
     assert!(!file.exists());
 }
 
+/// Holds the lock of the client, and records that the requests of the session pass a proxy.
+fn held(sandbox: &Sandbox) -> fs::File {
+    let locks = sandbox.home.join(".codex/thread-writer-locks");
+    fs::create_dir(&locks).unwrap();
+    let client = fs::File::create(locks.join(format!("{THREAD}.lock"))).unwrap();
+    client.lock().unwrap();
+    sandbox.text(&["pin", "3"]);
+    let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+    store.execute("INSERT INTO wire_sessions VALUES (?1, ?2)", rusqlite::params![THREAD, std::process::id()]).unwrap();
+    client
+}
+
+/// Appends a turn to a session, as the client does.
+fn go_on(path: &Path) -> Vec<u8> {
+    let first = rows_of(path).len() as u64;
+    let turn = [message("user", "And now the garden."), message("assistant", "The garden is done.")];
+    let (mut file, rows) = (fs::read(path).unwrap(), path.with_extension("later"));
+    write_rows(&rows, Some(first), &turn);
+    let later = fs::read(&rows).unwrap();
+    fs::remove_file(rows).unwrap();
+    file.extend_from_slice(&later);
+    fs::write(path, file).unwrap();
+    later
+}
+
+#[test]
+fn a_change_of_a_locked_session_is_written_when_its_client_closes_it() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    sandbox.text(&["archive", "7"]);
+    let expected = fs::read(path).unwrap();
+    sandbox.text(&["undo"]);
+    let client = held(&sandbox);
+    let archived = sandbox.text(&["archive", "7"]);
+    assert!(archived.contains("written to the file when Codex closes the session"), "{archived}");
+    let again = sandbox.run(&["archive", "7"]);
+    assert!(again.code == 3 && again.stderr.contains("operation 4 is not yet in the file"), "{}", again.all());
+    sandbox.text(&["archive", "kind(tool_result) & ~7"]);
+    let status = sandbox.text(&["status"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(status.contains("2 operations are written to the file when Codex closes the session"), "{status}");
+    let undone = sandbox.text(&["undo"]);
+    assert!(undone.contains("operation 5"), "{undone}");
+    assert_eq!(sandbox.json(&["status"], "aperture.status/2")["deferred_operations"], 1);
+    assert_eq!(sandbox.run(&["undo", "5"]).code, 1);
+    sandbox.text(&["verify"]);
+    let later = go_on(path);
+    assert!(fs::read(path).unwrap() == [&original[..], &later].concat(), "nothing is written");
+    drop(client);
+    sandbox.text(&["unpin", "3"]);
+    assert_eq!(sandbox.json(&["status"], "aperture.status/2")["deferred_operations"], 0);
+    assert!(fs::read(path).unwrap() == [&expected[..], &later].concat(), "exactly the same change");
+    sandbox.text(&["verify"]);
+    sandbox.text(&["undo", "4"]);
+    assert!(fs::read(path).unwrap() == [&original[..], &later].concat());
+}
+
+#[test]
+fn a_deferred_digest_keeps_the_turns_since() {
+    for command in [&["compress", "--stale", "--preset", "handoff"][..], &["create", "a note"]] {
+        let sandbox = Sandbox::new();
+        let path = &numbered(&sandbox);
+        let original = fs::read(path).unwrap();
+        let client = held(&sandbox);
+        let deferred = sandbox.text(command);
+        assert!(deferred.contains("written to the file when Codex closes the session"), "{deferred}");
+        let later = go_on(path);
+        let before = rows_of(path).len();
+        drop(client);
+        sandbox.text(&["unpin", "3"]);
+        let changed = fs::read(path).unwrap();
+        assert!(rows_of(path).len() > before, "{command:?}");
+        assert!(changed != [&original[..], &later].concat(), "{command:?}");
+        let sent = sandbox.text(&["transcript", "--raw"]);
+        assert!(sent.contains("The garden is done."), "{sent}");
+        sandbox.text(&["undo", "2"]);
+        assert!(fs::read(path).unwrap() == [&original[..], &later].concat(), "{command:?}");
+    }
+}
+
+#[test]
+fn a_deferred_change_of_a_content_that_is_gone_is_dropped() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let client = held(&sandbox);
+    sandbox.text(&["archive", "7"]);
+    let rows = fs::read_to_string(path).unwrap();
+    let cut: String = rows.split_inclusive('\n').take(5).collect();
+    fs::write(path, &cut).unwrap();
+    drop(client);
+    let outcome = sandbox.run(&["create", "a note"]);
+    assert!(outcome.stderr.contains("operation 2 was not written"), "{}", outcome.all());
+    assert_eq!(sandbox.json(&["status"], "aperture.status/2")["deferred_operations"], 0);
+    assert!(fs::read_to_string(path).unwrap().starts_with(&cut));
+}
+
 const FORK_OF_FORK: &str = "01a20619-1c36-7b22-8a00-c5d45e99f28d";
 
 /// Writes a fork that continues from the first `bytes` of another session.

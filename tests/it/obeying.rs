@@ -507,7 +507,7 @@ fn an_older_store_is_brought_up_to_date() {
     done(&sandbox, "pin 20");
     done(&sandbox, "archive 19");
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
-    for column in ["base_bytes", "base_hash", "point"] {
+    for column in ["base_bytes", "base_hash", "point", "deferred"] {
         store.execute_batch(&format!("ALTER TABLE operations DROP COLUMN {column}")).unwrap();
     }
     for table in [

@@ -4,6 +4,7 @@ pub mod archive;
 pub mod compact;
 pub mod compress;
 pub mod create;
+pub mod deferred;
 pub mod expand;
 pub mod focus;
 pub mod pin;

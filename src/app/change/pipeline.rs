@@ -1,12 +1,13 @@
 //! Steps shared by all commands that change a session: lock, settle, plan, compute the price, apply.
 
+use super::deferred;
 use crate::app::live::pending::LiveChanges;
 use crate::app::{CommandError, Env, ErrorKind, session_name, wait};
 use crate::commands::ChangeOptions;
 use crate::engine::{self, EditFacts, EditPrice};
 use crate::model::{BlockChange, BlockKind, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
 use crate::output::{ChangeDetail, ChangeReport};
-use crate::store::Store;
+use crate::store::{SessionKey, Store};
 use crate::workspace::{self, ApplyError, Draft, Drafted, Found, PlanError, SkipReason, Workspace, Writer};
 use anyhow::{Context, anyhow};
 use std::collections::BTreeMap;
@@ -105,6 +106,9 @@ pub fn open_as_wanted(
         .with_context(|| format!("cannot take the client's lock of the session {}", session_name(&path)))
         .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
     workspace::settle(env.disk, &store, &path)?;
+    if !matches!(writer, Writer::Elsewhere) {
+        deferred::write(env, &store, found)?;
+    }
     Ok(OpenedSession {
         workspace: env.read_as_wanted(found.clone(), whole)?,
         store: Some(store),
@@ -189,11 +193,12 @@ fn once(
         }
         // A change of the store alone does not concern the client.
         if !plan.edits.is_empty() && matches!(opened.writer, Some(Writer::Elsewhere)) {
-            let error = anyhow!("a client has the session {} open and continues to write to it", found.location.id);
-            return Err(CommandError::new(ErrorKind::Conflict, error).hint("close the client, then try again"));
+            let key = register(env, found, workspace, store)?;
+            report.operation = Some(deferred::defer(env, found, workspace, store, key, &plan)?);
+            report.notes.push(format!("written to the file when {} closes the session", workspace.provider.agent()));
+            return Ok(report);
         }
-        let path = real_path(env, found)?;
-        let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
+        let key = register(env, found, workspace, store)?;
         report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
         if let (true, Some(operation)) = (report.edits > 0, report.operation) {
             let process = clients(env, found).first().copied().filter(|_| has_copy || plan.window.is_some());
@@ -206,6 +211,11 @@ fn once(
         }
     }
     Ok(report)
+}
+
+fn register(env: &Env, found: &Found, workspace: &Workspace<'_>, store: &Store) -> Result<SessionKey, CommandError> {
+    let path = real_path(env, found)?;
+    Ok(store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?)
 }
 
 /// Returns the message about inherited blocks that are skipped, and the command that changes them in their own session.

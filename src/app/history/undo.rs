@@ -1,5 +1,6 @@
 //! `aperture undo`: undoes an operation.
 
+use crate::app::change::deferred;
 use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::ChangeOptions;
@@ -11,6 +12,9 @@ use anyhow::anyhow;
 
 /// Undoes the operation.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    if let Some(report) = deferred::undo(env, arguments.operation, arguments.options.dry_run)? {
+        return Ok(report);
+    }
     invert(env, arguments.options, OperationKind::Undo, arguments.operation)
 }
 

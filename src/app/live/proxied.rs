@@ -2,6 +2,7 @@
 
 use super::hook::compaction;
 use super::selection;
+use crate::app::change::deferred;
 use crate::app::look::{manifest, transcript};
 use crate::app::model::{called, obey};
 use crate::app::{CommandError, Env, wait};
@@ -84,6 +85,15 @@ pub fn answer_call(env: &Env, session: &str, id: &str, input: &str) -> String {
         called::obey_call(&env.on(&found.path, "aperture proxy"), id, input)
     };
     answer().unwrap_or_else(|error: CommandError| env.gate.masked(&error.text()))
+}
+
+/// Writes the deferred operations of the sessions that their clients have closed.
+///
+/// # Errors
+///
+/// The store cannot be read, or an operation cannot be written.
+pub fn write_deferred(env: &Env) -> Result<(), CommandError> {
+    deferred::write_all(env)
 }
 
 /// Returns the session file that a client writes; `None` before it exists.

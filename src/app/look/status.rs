@@ -1,5 +1,6 @@
 //! `aperture status`: prints a one-screen overview of a session.
 
+use crate::app::change::deferred;
 use crate::app::live::pending;
 use crate::app::look::manifest;
 use crate::app::{CommandError, Env};
@@ -18,7 +19,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let open = open.contains(&workspace.location.id);
     let suggestions = manifest::suggestions(env, &workspace, None);
     let pending = pending::changes(env, &workspace);
-    env.print(&StatusReport { pending, ..report(&workspace, open, suggestions) })
+    let deferred = deferred::count(env, &pending::found(&workspace));
+    env.print(&StatusReport { pending, deferred, ..report(&workspace, open, suggestions) })
 }
 
 fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
@@ -49,6 +51,8 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         last_written: session.last_written(),
         open,
         pending: None,
+        deferred: 0,
+        agent: workspace.provider.agent(),
         forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
             Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),
             _ => None,

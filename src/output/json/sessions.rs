@@ -77,6 +77,8 @@ json_objects! {
         open: bool = report.open,
         /// Changes of the session file that the agent program has not loaded; null if there are none.
         pending: Option<PendingChanges> = report.pending,
+        /// Number of operations that are in force in requests, and are written to the file when the agent program has closed it.
+        deferred_operations: u64 = report.deferred,
         /// Id of the session that this one was forked from.
         forked_from: Option<String> = report.forked_from,
         /// Tokens of the window.
