@@ -42,8 +42,8 @@ pub use json::strings;
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
 pub use requests::{
-    BodyEdit, KnownElements, MEDIA, REQUESTS, RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead,
-    RequestIdentity, identity,
+    BodyEdit, KnownElements, KnownHashes, MEDIA, PromptElements, REQUESTS, RequestApi, RequestBody, RequestDocument,
+    RequestElement, RequestHead, RequestIdentity, identity,
 };
 #[cfg(test)]
 pub use requests::{body, chat_body};

@@ -15,6 +15,7 @@ mod head;
 mod identity;
 mod models;
 mod openai;
+mod prompt;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
 pub use document::RequestDocument;
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity};
+pub use prompt::{KnownHashes, PromptElements};
 #[cfg(test)]
 pub use samples::{body, chat_body};
 
