@@ -154,6 +154,12 @@ overrides both.
   edits = true                 contents are sent as the log has them
   injection = true             staged texts are inserted after new prompts
   manifest = true              and the manifest, if it has changed
+  condense = false             stale blocks are compressed by the preset once
+                               the prompt cache has expired, or if that pays
+  pay_back_turns = 5           back within this number of turns
+  budget = false               a window over its [budget] is compressed
+  cache_seconds = 300          lifetime of the prompt cache [default: by the
+                               bills of the client]
 
   [model]                      permissions of the model, by command: auto,
   archive = \"auto\"             approve (pending in aperture inbox) or deny;

@@ -28,6 +28,10 @@ pub struct StatusReport {
     pub open: bool,
     /// Changes that the client has not loaded.
     pub pending: Option<PendingChanges>,
+    /// The reason why a proxy sends the requests of the session unchanged, if the API refused changed ones.
+    pub refused: Option<String>,
+    /// The changes by the model in the last turn, as a sentence.
+    pub activity: Option<String>,
     /// The session that it was forked from.
     pub forked_from: Option<String>,
     /// Tokens of the window.
@@ -160,6 +164,13 @@ impl StatusReport {
             let text =
                 format!("pending   {}: takes effect after /resume {} in the client", difference(-pending.saved), pending.session);
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        }
+        if let Some(reason) = &self.refused {
+            let text = format!("proxy     requests are sent as the client writes them: {reason}");
+            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        }
+        if let Some(activity) = &self.activity {
+            lines.extend(wrap(&format!("model     {activity} in the last turn"), MARGIN, width));
         }
         let accuracy = &self.accuracy;
         let measured = match (self.measured, accuracy.step_median, accuracy.step_p90) {

@@ -1,6 +1,6 @@
 //! One request: checked, read, changed as `wire` says, sent, and its response passed on.
 
-use super::beside::Answered;
+use super::beside::{Answered, Sent, Task, is_in_line};
 use super::body::{self, Read, RequestBody, ResponseBody, Tee};
 use super::server::Proxy;
 use super::{control, headers};
@@ -206,7 +206,7 @@ impl Passage {
     /// Returns the bytes to send for a body, and if they differ from it. Any failure gives the body as it is.
     async fn decide(&mut self, head: RequestHead, body: Bytes) -> (Bytes, bool) {
         let proxy = self.proxy.clone();
-        let original = body.clone();
+        let (original, api) = (body.clone(), head.api());
         // A panic on the other thread is the error of the join.
         let decided = tokio::task::spawn_blocking(move || proxy.wire.request(&head, &body, proxy.now())).await;
         let (outgoing, fault) = match decided {
@@ -239,6 +239,9 @@ impl Passage {
         });
         if body.is_some() {
             self.proxy.requests.count_changed();
+        }
+        if let Some(api) = api.filter(|_| is_in_line(&facts)) {
+            self.proxy.tasks.sent(Sent { number: self.number, api, client: original.clone(), sent: body.clone() });
         }
         self.decided = Some((facts, body.is_some()));
         if self.proxy.options.record.is_some() {
@@ -297,11 +300,9 @@ impl Passage {
         if let Some(record) = self.record.take() {
             self.proxy.record(format!("{:06}-response.txt", self.number), record.into());
         }
-        if let Some((facts, changed)) = self.decided.take() {
-            let complete = outcome == "done";
-            // Without the worker, the proxy is ending.
-            let _ = self.proxy.tasks.send(Answered { facts, changed, status: self.status, complete, content });
-        }
+        let decided = self.decided.take();
+        let complete = outcome == "done";
+        self.proxy.tasks.send(Task::Answered(Answered { number: self.number, decided, status: self.status, complete, content }));
     }
 }
 

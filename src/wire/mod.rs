@@ -15,8 +15,12 @@ pub use session::WireError;
 
 use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity};
 use crate::store::Store;
+use rustc_hash::FxHashMap;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
+
+/// Maximum number of sessions with notes; then all are forgotten.
+const NOTED: usize = 256;
 
 /// The stages of the pipeline that can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +93,14 @@ pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Store>, String> + Send + 
 pub struct Wire {
     settings: PipelineSettings,
     sessions: Mutex<Sessions>,
+    /// The work beside the requests of each session, and its reasons.
+    notes: Mutex<FxHashMap<String, Vec<StageNote>>>,
 }
 
 impl Wire {
     /// Creates the wire over a store, which is opened with the first request.
     pub fn new(settings: PipelineSettings, open: OpenStore) -> Wire {
-        Wire { settings, sessions: Mutex::new(Sessions::new(open)) }
+        Wire { settings, sessions: Mutex::new(Sessions::new(open)), notes: Mutex::default() }
     }
 
     /// Returns what to send for a request. `now` is the time in milliseconds since 1970, UTC.
@@ -117,6 +123,9 @@ impl Wire {
         if !has_tools {
             facts.note("parse", "a request without tools is not changed");
             return Outgoing { body: None, facts };
+        }
+        if facts.is_main {
+            facts.stages.extend(self.notes_of(&facts.session));
         }
         match self.rewrite(api, &document, &mut facts, now) {
             Ok(body) => {
@@ -156,6 +165,21 @@ impl Wire {
     /// Sets the manifest that the next prompt of a session is followed by.
     pub fn set_manifest(&self, session: &str, manifest: String) {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).set_manifest(session, manifest);
+    }
+
+    /// Sets the note that later requests of a session have on a stage whose work is done beside them.
+    pub fn set_note(&self, session: &str, stage: &'static str, note: &str) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() >= NOTED && !notes.contains_key(session) {
+            notes.clear();
+        }
+        let notes = notes.entry(session.to_owned()).or_default();
+        notes.retain(|known| known.stage != stage);
+        notes.push(StageNote { stage, note: note.to_owned() });
+    }
+
+    fn notes_of(&self, session: &str) -> Vec<StageNote> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned().unwrap_or_default()
     }
 
     /// Records that the API refused a changed request. After the second refusal in a row, requests of this line are sent as the

@@ -32,6 +32,8 @@ mod properties;
 mod prose;
 #[cfg(feature = "proxy")]
 mod proxy;
+#[cfg(feature = "proxy")]
+mod proxy_rules;
 mod reliability;
 mod sandbox;
 mod score;

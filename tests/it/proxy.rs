@@ -203,6 +203,15 @@ impl Proxy {
         split(self.request(&format!("POST {path}"), headers, body))
     }
 
+    /// Ends the proxy with a signal and returns its notes.
+    #[cfg(unix)]
+    pub fn errors(&mut self) -> String {
+        let mut errors = String::new();
+        std::process::Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        errors
+    }
+
     fn exit_code(&mut self) -> i32 {
         let child = &mut self.child;
         wait_for("the end of the proxy", || child.try_wait().unwrap()).code().unwrap_or(-1)

@@ -19,6 +19,8 @@ pub const PROJECT_FILE: &str = "aperture.toml";
 const IDLE_SECONDS: u64 = 60;
 /// The default size of a tool result, in tokens, above which the hook shortens it, if that is enabled.
 const REDUCE_OVER_TOKENS: u64 = 4000;
+/// The default time until the savings of an automatic change must exceed its cost, in turns.
+const PAY_BACK_TURNS: u32 = 5;
 
 /// The content of a settings file.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -158,6 +160,23 @@ struct PipelineSwitches {
     edits: Option<bool>,
     injection: Option<bool>,
     manifest: Option<bool>,
+    condense: Option<bool>,
+    budget: Option<bool>,
+    pay_back_turns: Option<u32>,
+    cache_seconds: Option<u64>,
+}
+
+/// The rules that act by themselves on sessions whose requests pass the proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AutomaticSettings {
+    /// True if stale blocks are shortened.
+    pub condense: bool,
+    /// True if a window over its budget is shortened.
+    pub budget: bool,
+    /// The longest time until the savings of a change must exceed its cost, in turns; also the shortest time between two changes.
+    pub pay_back_turns: u32,
+    /// Lifetime of the entries of the prompt cache, in seconds; `None` if it follows from the bills of the client.
+    pub cache_seconds: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -287,6 +306,10 @@ impl Settings {
                 edits: self.pipeline.edits.or(other.pipeline.edits),
                 injection: self.pipeline.injection.or(other.pipeline.injection),
                 manifest: self.pipeline.manifest.or(other.pipeline.manifest),
+                condense: self.pipeline.condense.or(other.pipeline.condense),
+                budget: self.pipeline.budget.or(other.pipeline.budget),
+                pay_back_turns: self.pipeline.pay_back_turns.or(other.pipeline.pay_back_turns),
+                cache_seconds: self.pipeline.cache_seconds.or(other.pipeline.cache_seconds),
             },
             model: other.model,
             model_in_project: self.model,
@@ -349,13 +372,24 @@ impl Settings {
 
     /// Returns the settings for the stages of the proxy.
     pub fn pipeline(&self) -> PipelineSettings {
-        let PipelineSwitches { edits, injection, manifest } = self.pipeline;
+        let PipelineSwitches { edits, injection, manifest, .. } = self.pipeline;
         let default = PipelineSettings::default();
         PipelineSettings {
             edits: edits.unwrap_or(default.edits),
             injection: injection.unwrap_or(default.injection),
             manifest: manifest.unwrap_or(default.manifest),
             observe: default.observe,
+        }
+    }
+
+    /// Returns the settings for rules that act on sessions that pass the proxy: off, unless they are switched on.
+    pub fn automatic(&self) -> AutomaticSettings {
+        let PipelineSwitches { condense, budget, pay_back_turns, cache_seconds, .. } = self.pipeline;
+        AutomaticSettings {
+            condense: condense.unwrap_or(false),
+            budget: budget.unwrap_or(false),
+            pay_back_turns: pay_back_turns.unwrap_or(PAY_BACK_TURNS),
+            cache_seconds,
         }
     }
 
@@ -393,6 +427,16 @@ mod tests {
         let read = near.for_reading(None);
         assert_eq!(read.model_windows, [("claude".to_owned(), 5), ("claude-opus".to_owned(), 2)]);
         assert_eq!(read.stale, StalePolicy::of_all(StalenessLimit { turns: 1, steps: 8 }));
+    }
+
+    #[test]
+    fn rules_act_on_the_wire_only_if_they_are_switched_on() {
+        let default = Settings::default().automatic();
+        assert_eq!((default.condense, default.budget, default.pay_back_turns, default.cache_seconds), (false, false, 5, None));
+        let near: Settings = toml::from_str("[pipeline]\ncondense = true\npay_back_turns = 2").unwrap();
+        let far = toml::from_str("[pipeline]\ncondense = false\nbudget = true\ncache_seconds = 3600").unwrap();
+        let both = AutomaticSettings { condense: true, budget: true, pay_back_turns: 2, cache_seconds: Some(3600) };
+        assert_eq!(near.or(far).automatic(), both);
     }
 
     #[test]

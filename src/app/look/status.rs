@@ -1,6 +1,6 @@
 //! `aperture status`: prints a one-screen overview of a session.
 
-use crate::app::live::pending;
+use crate::app::live::{pending, proxied};
 use crate::app::look::manifest;
 use crate::app::{CommandError, Env};
 use crate::commands::status::Arguments;
@@ -18,7 +18,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let open = open.contains(&workspace.location.id);
     let suggestions = manifest::suggestions(env, &workspace, None);
     let pending = pending::changes(env, &workspace);
-    env.print(&StatusReport { pending, ..report(&workspace, open, suggestions) })
+    let (refused, activity) = (proxied::refusal(env, &workspace.location.id), proxied::model_activity(&workspace));
+    env.print(&StatusReport { pending, refused, activity, ..report(&workspace, open, suggestions) })
 }
 
 fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
@@ -49,6 +50,8 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         last_written: session.last_written(),
         open,
         pending: None,
+        refused: None,
+        activity: None,
         forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
             Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),
             _ => None,
