@@ -1019,7 +1019,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show the address and the totals of the running proxy')
-            [CompletionResult]::new('requests', 'requests', [CompletionResultType]::ParameterValue, 'List the newest requests')
+            [CompletionResult]::new('requests', 'requests', [CompletionResultType]::ParameterValue, 'List the newest requests, also those of earlier proxies')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain a request: what each stage did to it, and why')
             [CompletionResult]::new('stop', 'stop', [CompletionResultType]::ParameterValue, 'Stop the running proxy; open streams may finish')
             break
@@ -1039,6 +1039,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;proxy;requests' {
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'List only this number of requests')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'List only this number of requests')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')

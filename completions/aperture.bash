@@ -1660,12 +1660,20 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__proxy__subcmd__requests)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --limit --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

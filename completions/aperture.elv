@@ -965,7 +965,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand status 'Show the address and the totals of the running proxy'
-            cand requests 'List the newest requests'
+            cand requests 'List the newest requests, also those of earlier proxies'
             cand explain 'Explain a request: what each stage did to it, and why'
             cand stop 'Stop the running proxy; open streams may finish'
         }
@@ -983,6 +983,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;proxy;requests'= {
+            cand -n 'List only this number of requests'
+            cand --limit 'List only this number of requests'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'

@@ -823,7 +823,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -f -a "status" -d 'Show the address and the totals of the running proxy'
-complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -f -a "requests" -d 'List the newest requests'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -f -a "requests" -d 'List the newest requests, also those of earlier proxies'
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -f -a "explain" -d 'Explain a request: what each stage did to it, and why'
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -f -a "stop" -d 'Stop the running proxy; open streams may finish'
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
@@ -836,6 +836,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -s n -l limit -d 'List only this number of requests' -r
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

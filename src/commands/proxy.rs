@@ -13,7 +13,8 @@ use std::path::PathBuf;
   aperture proxy --upstream https://gateway.example/v1
   ANTHROPIC_BASE_URL=http://127.0.0.1:5400 claude
   aperture run -- claude                      the same without a second terminal
-  aperture proxy requests
+  aperture proxy requests -n 20
+  aperture proxy requests -s 6666             those of one session
   aperture proxy stop
 
 Responses pass byte for byte, and so do requests except for these changes: contents are
@@ -22,6 +23,8 @@ and pinned blocks and the texts of aperture stage. In a session that begins behi
 the model has the tool aperture, with the commands that aperture obey executes; the proxy
 answers its calls, and the client does not see them. [pipeline] in the settings switches each
 stage, --observe all; aperture proxy explain N lists the work of each on a request.
+With condense or budget switched on there, stale blocks and windows over their budget are
+compressed beside the requests; aperture log lists that, and aperture undo reverts it.
 Credentials are sent to the API and are not stored. Without --upstream a request goes to
 the API that its path and headers name."
 )]
@@ -46,14 +49,18 @@ pub struct Arguments {
     pub record: Option<PathBuf>,
 }
 
-/// The actions on a running proxy.
+/// The actions on a running proxy and on the requests that passed one.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// Show the address and the totals of the running proxy
     Status,
-    /// List the newest requests
-    Requests,
+    /// List the newest requests, also those of earlier proxies
+    Requests {
+        /// List only this number of requests
+        #[arg(long, short = 'n', value_name = "N", value_parser = super::number::<usize>)]
+        limit: Option<usize>,
+    },
     /// Explain a request: what each stage did to it, and why
     Explain {
         /// Number, as listed by aperture proxy requests

@@ -161,8 +161,13 @@ overrides both.
                                  prompt, as in transcript --headers
   tool = true                  the model has the tool aperture, from the
                                first request of a session on
-  condensation = true          contents are sent as the log has them
-  budget = true                the rules act on the window
+  edits = true                 contents are sent as the log has them
+  condense = false             stale blocks are compressed by the preset once
+                               the prompt cache has expired, or if that pays
+  pay_back_turns = 5           back within this number of turns
+  cache_seconds = 300          lifetime of the prompt cache [default: by the
+                               bills of the client]
+  budget = false               a window over its [budget] is compressed
   reorder = true               added texts have a fixed order
   emit = true                  changed bodies are sent, else the original ones
 

@@ -23,6 +23,7 @@ pub use analysis::{Analysis, ReadSettings, costs, outline, read, read_with, unbi
 pub use content::terms::terms as terms_of;
 pub use content::{counts, measure, preview};
 pub use cost::binding::{Binding, binding, binding_of};
+pub use cost::cache_loss::{CacheFacts, CacheLoss, LossCause, RemovedTokens, Saving, cache_loss, saving};
 pub use cost::capacity::{Capacity, CapacitySource, capacity};
 pub use cost::edit_cost::{EditFacts, EditPrice, idle_milliseconds, price, steps_per_turn};
 pub use cost::model_prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
@@ -40,6 +41,7 @@ pub use report::explain::{Explanation, LevelKept, Referred, explain, levels, sta
 pub use report::files::{FileInWork, files_in_work};
 pub use report::label::{label, placeholder_label};
 pub use report::manifest::{ArchivedRun, Entry, Forgotten, Manifest, Rule, ShortenedBlocks, ZoneSummary, entry, manifest};
+pub use report::model_activity::ModelActivity;
 pub use report::numbers::{amount, count, plural, unit};
 pub use report::usage::{Copies, UsageFilter, UsageGroup, UsageSource, UsageSum, UsageTable, usage};
 pub use report::{diff, summary};
@@ -48,7 +50,8 @@ pub use secrets::examples as secret_examples;
 pub use secrets::known::{Known, could_be_named, kind_of, named_in};
 pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use strategy::{
-    Context, DEFAULT_PRESET, DigestSource, Left, Need, Outlined, PRESETS, Preset, Rules, Selection, Shortened, Subject, Why,
-    bounded_words, digest, first_of_last_turns, newest, plan_key, preset, reduce, why_old,
+    AutomaticFacts, AutomaticRule, Context, DEFAULT_PRESET, DigestSource, LastAutomatic, Left, Need, Outlined, PRESETS, Preset,
+    Rules, Selection, Shortened, Subject, Verdict, Why, bounded_words, digest, first_of_last_turns, newest, plan_key, preset,
+    reduce, why_old,
 };
 pub use vocabulary::{o200k, older};

@@ -68,7 +68,7 @@ pub use pending::PendingChanges;
 pub use placeholders::{Placeholders, PlaceholdersReport};
 pub use preset::{PresetReport, PresetRow};
 pub use price::lines as price_lines;
-pub use proxy::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport, RequestStage};
+pub use proxy::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport, ProxyTokens, RequestStage};
 pub use recall::{RecallReport, RecalledBlock};
 pub use sessions::{SessionRow, SessionsReport, short_id};
 pub use show::{ShowReport, ShownBlock};

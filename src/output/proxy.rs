@@ -49,6 +49,18 @@ pub struct ProxyRequest {
     pub status: u16,
     /// The outcome: `running`, `done`, `aborted` by the client, `cut` by the API, or `failed` before a response.
     pub outcome: String,
+    /// Tokens of the cache that were sent again although the previous request of the line had read or written them; 0 if none.
+    #[serde(default)]
+    pub lost_tokens: u64,
+    /// The cause of that loss: `ours`, `client`, `expired` or `api`; empty if nothing was lost.
+    #[serde(default)]
+    pub lost_by: String,
+    /// The saving by the changes of the request, in tokens at the full input price; negative if they cost more.
+    #[serde(default)]
+    pub saved_full_price_tokens: f64,
+    /// The same in dollars; `None` if the price of the model is unknown.
+    #[serde(default)]
+    pub saved_dollars: Option<f64>,
     /// The work of each stage, in order.
     pub stages: Vec<RequestStage>,
 }
@@ -80,6 +92,26 @@ pub struct ProxyStatusReport {
     pub errors: u64,
     /// True if it is stopping.
     pub stopping: bool,
+    /// The tokens of all requests with a bill.
+    #[serde(default)]
+    pub tokens: ProxyTokens,
+}
+
+/// The tokens of the requests that passed a proxy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProxyTokens {
+    /// Estimated tokens of the bodies as the clients wrote them.
+    pub client: u64,
+    /// Billed tokens of the bodies as they were sent.
+    pub sent: u64,
+    /// The saving by the changes, in tokens at the full input price: tokens that the cache would have held count at its price.
+    pub saved_full_price: f64,
+    /// The same in dollars, of the requests to models with a known price.
+    pub saved_dollars: f64,
+    /// Number of requests that lost a part of the cache, by cause: ours, the client's, expired, the API's.
+    pub losses: [u64; 4],
+    /// Tokens that were sent again, by cause.
+    pub lost: [u64; 4],
 }
 
 impl ProxyStatusReport {
@@ -98,8 +130,42 @@ impl ProxyStatusReport {
             changed: 0,
             errors: 0,
             stopping: false,
+            tokens: ProxyTokens::default(),
         }
     }
+}
+
+/// The causes of a cache loss, as people read them, in the order of [`ProxyTokens::losses`].
+const CAUSES: [(&str, &str); 4] =
+    [("ours", "by aperture"), ("client", "by the client"), ("expired", "expired"), ("api", "by the API")];
+
+impl ProxyTokens {
+    /// Returns the lines about tokens; none before the first request with a bill.
+    fn text(&self) -> String {
+        if self.sent == 0 {
+            return String::new();
+        }
+        let mut text = format!("tokens     ~{} from the clients, ~{} sent\n", amount(self.client), amount(self.sent));
+        if self.saved_full_price.abs() >= 0.5 {
+            text.push_str(&format!("saved      {}\n", saved(self.saved_full_price, Some(self.saved_dollars))));
+        }
+        let lost = CAUSES.iter().zip(self.losses).zip(self.lost).filter(|((_, losses), _)| *losses > 0);
+        let lost =
+            lost.map(|(((_, by), losses), tokens)| format!("~{} {by} in {}", amount(tokens), plural(losses as usize, "request")));
+        let lost: Vec<String> = lost.collect();
+        if !lost.is_empty() {
+            text.push_str(&format!("cache lost {}\n", lost.join(", ")));
+        }
+        text
+    }
+}
+
+/// Returns a saving in tokens and dollars. Tokens that the cache would have held count at its price.
+fn saved(full_price_tokens: f64, dollars: Option<f64>) -> String {
+    let sign = if full_price_tokens < 0.0 { "−" } else { "" };
+    let tokens = amount(full_price_tokens.abs().round() as u64);
+    let dollars = dollars.filter(|dollars| dollars.abs() >= 0.0005).map(|dollars| format!(" ({sign}~${:.3})", dollars.abs()));
+    format!("{sign}~{tokens} tokens at the full price{}", dollars.unwrap_or_default())
 }
 
 impl Report for ProxyStatusReport {
@@ -126,6 +192,7 @@ impl Report for ProxyStatusReport {
             "requests   {requests}: {} running, {} changed, {} failed\n",
             self.running_requests, self.changed, self.errors
         ));
+        text.push_str(&self.tokens.text());
         text
     }
 }
@@ -146,9 +213,10 @@ impl Report for ProxyRequestsReport {
         }
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
-        let names = ["#", "age", "session", "line", "model", "client", "sent", "read", "written", "output", "added", "status"];
+        let names =
+            ["#", "age", "session", "line", "model", "client", "sent", "read", "written", "lost", "output", "added", "status"];
         // On a narrow terminal the rows must not wrap.
-        let is_shown = |place: &usize| style.width >= WIDE || !["line", "written"].contains(&names[*place]);
+        let is_shown = |place: &usize| style.width >= WIDE || !["line", "written", "lost"].contains(&names[*place]);
         let shown: Vec<usize> = (0..names.len()).filter(is_shown).collect();
         table.set_header(shown.iter().map(|place| style.paint(Paint::Dim, names[*place])));
         for request in &self.requests {
@@ -165,6 +233,11 @@ impl Report for ProxyRequestsReport {
                 counted(request.sent_tokens),
                 billed(|it| it.cache_read),
                 billed(BilledTokens::cache_written),
+                if request.lost_tokens == 0 {
+                    "–".to_owned()
+                } else {
+                    format!("~{} {}", amount(request.lost_tokens), request.lost_by)
+                },
                 billed(|it| it.output),
                 added(request),
                 state(request, style),
@@ -172,7 +245,7 @@ impl Report for ProxyRequestsReport {
             table.add_row(shown.iter().map(|place| &cells[*place]));
         }
         for (column, place) in shown.iter().enumerate() {
-            let is_figure = *place == 0 || (5..=10).contains(place);
+            let is_figure = *place == 0 || (5..=11).contains(place);
             if let Some(column) = table.column_mut(column).filter(|_| is_figure) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -249,6 +322,13 @@ impl Report for ProxyRequestReport {
                     amount(billed.output)
                 ),
             );
+        }
+        if request.lost_tokens > 0 {
+            let by = CAUSES.iter().find(|(name, _)| *name == request.lost_by).map_or("", |(_, by)| by);
+            field("cache lost", &format!("~{} {by}", amount(request.lost_tokens)));
+        }
+        if request.saved_full_price_tokens.abs() >= 0.5 {
+            field("saved", &saved(request.saved_full_price_tokens, request.saved_dollars));
         }
         field("added", &added(request));
         field("status", &state(request, style));

@@ -32,6 +32,10 @@ pub struct StatusReport {
     pub deferred: usize,
     /// The name of the client.
     pub agent: &'static str,
+    /// The reason why a proxy sends the requests of the session unchanged, if the API refused changed ones.
+    pub refused: Option<String>,
+    /// The changes by the model in the last turn, as a sentence.
+    pub activity: Option<String>,
     /// The session that it was forked from.
     pub forked_from: Option<String>,
     /// Tokens of the window.
@@ -170,6 +174,13 @@ impl StatusReport {
             let what = plural(self.deferred, "operation");
             let text = format!("deferred  {what} {verb} written to the file when {} closes the session", self.agent);
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        }
+        if let Some(reason) = &self.refused {
+            let text = format!("proxy     requests are sent as the client writes them: {reason}");
+            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        }
+        if let Some(activity) = &self.activity {
+            lines.extend(wrap(&format!("model     {activity} in the last turn"), MARGIN, width));
         }
         let accuracy = &self.accuracy;
         let measured = match (self.measured, accuracy.step_median, accuracy.step_p90) {

@@ -23,6 +23,10 @@ pub struct StatusLineReport {
     pub stale_tokens: TokenCount,
     /// Number of model commands awaiting approval.
     pub waiting: usize,
+    /// The changes by the model in the last turn, as a sentence. `None` if there are none.
+    pub activity: Option<String>,
+    /// The reason why a proxy sends the requests of the session unchanged, if the API refused changed ones.
+    pub refused: Option<String>,
 }
 
 impl Report for StatusLineReport {
@@ -55,6 +59,12 @@ impl Report for StatusLineReport {
         }
         if self.waiting > 0 {
             parts.push(style.paint(Paint::Name, &format!("{} waiting", self.waiting)));
+        }
+        if self.refused.is_some() {
+            parts.push(style.paint(Paint::Bad, "sent unchanged"));
+        }
+        if let Some(activity) = &self.activity {
+            parts.push(style.paint(Paint::Good, activity));
         }
         format!("{}\n", parts.join(" · "))
     }

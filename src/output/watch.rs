@@ -242,6 +242,8 @@ pub struct WatchScreen {
     pub others: Vec<OtherSession>,
     /// Changes that the client has not loaded.
     pub pending: Option<PendingChanges>,
+    /// The changes by the model in the last turn, as a sentence.
+    pub activity: Option<String>,
     /// Additional notices.
     pub notices: Vec<String>,
 }
@@ -338,6 +340,7 @@ impl WatchScreen {
             ("came in", arrived, usize::MAX),
             ("stale", stale.collect(), 3),
             ("hot", hot.collect(), 3),
+            ("model", self.activity.iter().map(|activity| clip(activity, width)).collect(), 1),
             ("commands", commands.collect(), 2),
             ("next", next.collect(), 2),
             ("sessions", others.collect(), 5),
@@ -439,6 +442,7 @@ mod tests {
             suggestions: Vec::new(),
             others: vec![other],
             pending: Some(PendingChanges { session: "6666aaaa-1".to_owned(), operations: vec![4], saved: 9_100.0 }),
+            activity: Some("Claude archived 3 blocks and expanded 1".to_owned()),
             notices: vec!["file notifications are not available: aperture checks every second".to_owned()],
         }
     }
@@ -460,9 +464,9 @@ mod tests {
                       23:59:26   #34 result Read src/日本語/a_rather_long_name_3…   1.2k
                       23:59:27   #33 result Read src/日本語/a_rather_long_name_3…   1.2k
                       23:59:28   #32 result Read src/日本語/a_rather_long_name_3…   1.2k
-                      23:59:29   #31 result Read src/日本語/a_rather_long_name_3…   1.2k
             stale     00:00:00    #7 result Read src/tax.rs            9.8k  read again in…
             hot       23:59:55    #5 result Read src/日本語/a_rathe…   1.2k  0.93, 4×
+            model     Claude archived 3 blocks and expanded 1
             commands  23:59:00  compress --stale (watch --apply-policy)  operation 4  −31k
             sessions  7777bbbb    45k  22 %  another one
             file notifications are not available: aperture checks every second

@@ -1,30 +1,72 @@
-//! The work after a request: the commands of the model, the texts for the next prompt, and refusals by the API. It runs on a
-//! thread of its own, one task after the other, and no request waits for it.
+//! The work beside requests: their accounts, the commands of the model, the rules of the settings, the texts for the next prompt,
+//! deferred writes, and refusals by the API. It runs on a thread of its own, one task after the other, and no request waits for it.
 
+use super::ledger::{Ended, Ledger};
+use super::schedule::Schedule;
 use super::server::Proxy;
+use crate::app::proxied::{Automatic, Moment, RequestWriter};
 use crate::app::{CommandError, Env, proxied, wait};
 use crate::provider::ResponseContent;
-use crate::wire::RequestFacts;
+use crate::wire::{RequestApi, RequestFacts};
+use hyper::body::Bytes;
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// The time in which a client usually writes the answer to its session file.
 const WRITTEN: Duration = Duration::from_millis(300);
-/// The interval of checks if the user changed the session after its last answer.
-const STORE_STEP: Duration = Duration::from_millis(500);
+/// The maximum time to wait for the log of requests at the start, and for the worker at the end.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The maximum size of bodies that wait for the worker, in bytes; one is taken at any size. The requests of others are not compared.
+const LARGEST_QUEUE: usize = 4 << 20;
 
-/// The number of these checks after which sessions that their clients have closed are looked for.
+/// The time without tasks after which requests are logged, and the number from which on they are logged at once.
+const QUIET: Duration = Duration::from_millis(100);
+const BATCH: usize = 256;
+/// The interval of checks if the user changed the session after its last answer, and the number of them after which sessions that
+/// their clients have closed are looked for.
+const STORE_STEP: Duration = Duration::from_millis(500);
 const CLOSED_STEPS: u32 = 4;
+/// The maximum number of waiting tasks with which rules and manifests are still worth their time.
+const LONGEST_QUEUE: usize = 64;
+
+/// A task of the worker.
+pub enum Task {
+    /// A request was sent.
+    Sent(Sent),
+    /// Its response has ended.
+    Answered(Answered),
+    /// The proxy ends.
+    End,
+}
+
+/// A request that was sent.
+pub struct Sent {
+    /// Its number.
+    pub number: u64,
+    /// Its API.
+    pub api: RequestApi,
+    /// The body as the client wrote it.
+    pub client: Bytes,
+    /// The body that was sent in its place; `None` if it is the same.
+    pub sent: Option<Bytes>,
+}
+
+impl Sent {
+    fn size(&self) -> usize {
+        self.client.len() + self.sent.as_ref().map_or(0, Bytes::len)
+    }
+}
 
 /// A request with its response.
 pub struct Answered {
-    /// The facts of the request.
-    pub facts: RequestFacts,
-    /// True if its body was changed.
-    pub changed: bool,
+    /// Its number.
+    pub number: u64,
+    /// The facts of the request, and if its body was changed; `None` if it was not read.
+    pub decided: Option<(RequestFacts, bool)>,
     /// The status of the response.
     pub status: u16,
     /// True if the response was complete.
@@ -34,143 +76,301 @@ pub struct Answered {
 }
 
 /// The queue of the worker.
-pub type Tasks = Sender<Answered>;
-
-/// Starts the worker of a proxy, which ends with it. `proxy` is given the queue and returns the proxy.
-pub fn start(proxy: impl FnOnce(Tasks) -> Arc<Proxy>) -> std::io::Result<Arc<Proxy>> {
-    let (tasks, queue) = channel();
-    let proxy = proxy(tasks);
-    let weak = Arc::downgrade(&proxy);
-    std::thread::Builder::new().name("beside".to_owned()).spawn(move || work(&weak, &queue))?;
-    Ok(proxy)
+#[derive(Clone)]
+pub struct Tasks {
+    queue: Sender<Task>,
+    /// Bytes of bodies in the queue.
+    waiting: Arc<AtomicUsize>,
 }
 
-fn work(proxy: &Weak<Proxy>, queue: &Receiver<Answered>) {
-    let mut worker = Worker::default();
-    loop {
-        let task = match worker.waiting.pop_front() {
-            Some(task) => Ok(task),
-            None => queue.recv_timeout(STORE_STEP),
-        };
-        let Some(proxy) = proxy.upgrade() else { return };
-        worker.waiting.extend(queue.try_iter());
-        // After a panic the next task is executed.
-        let done = catch_unwind(AssertUnwindSafe(|| match &task {
-            Ok(task) => worker.execute(&proxy, task, queue),
-            Err(_) => worker.look(&proxy),
-        }));
-        if done.is_err() {
-            proxy.report_once("an internal error after a request; the requests are not affected");
-        }
-        if matches!(task, Err(RecvTimeoutError::Disconnected)) {
-            return;
+impl Tasks {
+    /// Adds a task. Without the worker, the proxy is ending.
+    pub fn send(&self, task: Task) {
+        let _ = self.queue.send(task);
+    }
+
+    /// Adds a request that was sent, unless too many wait.
+    pub fn sent(&self, sent: Sent) {
+        let size = sent.size();
+        let before = self.waiting.fetch_add(size, Ordering::Relaxed);
+        if before > 0 && before + size > LARGEST_QUEUE {
+            self.waiting.fetch_sub(size, Ordering::Relaxed);
+        } else {
+            self.send(Task::Sent(sent));
         }
     }
 }
 
+/// The running worker.
+pub struct Worker(Receiver<()>);
+
+impl Worker {
+    /// Ends the worker after the tasks in its queue, and waits briefly for it.
+    pub fn finish(self, tasks: &Tasks) {
+        tasks.send(Task::End);
+        let _ = self.0.recv_timeout(PATIENCE);
+    }
+}
+
+/// Returns true if a request continues the one before it on its line: requests without tools, such as those for a title, do not.
+pub fn is_in_line(facts: &RequestFacts) -> bool {
+    facts.is_main || !facts.line.is_empty()
+}
+
+/// Starts the worker of a proxy. `proxy` is given the queue and returns the proxy.
+pub fn start(proxy: impl FnOnce(Tasks) -> Arc<Proxy>) -> std::io::Result<(Arc<Proxy>, Worker)> {
+    let (sender, queue) = channel();
+    let proxy = proxy(Tasks { queue: sender, waiting: Arc::default() });
+    let (ended, end) = channel();
+    let mut beside = Beside::new(proxy.clone());
+    std::thread::Builder::new().name("beside".to_owned()).spawn(move || {
+        beside.work(&queue);
+        // After the longest wait the other end is gone.
+        let _ = ended.send(());
+    })?;
+    Ok((proxy, Worker(end)))
+}
+
+/// Returns the number of the last logged request; 0 if the log cannot be read soon.
+pub fn last_request(env: &Env) -> u64 {
+    let (found, number) = channel();
+    let env = env.clone();
+    let read = move || {
+        let _ = found.send(proxied::last_request(&env).unwrap_or_default());
+    };
+    match std::thread::Builder::new().name("log".to_owned()).spawn(read) {
+        Ok(_) => number.recv_timeout(PATIENCE).unwrap_or_default(),
+        Err(_) => 0,
+    }
+}
+
 /// The state of the worker.
-#[derive(Default)]
-struct Worker {
-    /// Tasks that arrived while another one was executed.
-    waiting: VecDeque<Answered>,
-    /// The sessions that are recorded as those of this proxy.
+struct Beside {
+    proxy: Arc<Proxy>,
+    waiting: VecDeque<Task>,
     recorded: BTreeSet<String>,
+    ledger: Ledger,
+    schedule: Schedule,
+    log: RequestWriter,
     /// The session whose prompt is next, and the version of the store when its texts were prepared.
     prepared: Option<(String, Option<i64>)>,
     /// Checks since the last search for closed sessions.
     steps: u32,
 }
 
-impl Worker {
-    fn execute(&mut self, proxy: &Arc<Proxy>, task: &Answered, queue: &Receiver<Answered>) {
-        match task.status {
-            200..300 => proxy.wire.accepted(&task.facts),
-            400 if task.changed => refused(proxy, &task.facts),
-            _ => {}
-        }
-        if !task.facts.is_main || proxy.options.observe || !task.complete || task.status != 200 {
-            return;
-        }
-        let session = &task.facts.session;
-        answered(proxy, task, &mut self.recorded);
-        self.waiting.extend(queue.try_iter());
-        // Later requests of the session prepare the texts again.
-        let is_last = !self.waiting.iter().any(|later| later.facts.session == *session);
-        if is_last && !task.content.calls {
-            wait(WRITTEN);
-            prepare(proxy, session);
-            self.prepared = Some((session.clone(), proxy.wire.store_version()));
-        }
+impl Beside {
+    fn new(proxy: Arc<Proxy>) -> Beside {
+        let log = RequestWriter::new(proxy.env.clone());
+        let (waiting, recorded) = (VecDeque::new(), BTreeSet::new());
+        let (ledger, schedule) = (Ledger::default(), Schedule::default());
+        Beside { proxy, waiting, recorded, ledger, schedule, log, prepared: None, steps: 0 }
     }
 
-    /// Prepares the texts again if the user changed the session meanwhile, and writes the operations of closed sessions.
-    fn look(&mut self, proxy: &Arc<Proxy>) {
-        self.steps += 1;
-        if self.steps == CLOSED_STEPS {
-            self.steps = 0;
-            write_deferred(proxy);
-        }
-        if let Some((session, version)) = &mut self.prepared {
-            let now = proxy.wire.store_version();
-            if std::mem::replace(version, now) != now {
-                prepare(proxy, session);
+    fn work(&mut self, queue: &Receiver<Task>) {
+        loop {
+            let task = match self.next(queue) {
+                Ok(Task::End) | Err(RecvTimeoutError::Disconnected) => return self.flush(),
+                Ok(task) => Some(task),
+                Err(RecvTimeoutError::Timeout) => None,
+            };
+            let done = catch_unwind(AssertUnwindSafe(|| self.execute(task, queue)));
+            if done.is_err() {
+                self.proxy.report_once("an internal error beside the requests: the next ones are sent as the log says");
             }
         }
     }
-}
 
-/// Writes the operations of the sessions that their clients have closed.
-fn write_deferred(proxy: &Arc<Proxy>) {
-    if let Err(error) = proxied::write_deferred(&environment(proxy)) {
-        report(proxy, &error);
-    }
-}
-
-/// Records a refusal, and reports that the session is no longer changed.
-fn refused(proxy: &Proxy, facts: &RequestFacts) {
-    let reason = "the API refused changed requests twice in a row";
-    match proxy.wire.refused(facts, reason) {
-        Ok(false) => {}
-        Ok(true) => proxy.report_once(&format!("requests of the session {} are no longer changed: {reason}", facts.session)),
-        Err(error) => proxy.report_once(&error.to_string()),
-    }
-}
-
-/// Records that the session passes the proxy, and executes the commands of the answer.
-fn answered(proxy: &Arc<Proxy>, task: &Answered, recorded: &mut BTreeSet<String>) {
-    let session = &task.facts.session;
-    let env = environment(proxy);
-    if !recorded.contains(session) {
-        match proxied::record(&env, session, env.process()) {
-            Ok(()) => drop(recorded.insert(session.clone())),
-            Err(error) => report(proxy, &error),
+    /// Executes a task. `None` means that none came for a while.
+    fn execute(&mut self, task: Option<Task>, queue: &Receiver<Task>) {
+        match task {
+            Some(Task::Sent(sent)) => {
+                self.proxy.tasks.waiting.fetch_sub(sent.size(), Ordering::Relaxed);
+                self.ledger.sent(sent.number, sent.api, &sent.client, sent.sent.as_deref());
+            }
+            Some(Task::Answered(task)) => self.answered(&task, queue),
+            Some(Task::End) | None => {
+                self.apply_to_expired();
+                self.look();
+            }
         }
     }
-    if task.content.text.contains('@')
-        && !task.facts.asks_for_summary
-        && let Err(error) = proxied::obey_message(&env, session, &task.content.text)
-    {
-        report(proxy, &error);
+
+    /// Returns the next task. The requests that have ended are logged when none comes for a while.
+    fn next(&mut self, queue: &Receiver<Task>) -> Result<Task, RecvTimeoutError> {
+        self.waiting.extend(queue.try_iter());
+        if let Some(task) = self.waiting.pop_front() {
+            return Ok(task);
+        }
+        if self.log.waiting() > 0 {
+            match queue.recv_timeout(QUIET) {
+                Err(RecvTimeoutError::Timeout) => self.flush(),
+                task => return task,
+            }
+        }
+        queue.recv_timeout(self.schedule.pause(self.proxy.now()).min(STORE_STEP))
     }
-}
 
-/// Prepares the texts for the next prompt.
-fn prepare(proxy: &Arc<Proxy>, session: &str) {
-    let env = environment(proxy);
-    match proxied::texts_of(&env, session) {
-        Ok(texts) => proxy.wire.prepare(session, texts),
-        Err(error) => report(proxy, &error),
+    fn flush(&mut self) {
+        if let Err(error) = self.log.flush() {
+            self.proxy.report_once(&format!("requests are not logged: {:#}", error.source));
+        }
     }
-}
 
-/// Returns the environment at this moment. Its notes are reported once, not after each request.
-fn environment(proxy: &Arc<Proxy>) -> Env {
-    let reporting = proxy.clone();
-    let mut env = proxy.env.beside(move |note| reporting.report_once(note));
-    env.refresh();
-    env
-}
+    fn answered(&mut self, task: &Answered, queue: &Receiver<Task>) {
+        self.account(task);
+        let Some((facts, changed)) = &task.decided else { return };
+        match task.status {
+            200..300 => self.proxy.wire.accepted(facts),
+            400 if *changed => self.refused(facts),
+            _ => {}
+        }
+        if !facts.is_main || self.proxy.options.observe || !task.complete || task.status != 200 {
+            return;
+        }
+        self.schedule.touch(&facts.session, self.proxy.now());
+        // A summary only quotes commands.
+        self.obey(&facts.session, if facts.asks_for_summary { "" } else { &task.content.text });
+        self.waiting.extend(queue.try_iter());
+        // Later requests of the session do the rest again.
+        let is_later = |later: &Task| match later {
+            Task::Answered(later) => later.decided.as_ref().is_some_and(|(later, _)| later.session == facts.session),
+            _ => false,
+        };
+        if self.waiting.len() > LONGEST_QUEUE || self.waiting.iter().any(is_later) {
+            return;
+        }
+        let in_turn = task.content.calls;
+        let window = task.content.tokens.map_or(0, |tokens| tokens.total());
+        if in_turn && !self.schedule.is_over_budget(&facts.session, window) {
+            return;
+        }
+        wait(WRITTEN);
+        self.apply_rules(&facts.session, Moment { idle_milliseconds: 0, in_turn });
+        if !in_turn {
+            self.prepare(&facts.session);
+            self.prepared = Some((facts.session.clone(), self.proxy.wire.store_version()));
+        }
+    }
 
-fn report(proxy: &Proxy, error: &CommandError) {
-    proxy.report_once(&format!("{:#}", error.source));
+    /// Explains the bill of a request, and logs the request.
+    fn account(&mut self, task: &Answered) {
+        let Some(mut request) = self.proxy.requests.request(task.number) else { return self.ledger.failed(task.number) };
+        match (&task.decided, task.content.tokens) {
+            (Some((facts, _)), Some(billed)) if is_in_line(facts) => {
+                let (client_tokens, now) = (request.client_tokens, self.proxy.now());
+                let ended = Ended { number: task.number, facts, billed, client_tokens, now };
+                let account = self.ledger.ended(&ended, &self.proxy.env.prices);
+                let explain = |request: &mut crate::output::ProxyRequest| {
+                    request.lost_tokens = account.loss.map_or(0, |loss| loss.tokens);
+                    request.lost_by = account.loss.map_or("", |loss| loss.cause.name()).to_owned();
+                    request.saved_full_price_tokens = account.saving.full_price_tokens;
+                    request.saved_dollars = account.saving.dollars;
+                };
+                explain(&mut request);
+                self.proxy.requests.update(task.number, explain);
+            }
+            _ => self.ledger.failed(task.number),
+        }
+        if task.content.tokens.is_some() {
+            self.proxy.requests.add_to_totals(&request);
+        }
+        self.log.add(&request);
+        if self.log.waiting() >= BATCH {
+            self.flush();
+        }
+    }
+
+    /// Records a refusal, and reports that the session is no longer changed.
+    fn refused(&self, facts: &RequestFacts) {
+        let reason = "the API refused changed requests twice in a row";
+        match self.proxy.wire.refused(facts, reason) {
+            Ok(false) => {}
+            Ok(true) => {
+                self.proxy.report_once(&format!("requests of the session {} are no longer changed: {reason}", facts.session));
+            }
+            Err(error) => self.proxy.report_once(&error.to_string()),
+        }
+    }
+
+    /// Records that the session passes the proxy, and executes the commands of the answer.
+    fn obey(&mut self, session: &str, text: &str) {
+        let env = self.env();
+        if !self.recorded.contains(session) {
+            match proxied::record(&env, session, env.process()) {
+                Ok(()) => drop(self.recorded.insert(session.to_owned())),
+                Err(error) => self.report(&error),
+            }
+        }
+        if text.contains('@')
+            && let Err(error) = proxied::obey_message(&env, session, text)
+        {
+            self.report(&error);
+        }
+    }
+
+    /// Applies the rules to the sessions whose prompt cache has expired: the next request then finds it done.
+    fn apply_to_expired(&mut self) {
+        while let Some((session, idle_milliseconds)) = self.schedule.take_expired(self.proxy.now()) {
+            if self.apply_rules(&session, Moment { idle_milliseconds, in_turn: false }) {
+                self.prepare(&session);
+            }
+        }
+    }
+
+    /// Applies the rules of the settings to a session. Returns true if they changed it.
+    fn apply_rules(&mut self, session: &str, moment: Moment) -> bool {
+        let automatic = match proxied::apply_rules(&self.env(), session, moment) {
+            // A session without rules is not looked at again within a turn.
+            Ok(automatic) => automatic.unwrap_or(Automatic { lifetime_milliseconds: i64::MAX, ..Automatic::default() }),
+            Err(error) => {
+                self.report(&error);
+                return false;
+            }
+        };
+        for (stage, note) in &automatic.notes {
+            self.proxy.wire.set_note(session, *stage, note);
+        }
+        if moment.idle_milliseconds == 0 {
+            self.schedule.set(session, &automatic, self.proxy.now());
+        }
+        automatic.has_changed
+    }
+
+    /// Prepares the texts again if the user changed the session meanwhile, and writes the operations of closed sessions.
+    fn look(&mut self) {
+        self.steps += 1;
+        if self.steps == CLOSED_STEPS {
+            self.steps = 0;
+            if let Err(error) = proxied::write_deferred(&self.env()) {
+                self.report(&error);
+            }
+        }
+        let now = self.proxy.wire.store_version();
+        if let Some((session, version)) = &mut self.prepared
+            && std::mem::replace(version, now) != now
+        {
+            let session = session.clone();
+            self.prepare(&session);
+        }
+    }
+
+    /// Prepares the texts for the next prompt.
+    fn prepare(&self, session: &str) {
+        match proxied::texts_of(&self.env(), session) {
+            Ok(texts) => self.proxy.wire.prepare(session, texts),
+            Err(error) => self.report(&error),
+        }
+    }
+
+    /// Returns the environment at the current time. Its notes are reported once, not after each request.
+    fn env(&self) -> Env {
+        let reporting = self.proxy.clone();
+        let mut env = self.proxy.env.beside(move |note| reporting.report_once(note));
+        env.refresh();
+        env
+    }
+
+    fn report(&self, error: &CommandError) {
+        self.proxy.report_once(&format!("{:#}", error.source));
+    }
 }

@@ -1,6 +1,6 @@
 //! One request: checked, read, changed as `wire` says, sent, and its response passed on.
 
-use super::beside::Answered;
+use super::beside::{Answered, Sent, Task, is_in_line};
 use super::body::{self, Read, RequestBody, ResponseBody, Tee};
 use super::relay::{self, Exchange};
 use super::server::Proxy;
@@ -317,7 +317,13 @@ impl Passage {
         let (proxy, number, head) = (self.proxy.clone(), self.number, head.clone());
         self.arriving = Some(tokio::spawn(async move {
             let bytes = arrived.await.ok()?;
+            let (api, client) = (head.api(), bytes.clone());
             let facts = tokio::task::spawn_blocking(move || Wire::facts(&head, &bytes)).await;
+            if let (Ok(facts), Some(api)) = (&facts, api)
+                && is_in_line(facts)
+            {
+                proxy.tasks.sent(Sent { number, api, client, sent: None });
+            }
             match &facts {
                 Ok(facts) => proxy.list(number, facts, proxy.as_received()),
                 Err(_) => proxy.report_once("an internal error: the facts of a request are not listed"),
@@ -330,7 +336,7 @@ impl Passage {
     /// Returns the bytes to send for a body, and if they differ from it. Any failure gives the body as it is.
     async fn decide(&mut self, head: RequestHead, body: Bytes) -> (Bytes, bool) {
         let proxy = self.proxy.clone();
-        let original = body.clone();
+        let (original, api) = (body.clone(), head.api());
         // A panic on the other thread is the error of the join.
         let decided = tokio::task::spawn_blocking(move || proxy.wire.request(&head, &body, proxy.now())).await;
         let (outgoing, fault) = match decided {
@@ -352,6 +358,9 @@ impl Passage {
         self.proxy.list(self.number, &facts, &note);
         if body.is_some() {
             self.proxy.requests.count_changed();
+        }
+        if let Some(api) = api.filter(|_| is_in_line(&facts)) {
+            self.proxy.tasks.sent(Sent { number: self.number, api, client: original.clone(), sent: body.clone() });
         }
         self.decided = Some((facts, body.is_some()));
         self.offered = offers_tool.then(|| (original.clone(), sent.clone()));
@@ -430,11 +439,9 @@ impl Passage {
         if let Some(record) = self.record.take() {
             self.proxy.record(format!("{:06}-response.txt", self.number), record.into());
         }
-        if let Some((facts, changed)) = self.decided.take() {
-            let complete = outcome == "done";
-            // Without the worker, the proxy is ending.
-            let _ = self.proxy.tasks.send(Answered { facts, changed, status: self.status, complete, content });
-        }
+        let decided = self.decided.take();
+        let complete = outcome == "done";
+        self.proxy.tasks.send(Task::Answered(Answered { number: self.number, decided, status: self.status, complete, content }));
     }
 }
 

@@ -10,8 +10,10 @@ mod child;
 mod control;
 mod forward;
 mod headers;
+mod ledger;
 mod relay;
 mod requests;
+mod schedule;
 mod server;
 mod state;
 mod upstream;
@@ -20,8 +22,10 @@ pub use child::run;
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::proxy::{Action, Arguments};
+use crate::model::id_starts_with;
 use crate::output::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport};
 use anyhow::anyhow;
+use requests::LISTED;
 use server::Options;
 use state::State;
 use std::net::{IpAddr, SocketAddr};
@@ -42,13 +46,17 @@ pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.action {
         None => listen(env, arguments),
         Some(Action::Status) => env.print(&status(env)?),
-        Some(Action::Requests) => {
-            let requests: Vec<ProxyRequest> = running(env)?.get(control::REQUESTS)?;
-            env.print(&ProxyRequestsReport { requests })
+        Some(Action::Requests { limit }) => {
+            let mut requests = requests(env)?;
+            if let Some(session) = env.session() {
+                requests.retain(|request| id_starts_with(&request.session, session));
+            }
+            let excess = requests.len().saturating_sub(limit.unwrap_or(usize::MAX));
+            env.print(&ProxyRequestsReport { requests: requests.split_off(excess) })
         }
         Some(Action::Explain { number }) => {
-            let requests: Vec<ProxyRequest> = running(env)?.get(control::REQUESTS)?;
-            let request = requests.into_iter().find(|request| request.number == *number).ok_or_else(|| {
+            // Two proxies that run at the same time can have equal numbers: the newer one counts.
+            let request = requests(env)?.into_iter().rfind(|request| request.number == *number).ok_or_else(|| {
                 CommandError::new(ErrorKind::Refused, anyhow!("there is no request {number}, or it is no longer listed"))
                     .hint("to list the newest ones: aperture proxy requests")
             })?;
@@ -64,6 +72,22 @@ fn running(env: &Env) -> Result<State, CommandError> {
         CommandError::new(ErrorKind::Refused, anyhow!("no proxy is running"))
             .hint("to start one: aperture proxy, or aperture run -- claude")
     })
+}
+
+/// Returns the newest requests, the oldest first: those of the proxy that runs, and those in the log.
+fn requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
+    let running: Vec<ProxyRequest> = match State::running(env)? {
+        Some(state) => state.get(control::REQUESTS)?,
+        None => Vec::new(),
+    };
+    let is_running =
+        |logged: &ProxyRequest| running.iter().any(|known| (known.time, known.number) == (logged.time, logged.number));
+    let mut requests = crate::app::proxied::logged_requests(env)?;
+    requests.retain(|logged| !is_running(logged));
+    requests.extend(running);
+    requests.sort_by_key(|request| (request.time, request.number));
+    let excess = requests.len().saturating_sub(LISTED);
+    Ok(requests.split_off(excess))
 }
 
 fn status(env: &Env) -> Result<ProxyStatusReport, CommandError> {
@@ -107,7 +131,7 @@ fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     hide_panics();
     let server = server::start(env, options)?;
     let state = server.state();
-    state.write(env)?;
+    state.announce(env);
     let printed = if env.json {
         env.print(&server.status())
     } else {

@@ -1,11 +1,12 @@
 //! The list of the newest requests, kept in memory.
 
-use crate::output::ProxyRequest;
+use crate::engine::LossCause;
+use crate::output::{ProxyRequest, ProxyTokens};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 /// The maximum number of listed requests.
-const LISTED: usize = 1000;
+pub const LISTED: usize = 1000;
 
 /// The newest requests and the totals of all.
 #[derive(Default)]
@@ -15,6 +16,9 @@ pub struct Requests(Mutex<List>);
 struct List {
     newest: VecDeque<ProxyRequest>,
     totals: Totals,
+    tokens: ProxyTokens,
+    /// The number of the last request of earlier proxies.
+    base: u64,
 }
 
 /// Counts over all requests.
@@ -31,6 +35,11 @@ pub struct Totals {
 }
 
 impl Requests {
+    /// Creates the list of a proxy whose requests are numbered after those of earlier proxies.
+    pub fn after(base: u64) -> Requests {
+        Requests(Mutex::new(List { base, ..List::default() }))
+    }
+
     fn list(&self) -> std::sync::MutexGuard<'_, List> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -39,7 +48,7 @@ impl Requests {
     pub fn add(&self, request: ProxyRequest) -> u64 {
         let mut list = self.list();
         list.totals.requests += 1;
-        let number = list.totals.requests;
+        let number = list.base + list.totals.requests;
         if list.newest.len() == LISTED {
             list.newest.pop_front();
         }
@@ -70,6 +79,31 @@ impl Requests {
         totals.errors += u64::from(failed);
     }
 
+    /// Adds a request with a bill to the totals of tokens.
+    pub fn add_to_totals(&self, request: &ProxyRequest) {
+        let tokens = &mut self.list().tokens;
+        tokens.client += request.client_tokens;
+        tokens.sent += request.sent_tokens;
+        tokens.saved_full_price += request.saved_full_price_tokens;
+        tokens.saved_dollars += request.saved_dollars.unwrap_or_default();
+        if let Some(cause) = LossCause::ALL.iter().position(|cause| cause.name() == request.lost_by) {
+            tokens.losses[cause] += 1;
+            tokens.lost[cause] += request.lost_tokens;
+        }
+    }
+
+    /// Returns the totals of tokens.
+    pub fn tokens(&self) -> ProxyTokens {
+        self.list().tokens.clone()
+    }
+
+    /// Returns a request, if it is still listed.
+    pub fn request(&self, number: u64) -> Option<ProxyRequest> {
+        let mut found = None;
+        self.update(number, |request| found = Some(request.clone()));
+        found
+    }
+
     /// Returns the totals.
     pub fn totals(&self) -> Totals {
         self.list().totals
@@ -96,5 +130,35 @@ mod tests {
         let newest = requests.newest();
         assert_eq!((newest.len(), newest[0].number, newest[1].status), (LISTED, 6, 200));
         assert_eq!((requests.totals().ended, requests.totals().errors), (2, 1));
+        assert_eq!((requests.request(3).is_none(), requests.request(7).map(|request| request.number)), (true, Some(7)));
+    }
+
+    #[test]
+    fn requests_are_numbered_after_those_of_earlier_proxies() {
+        let requests = Requests::after(41);
+        assert_eq!([(); 2].map(|()| requests.add(ProxyRequest::default())), [42, 43]);
+        requests.end(43, false, |request| request.status = 200);
+        assert_eq!(requests.newest().iter().map(|request| request.status).collect::<Vec<_>>(), [0, 200]);
+        assert_eq!(requests.totals().requests, 2);
+    }
+
+    #[test]
+    fn tokens_are_added_up_by_cause() {
+        let requests = Requests::default();
+        let request = ProxyRequest {
+            client_tokens: 50,
+            sent_tokens: 40,
+            lost_tokens: 7,
+            lost_by: "client".to_owned(),
+            saved_full_price_tokens: 1.0,
+            saved_dollars: Some(0.5),
+            ..ProxyRequest::default()
+        };
+        for request in [&request, &request, &ProxyRequest::default()] {
+            requests.add_to_totals(request);
+        }
+        let tokens = requests.tokens();
+        assert_eq!((tokens.client, tokens.sent, tokens.saved_full_price, tokens.saved_dollars), (100, 80, 2.0, 1.0));
+        assert_eq!((tokens.losses, tokens.lost), ([0, 2, 0, 0], [0, 14, 0, 0]));
     }
 }

@@ -1,6 +1,6 @@
 //! The server: listens, serves connections, and stops when the running requests are complete.
 
-use super::beside::{self, Tasks};
+use super::beside::{self, Tasks, Worker};
 use super::body::Buffers;
 use super::control;
 use super::forward;
@@ -35,6 +35,9 @@ const DRAIN: Duration = Duration::from_secs(30);
 const RETRY_ACCEPT: Duration = Duration::from_millis(50);
 /// The maximum time for records that are being written.
 const FLUSH: Duration = Duration::from_secs(2);
+
+/// The maximum number of different faults that are reported.
+const FAULTS: usize = 100;
 
 /// The options of a proxy.
 pub struct Options {
@@ -93,6 +96,7 @@ pub struct Proxy {
 /// A proxy that runs on a thread of its own.
 pub struct Server {
     proxy: Arc<Proxy>,
+    worker: Worker,
     thread: JoinHandle<()>,
 }
 
@@ -114,6 +118,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let options = Options { observe: options.observe || !env.pipeline.emit, ..options };
     let wire = proxied::wire(env, !options.observe);
     let control_token = random_token()?;
+    let base = beside::last_request(env);
     let proxy = |tasks| Proxy {
         env: env.clone(),
         options,
@@ -121,20 +126,20 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
         wire,
         upstream: Upstream::default(),
         buffers: Buffers::default(),
-        requests: Requests::default(),
+        requests: Requests::after(base),
         tasks,
         control_token,
         phase: watch::Sender::new(Phase::Serving),
         faults: Mutex::default(),
         has_recording_failed: AtomicBool::new(false),
     };
-    let proxy = beside::start(|tasks| Arc::new(proxy(tasks)))?;
+    let (proxy, worker) = beside::start(|tasks| Arc::new(proxy(tasks)))?;
     let shared = proxy.clone();
     let thread = std::thread::Builder::new().name("proxy".to_owned()).spawn(move || {
         runtime.block_on(serve(shared, listener));
         runtime.shutdown_timeout(FLUSH);
     })?;
-    Ok(Server { proxy, thread })
+    Ok(Server { proxy, worker, thread })
 }
 
 /// Returns a random token.
@@ -165,6 +170,7 @@ impl Server {
     /// Waits until the proxy has stopped.
     pub fn wait(self) {
         let _ = self.thread.join();
+        self.worker.finish(&self.proxy.tasks);
     }
 
     /// Ends the proxy at once and returns the faults that were not reported.
@@ -180,7 +186,8 @@ impl Proxy {
     /// Returns the time, in milliseconds since 1970, UTC.
     pub fn now(&self) -> i64 {
         let elapsed = i64::try_from(self.env.elapsed().as_millis()).unwrap_or_default();
-        self.env.style.now.as_millisecond() + elapsed
+        // The time since the start leaves out the time in which the computer slept.
+        self.env.current_time().max(self.env.style.now.as_millisecond() + elapsed)
     }
 
     /// Moves on to a later phase.
@@ -229,6 +236,7 @@ impl Proxy {
             changed: totals.changed,
             errors: totals.errors,
             stopping: *self.phase.borrow() != Phase::Serving,
+            tokens: self.requests.tokens(),
         }
     }
 
@@ -236,7 +244,7 @@ impl Proxy {
     /// after its end.
     pub fn report_once(&self, fault: &str) {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        if !faults.iter().any(|known| known.contains(fault)) {
+        if faults.len() < FAULTS && !faults.iter().any(|known| known.contains(fault)) {
             faults.push(fault.to_owned());
             if self.options.client.is_none() {
                 self.env.note(fault);

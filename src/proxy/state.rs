@@ -58,12 +58,14 @@ impl State {
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
-    /// Writes the file, readable by its owner only.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be written.
-    pub fn write(&self, env: &Env) -> Result<(), CommandError> {
+    /// Writes the file, readable by its owner only. A proxy without it serves all the same.
+    pub fn announce(&self, env: &Env) {
+        if let Err(error) = self.write(env) {
+            env.note(&format!("{:#}: requests pass, but other commands do not find this proxy", error.source));
+        }
+    }
+
+    fn write(&self, env: &Env) -> Result<(), CommandError> {
         let path = path(env)?;
         let write = || {
             files::make_directory(&env.store_directory().map_err(|error| error.source)?)?;

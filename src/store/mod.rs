@@ -1,7 +1,7 @@
 //! Storage: the history of sessions, which is durable, and the cache, which is disposable.
 //!
 //! The store is one SQLite database with the operations on sessions and the bytes that undo them. The cache is
-//! another database and a file of totals. Every failure of the cache is a miss, never an error, so that
+//! another database and a file of totals; the log of requests is a third one. Every failure of the cache is a miss, never an error, so that
 //! aperture works on a read-only disk and with a damaged cache.
 
 mod block_edits;
@@ -14,6 +14,7 @@ mod history;
 mod live;
 mod packed;
 mod proposals;
+mod requests;
 mod rows;
 mod totals;
 mod values;
@@ -26,6 +27,7 @@ pub use database::{STORE_FILE, SessionKey, Store, StoreError, StoredSession};
 pub use export::{Export, ExportError, Relation, relation};
 pub use live::LiveOperation;
 pub use proposals::{NewProposal, Outcome};
+pub use requests::{LoggedRequest, REQUESTS_FILE, RequestLog};
 pub use totals::{FileTotals, KnownTotals, TOTALS_FILE, TotalsCache, directory_and_name};
 pub use values::hexadecimal;
 pub use wire::{ContentOperation, Insertion, StagedText, WireLine};

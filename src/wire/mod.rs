@@ -23,8 +23,12 @@ pub use texts::{PreparedText, TextKind};
 use crate::model::WithheldReply;
 use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity, named_in_head};
 use crate::store::Store;
+use rustc_hash::FxHashMap;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
+
+/// Maximum number of sessions with notes; then all are forgotten.
+const NOTED: usize = 256;
 
 /// The bytes to send in the place of a request's body, and what is known of the request.
 #[derive(Clone, Debug, Default)]
@@ -73,12 +77,14 @@ pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Store>, String> + Send + 
 pub struct Wire {
     settings: PipelineSettings,
     sessions: Mutex<Sessions>,
+    /// The work beside the requests of each session, and its reasons.
+    notes: Mutex<FxHashMap<String, Vec<StageNote>>>,
 }
 
 impl Wire {
     /// Creates the wire over a store, which is opened with the first request.
     pub fn new(settings: PipelineSettings, open: OpenStore) -> Wire {
-        Wire { settings, sessions: Mutex::new(Sessions::new(open)) }
+        Wire { settings, sessions: Mutex::new(Sessions::new(open)), notes: Mutex::default() }
     }
 
     /// Returns true if a request with this head is sent as it is, whatever its body contains, as far as that is known at once.
@@ -105,6 +111,9 @@ impl Wire {
         if !has_tools {
             facts.note(Stage::Parse, "a request without tools is not changed");
             return Outgoing { facts, ..Outgoing::default() };
+        }
+        if facts.is_main {
+            facts.stages.extend(self.notes_of(&facts.session));
         }
         // The commands of the tool need the file of the session.
         let settings = PipelineSettings { tool: self.settings.tool && is_named, ..self.settings };
@@ -180,6 +189,21 @@ impl Wire {
     /// Returns true if bodies are read.
     pub fn reads(&self) -> bool {
         self.settings.ingest
+    }
+
+    /// Sets the note that later requests of a session have on a stage whose work is done beside them.
+    pub fn set_note(&self, session: &str, stage: Stage, note: &str) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() >= NOTED && !notes.contains_key(session) {
+            notes.clear();
+        }
+        let notes = notes.entry(session.to_owned()).or_default();
+        notes.retain(|known| known.stage != stage);
+        notes.push(StageNote { stage, note: note.to_owned() });
+    }
+
+    fn notes_of(&self, session: &str) -> Vec<StageNote> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned().unwrap_or_default()
     }
 
     /// Records that the API refused a changed request. After the second refusal in a row, requests of this line are sent as the

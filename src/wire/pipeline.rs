@@ -86,7 +86,7 @@ pub struct PipelineSettings {
     /// The tool of aperture is offered to the model.
     pub tool: bool,
     /// Contents are sent as the operation log has them.
-    pub condensation: bool,
+    pub edits: bool,
     /// The rules of the settings act on the window.
     pub budget: bool,
     /// Texts are added in a fixed order; otherwise in the order in which they arrive.
@@ -106,8 +106,8 @@ impl Default for PipelineSettings {
             selection: true,
             headers: false,
             tool: true,
-            condensation: true,
-            budget: true,
+            edits: true,
+            budget: false,
             reorder: true,
             emit: true,
         }
@@ -122,7 +122,7 @@ impl PipelineSettings {
             Stage::Parse => self.parse,
             Stage::Zones => self.zones,
             Stage::Injection => self.injection,
-            Stage::Condensation => self.condensation,
+            Stage::Condensation => self.edits,
             Stage::Budget => self.budget,
             Stage::Reorder => self.reorder,
             Stage::Emit => self.emit,
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn each_stage_has_a_note_in_order() {
-        let settings = PipelineSettings { budget: false, ..PipelineSettings::default() };
+        let settings = PipelineSettings::default();
         let note = |stage, note: &str| StageNote { stage, note: note.to_owned() };
         let complete =
             settings.complete(vec![note(Stage::Condensation, "a"), note(Stage::Parse, "b"), note(Stage::Condensation, "c")]);

@@ -27,7 +27,7 @@ pub(super) fn rewrite(
         facts.note(Stage::Emit, format!("not changed: {reason}"));
         return Ok(None);
     }
-    let folded = if settings.condensation { window::fold(line, body, facts) } else { Folded::default() };
+    let folded = if settings.edits { window::fold(line, body, facts) } else { Folded::default() };
     let Some(bytes) = &folded.body else { return spliced(sessions, settings, body, &folded, facts, now) };
     let document = RequestDocument::new(bytes);
     let body = document.and_then(|document| RequestBody::parse(api, &document, &mut sessions.known));
@@ -47,7 +47,7 @@ fn spliced(
     let (session, name) = (facts.session.clone(), facts.line.clone());
     let line = sessions.line(&session, &name)?;
     let mut edits = Vec::new();
-    if settings.condensation {
+    if settings.edits {
         let state = changed(line, body, folded, facts, &mut edits);
         if let Some(state) = state {
             // The next request depends on it: it is durable before this one is sent.

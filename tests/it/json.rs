@@ -403,6 +403,20 @@ fn proxied(coverage: &mut Coverage) {
     let api = network::Api::new(network::stream);
     let running = network::Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
     running.post("/v1/messages", "", b"{}");
+    let bills = std::sync::Mutex::new(vec![0, 50_000]);
+    let api = network::Api::new(move |_, stream| {
+        let written = bills.lock().unwrap().pop().unwrap();
+        let usage = json!({"input_tokens": 9, "cache_creation_input_tokens": written, "output_tokens": 1});
+        let start = json!({"type": "message_start", "message": {"usage": usage}});
+        network::answer_events(stream, &format!("event: message_start\ndata: {start}\n\n"));
+    });
+    drop(running);
+    let running = network::Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
+    let body = br#"{"model":"claude-opus-5-5","messages":[{"role":"user","content":"ask"}],"tools":[{"name":"Read"}]}"#;
+    for _ in 0..2 {
+        running.post("/v1/messages", "", body);
+    }
+    crate::sandbox::wait_for("the loss", || sandbox.text(&["proxy", "status"]).contains("cache lost").then_some(()));
     coverage.run(&sandbox, &["proxy status", "proxy requests", "proxy explain 1"]);
 }
 

@@ -37,6 +37,8 @@ mod proxy;
 #[cfg(feature = "proxy")]
 mod proxy_faults;
 #[cfg(feature = "proxy")]
+mod proxy_rules;
+#[cfg(feature = "proxy")]
 mod proxy_tool;
 mod reliability;
 mod sandbox;

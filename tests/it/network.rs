@@ -213,6 +213,15 @@ impl Proxy {
         self.exchange(&[head.as_bytes(), length.as_bytes(), b"\r\n", body].concat())
     }
 
+    /// Ends the proxy with a signal and returns its notes.
+    #[cfg(unix)]
+    pub fn errors(&mut self) -> String {
+        let mut errors = String::new();
+        Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        errors
+    }
+
     /// Sends a request to the API and returns the head and the body of its answer.
     pub fn post(&self, path: &str, headers: &str, body: &[u8]) -> (String, Vec<u8>) {
         split(self.request(&format!("POST {path}"), headers, body))

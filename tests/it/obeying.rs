@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const ID: &str = "11111111-1111-4111-8111-111111111111";
+pub const ID: &str = "11111111-1111-4111-8111-111111111111";
 
 /// Returns a home with one session, without its subagents.
 pub fn sandbox() -> Sandbox {

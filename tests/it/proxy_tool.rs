@@ -213,7 +213,8 @@ fn a_call_alone_is_answered_within_the_same_message() {
     talk.send(json!("thanks"));
     assert_eq!(talk.api.bodies().iter().rev().take(2).collect::<std::collections::BTreeSet<_>>().len(), 1, "the same bytes");
     assert_eq!(talk.left(), 0);
-    let explained = talk.sandbox.text(&["proxy", "explain", "1"]);
+    // The numbers continue after those of the first proxy.
+    let explained = talk.sandbox.text(&["proxy", "explain", "4"]);
     assert!(explained.contains("1 response with the calls of aperture put back"), "{explained}");
 }
 

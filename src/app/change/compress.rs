@@ -44,10 +44,18 @@ fn apply_aim(
 ///
 /// The plan cannot be made.
 pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice>, CommandError> {
+    forecast_of(env, workspace, Aim::Preset(env.rules.preset))
+}
+
+/// As [`forecast`], for another aim.
+///
+/// # Errors
+///
+/// As [`forecast`].
+pub fn forecast_of(env: &Env, workspace: &Workspace<'_>, aim: Aim) -> Result<Option<EditPrice>, CommandError> {
     let store = env.existing_store()?;
     let mut draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     let scope = Scope { end: first_of_last_turns(&workspace.reading, env.rules.keep_turns), only: None, level: None };
-    let aim = Aim::Preset(env.rules.preset);
     apply_aim(env, &mut draft, aim, true, &scope, &env.rules, &mut ChangeSummary::change("compressed"))?;
     let cache = env.cache();
     let drafted = draft.finish(OperationKind::Change, "", None, &|hash| cache.count(hash), false)?;

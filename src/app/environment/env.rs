@@ -2,7 +2,7 @@
 
 use super::files::make_private;
 use super::hints::with_session;
-use super::settings::{Hooks, PROJECT_FILE, Settings};
+use super::settings::{AutomaticSettings, Hooks, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager, session_name};
 use crate::commands::{ColorChoice, Globals};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
@@ -68,6 +68,8 @@ pub struct Env {
     pub hooks: Hooks,
     /// The settings for the stages of the proxy.
     pub pipeline: crate::wire::PipelineSettings,
+    /// The settings for rules that act on sessions that pass the proxy.
+    pub automatic: AutomaticSettings,
     /// True if output for a client may have colours, although standard output is not a terminal.
     pub client_colors: bool,
     /// True if reports are written as JSON.
@@ -163,6 +165,7 @@ impl Env {
             idle_seconds: settings.idle_seconds(),
             hooks: settings.hooks(),
             pipeline: settings.pipeline(),
+            automatic: settings.automatic(),
             client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
             globals: globals.clone(),
@@ -186,6 +189,11 @@ impl Env {
     /// Updates the time and the width of the terminal, for a command that runs for long.
     pub fn refresh(&mut self) {
         (self.style.now, self.style.width) = (now(), columns());
+    }
+
+    /// Returns the current time, in milliseconds since 1970, UTC.
+    pub fn current_time(&self) -> i64 {
+        now().as_millisecond()
     }
 
     /// Returns the time since the command started.
@@ -239,6 +247,11 @@ impl Env {
         let directory = Some(directory.to_owned());
         let globals = Globals { directory, json: false, color: ColorChoice::Never, no_pager: true, ..self.globals.clone() };
         Env::new(&globals, self.command.clone(), self.gate.clone())
+    }
+
+    /// Returns true if a path is an existing directory.
+    pub fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
     }
 
     /// Returns the client that started this process, by its own description.

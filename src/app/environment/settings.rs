@@ -19,6 +19,8 @@ pub const PROJECT_FILE: &str = "aperture.toml";
 const IDLE_SECONDS: u64 = 60;
 /// The default size of a tool result, in tokens, above which the hook shortens it, if that is enabled.
 const REDUCE_OVER_TOKENS: u64 = 4000;
+/// The default time until the savings of an automatic change must exceed its cost, in turns.
+const PAY_BACK_TURNS: u32 = 5;
 
 /// The content of a settings file.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -163,7 +165,10 @@ struct PipelineSwitches {
     selection: Option<bool>,
     headers: Option<bool>,
     tool: Option<bool>,
-    condensation: Option<bool>,
+    edits: Option<bool>,
+    condense: Option<bool>,
+    pay_back_turns: Option<u32>,
+    cache_seconds: Option<u64>,
     budget: Option<bool>,
     reorder: Option<bool>,
     emit: Option<bool>,
@@ -181,12 +186,28 @@ impl PipelineSwitches {
             selection: self.selection.or(other.selection),
             headers: self.headers.or(other.headers),
             tool: self.tool.or(other.tool),
-            condensation: self.condensation.or(other.condensation),
+            edits: self.edits.or(other.edits),
+            condense: self.condense.or(other.condense),
+            pay_back_turns: self.pay_back_turns.or(other.pay_back_turns),
+            cache_seconds: self.cache_seconds.or(other.cache_seconds),
             budget: self.budget.or(other.budget),
             reorder: self.reorder.or(other.reorder),
             emit: self.emit.or(other.emit),
         }
     }
+}
+
+/// The rules that act by themselves on sessions whose requests pass the proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AutomaticSettings {
+    /// True if stale blocks are shortened.
+    pub condense: bool,
+    /// True if a window over its budget is shortened.
+    pub budget: bool,
+    /// The longest time until the savings of a change must exceed its cost, in turns; also the shortest time between two changes.
+    pub pay_back_turns: u32,
+    /// Lifetime of the entries of the prompt cache, in seconds; `None` if it follows from the bills of the client.
+    pub cache_seconds: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -387,10 +408,21 @@ impl Settings {
             selection: set.selection.unwrap_or(default.selection),
             headers: set.headers.unwrap_or(default.headers),
             tool: set.tool.unwrap_or(default.tool) && is_useful,
-            condensation: set.condensation.unwrap_or(default.condensation),
+            edits: set.edits.unwrap_or(default.edits),
             budget: set.budget.unwrap_or(default.budget),
             reorder: set.reorder.unwrap_or(default.reorder),
             emit: set.emit.unwrap_or(default.emit),
+        }
+    }
+
+    /// Returns the settings for rules that act on sessions that pass the proxy: off, unless they are switched on.
+    pub fn automatic(&self) -> AutomaticSettings {
+        let PipelineSwitches { condense, budget, pay_back_turns, cache_seconds, .. } = self.pipeline;
+        AutomaticSettings {
+            condense: condense.unwrap_or(false),
+            budget: budget.unwrap_or(false),
+            pay_back_turns: pay_back_turns.unwrap_or(PAY_BACK_TURNS),
+            cache_seconds,
         }
     }
 
@@ -428,6 +460,16 @@ mod tests {
         let read = near.for_reading(None);
         assert_eq!(read.model_windows, [("claude".to_owned(), 5), ("claude-opus".to_owned(), 2)]);
         assert_eq!(read.stale, StalePolicy::of_all(StalenessLimit { turns: 1, steps: 8 }));
+    }
+
+    #[test]
+    fn rules_act_on_the_wire_only_if_they_are_switched_on() {
+        let default = Settings::default().automatic();
+        assert_eq!((default.condense, default.budget, default.pay_back_turns, default.cache_seconds), (false, false, 5, None));
+        let near: Settings = toml::from_str("[pipeline]\ncondense = true\npay_back_turns = 2").unwrap();
+        let far = toml::from_str("[pipeline]\ncondense = false\nbudget = true\ncache_seconds = 3600").unwrap();
+        let both = AutomaticSettings { condense: true, budget: true, pay_back_turns: 2, cache_seconds: Some(3600) };
+        assert_eq!(near.or(far).automatic(), both);
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! The work beside the requests that pass a proxy: it never delays a request, and holds from the next one on.
 
+pub use super::automatic::{Automatic, Moment};
+pub use super::request_log::RequestWriter;
+
 use super::hook::compaction;
-use super::selection;
+use super::{automatic, request_log, selection};
 use crate::app::change::deferred;
 use crate::app::look::{manifest, transcript};
 use crate::app::model::{called, obey};
 use crate::app::{CommandError, Env, wait};
+use crate::engine::ModelActivity;
 use crate::model::Pin;
-use crate::output::{Headers, Report};
+use crate::output::{Headers, ProxyRequest, Report};
 use crate::wire::{PipelineSettings, PreparedText, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
 use std::time::Duration;
@@ -96,8 +100,46 @@ pub fn write_deferred(env: &Env) -> Result<(), CommandError> {
     deferred::write_all(env)
 }
 
+/// Applies the rules that are switched on to a session. `None` if none is, or the client has written no file yet.
+///
+/// # Errors
+///
+/// The session or the settings of its project cannot be read, or the change cannot be applied.
+pub fn apply_rules(env: &Env, session: &str, moment: Moment) -> Result<Option<Automatic>, CommandError> {
+    automatic::apply(env, session, moment)
+}
+
+/// Returns the logged requests, oldest first.
+///
+/// # Errors
+///
+/// The log cannot be read.
+pub fn logged_requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
+    request_log::requests(env)
+}
+
+/// Returns the highest number of a logged request.
+///
+/// # Errors
+///
+/// The log cannot be read.
+pub fn last_request(env: &Env) -> Result<u64, CommandError> {
+    request_log::last_number(env)
+}
+
+/// Returns the reason why the requests of a session are sent as the client writes them, if the API refused changed ones.
+pub fn refusal(env: &Env, session: &str) -> Option<String> {
+    let store = env.existing_store().ok().flatten()?;
+    store.wire_line(session, "").ok().flatten()?.observed
+}
+
+/// Returns a sentence on what the model did to its context in the last turn; `None` if it did nothing.
+pub fn model_activity(workspace: &Workspace<'_>) -> Option<String> {
+    ModelActivity::in_last_turn(&workspace.reading, &workspace.history).sentence(workspace.provider.agent())
+}
+
 /// Returns the session file that a client writes; `None` before it exists.
-fn find(env: &Env, session: &str) -> Option<Found> {
+pub(super) fn find(env: &Env, session: &str) -> Option<Found> {
     // A hash names no session, and an id prefix could name another one.
     env.find_by(session).ok().filter(|found| found.location.id == session)
 }

@@ -1,6 +1,6 @@
 //! `aperture statusline`: prints a one-line status for the client that has the session open.
 
-use crate::app::live::pending;
+use crate::app::live::{pending, proxied};
 use crate::app::model::inbox;
 use crate::app::{CommandError, Env};
 use crate::commands::statusline::Arguments;
@@ -66,6 +66,8 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
         stale_blocks: stale.map(|(blocks, _)| blocks),
         stale_tokens: stale.map_or(TokenCount::ZERO, |(_, tokens)| tokens),
         waiting: inbox::count(&session),
+        activity: workspace.as_ref().and_then(proxied::model_activity),
+        refused: found.as_ref().and_then(|found| proxied::refusal(env, &found.location.id)),
     };
     if report.used.round() == 0 && report.capacity == 0 {
         return Ok(());

@@ -1,7 +1,7 @@
 //! `aperture status`: prints a one-screen overview of a session.
 
 use crate::app::change::deferred;
-use crate::app::live::pending;
+use crate::app::live::{pending, proxied};
 use crate::app::look::manifest;
 use crate::app::{CommandError, Env};
 use crate::commands::status::Arguments;
@@ -20,7 +20,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let suggestions = manifest::suggestions(env, &workspace, None);
     let pending = pending::changes(env, &workspace);
     let deferred = deferred::count(env, &pending::found(&workspace));
-    env.print(&StatusReport { pending, deferred, ..report(&workspace, open, suggestions) })
+    let (refused, activity) = (proxied::refusal(env, &workspace.location.id), proxied::model_activity(&workspace));
+    env.print(&StatusReport { pending, deferred, refused, activity, ..report(&workspace, open, suggestions) })
 }
 
 fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
@@ -53,6 +54,8 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         pending: None,
         deferred: 0,
         agent: workspace.provider.agent(),
+        refused: None,
+        activity: None,
         forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
             Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),
             _ => None,

@@ -9,6 +9,7 @@ pub mod explain;
 pub mod files;
 pub mod label;
 pub mod manifest;
+pub mod model_activity;
 pub mod numbers;
 pub mod summary;
 pub mod usage;

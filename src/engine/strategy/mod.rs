@@ -1,5 +1,6 @@
 //! Strategies: the selection of blocks to shorten, and the degree of shortening.
 
+mod automatic;
 mod digest;
 mod level;
 mod need;
@@ -10,6 +11,7 @@ mod select;
 #[cfg(test)]
 mod tests;
 
+pub use automatic::{AutomaticFacts, AutomaticRule, LastAutomatic, Verdict};
 pub use digest::{DigestSource, bounded_words, digest};
 pub use level::{Context, reduce};
 pub use need::Need;

@@ -1,7 +1,22 @@
 //! The proxy: its status and its requests.
 
 use super::{Moment, Number, Time, Tokens, estimated, measured};
+use crate::engine::LossCause;
 use crate::output;
+
+/// Losses by one cause.
+#[derive(Clone)]
+struct Losses {
+    cause: String,
+    requests: u64,
+    tokens: u64,
+}
+
+fn losses(tokens: &output::ProxyTokens) -> Vec<Losses> {
+    let figures = LossCause::ALL.into_iter().zip(tokens.losses).zip(tokens.lost);
+    let figures = figures.map(|((cause, requests), tokens)| Losses { cause: cause.name().to_owned(), requests, tokens });
+    figures.filter(|losses| losses.requests > 0).collect()
+}
 
 json_objects! {
     /// The running proxy.
@@ -30,6 +45,26 @@ json_objects! {
         errors: u64 = report.errors,
         /// True if it stops when the running requests are complete.
         stopping: bool = report.stopping,
+        /// Tokens of the bodies as the clients wrote them, of all requests with a bill.
+        client_tokens: Tokens = estimated(report.tokens.client as f64),
+        /// Tokens of the bodies as they were sent.
+        sent_tokens: Tokens = estimated(report.tokens.sent as f64),
+        /// Saving by the changes, in tokens at the full input price; tokens that the cache would have held count at its price.
+        saved_full_price_tokens: Tokens = estimated(report.tokens.saved_full_price),
+        /// The same, of the requests to models with a known price.
+        saved_dollars: Number ["US dollars"] = report.tokens.saved_dollars,
+        /// Losses of the prompt cache, by cause.
+        cache_losses: Vec<CacheLosses> = losses(&report.tokens),
+    }
+
+    /// Losses of the prompt cache by one cause.
+    CacheLosses from losses: Losses {
+        /// Cause: `ours`, `client`, `expired` or `api`.
+        cause: String = losses.cause,
+        /// Number of requests.
+        requests: u64 = losses.requests,
+        /// Tokens that were sent again although the previous request had them in the cache.
+        tokens: Tokens = estimated(losses.tokens as f64),
     }
 
     /// The newest requests of the proxy.
@@ -76,6 +111,14 @@ json_objects! {
         input: Option<Tokens> = request.billed.map(|billed| measured(billed.input)),
         /// Output tokens.
         output: Option<Tokens> = request.billed.map(|billed| measured(billed.output)),
+        /// Input tokens that were sent again although the previous request of the line had them in the cache; 0 if none.
+        cache_lost: Tokens = estimated(request.lost_tokens as f64),
+        /// Cause of that loss: `ours`, `client`, `expired` or `api`; null without a loss.
+        cache_lost_by: Option<String> = (!request.lost_by.is_empty()).then(|| request.lost_by.clone()),
+        /// Saving by the changes, in tokens at the full input price; tokens that the cache would have held count at its price.
+        saved_full_price_tokens: Tokens = estimated(request.saved_full_price_tokens),
+        /// The same; null if the price of the model is unknown.
+        saved_dollars: Option<Number> ["US dollars"] = request.saved_dollars,
         /// Time between the end of the client's request and its sending.
         added_milliseconds: Number ["milliseconds"] = request.added_microseconds as f64 / 1000.0,
         /// HTTP status; null if there is no response.

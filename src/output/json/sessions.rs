@@ -79,6 +79,10 @@ json_objects! {
         pending: Option<PendingChanges> = report.pending,
         /// Number of operations that are in force in requests, and are written to the file when the agent program has closed it.
         deferred_operations: u64 = report.deferred,
+        /// Reason why a proxy sends the requests of the session unchanged; null unless the API refused changed ones.
+        refused: Option<String> = report.refused,
+        /// Changes by the model in the last turn, as a sentence; null if there are none.
+        activity: Option<String> = report.activity,
         /// Id of the session that this one was forked from.
         forked_from: Option<String> = report.forked_from,
         /// Tokens of the window.
@@ -182,6 +186,10 @@ json_objects! {
         remaining_tokens: Option<u64> ["tokens"] = report.free,
         /// Changes of the session file that the agent program has not loaded; null if there are none.
         pending: Option<PendingChanges> = report.pending,
+        /// Reason why a proxy sends the requests of the session unchanged; null unless the API refused changed ones.
+        refused: Option<String> = report.refused,
+        /// Changes by the model in the last turn, as a sentence; null if there are none.
+        activity: Option<String> = report.activity,
         /// Number of stale blocks; null if the session was not read.
         stale_blocks: Option<u64> = report.stale_blocks,
         /// Tokens of the stale blocks.

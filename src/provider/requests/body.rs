@@ -80,7 +80,7 @@ impl KnownElements {
 }
 
 impl ElementContent {
-    fn parse(api: RequestApi, format: &dyn ProviderAdapter, row: &[u8]) -> ElementContent {
+    pub(super) fn parse(api: RequestApi, format: &dyn ProviderAdapter, row: &[u8]) -> ElementContent {
         let parsed = format.parse(row);
         let contents = parsed.blocks.iter().map(|block| (block.block.kind, Key::from_bytes(block.content.as_bytes())));
         ElementContent {

@@ -16,6 +16,7 @@ mod head;
 mod identity;
 mod models;
 mod openai;
+mod prompt;
 mod recompose;
 mod restored;
 #[cfg(test)]
@@ -41,6 +42,7 @@ pub(super) use calls::{block_key, item_key};
 pub use document::RequestDocument;
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity, named_in_head};
+pub use prompt::{KnownHashes, PromptElements};
 pub use recompose::Piece;
 pub use restored::restored;
 #[cfg(test)]

@@ -264,7 +264,7 @@ fn a_stage_can_be_switched_off() {
     let (edited, notes) = with(PipelineSettings { injection: false, ..on });
     assert_eq!(edited.unwrap(), request.replace("long result", "short"));
     assert_eq!(notes[3], StageNote { stage: Stage::Injection, note: "switched off in the settings".to_owned() });
-    let (edited, notes) = with(PipelineSettings { condensation: false, ..on });
+    let (edited, notes) = with(PipelineSettings { edits: false, ..on });
     assert_eq!((edited, &*notes[4].note), (None, "switched off in the settings"));
 }
 

@@ -289,7 +289,8 @@ impl<'a> Watch<'a> {
         shown.suggested = suggestions.iter().map(|suggestion| suggestion.kind).collect();
         let (went_stale, open) = (std::mem::take(&mut self.screen.went_stale), self.screen.open);
         self.screen = WatchScreen { went_stale, open, ..screen::build(&self.env, workspace, suggestions, title) };
-        happenings.iter().try_for_each(|happening| self.tell(happening))
+        happenings.iter().try_for_each(|happening| self.tell(happening))?;
+        self.screen.notices.first().cloned().map_or(Ok(()), |refusal| self.note(refusal))
     }
 
     /// Reports one event: as a line, or on the screen.

@@ -1,7 +1,7 @@
 //! Builds the screen of a watched session.
 
 use crate::app::Env;
-use crate::app::live::pending;
+use crate::app::live::{pending, proxied};
 use crate::engine::{Executed, Suggestion, label};
 use crate::model::Block;
 use crate::output::{Arrived, Hot, WatchScreen};
@@ -23,6 +23,8 @@ pub(super) fn build(env: &Env, workspace: &Workspace<'_>, suggestions: Vec<Sugge
         heat: block.usefulness.heat,
         references: block.usefulness.references,
     });
+    let refusal = proxied::refusal(env, &workspace.location.id);
+    let refusal = refusal.map(|reason| format!("requests are sent as the client writes them: {reason}"));
     WatchScreen {
         session: workspace.location.id.clone(),
         title,
@@ -42,6 +44,8 @@ pub(super) fn build(env: &Env, workspace: &Workspace<'_>, suggestions: Vec<Sugge
         commands: workspace.history.operations.iter().rev().take(FEW).map(Executed::from_operation).collect(),
         suggestions,
         pending: pending::changes(env, workspace),
+        activity: proxied::model_activity(workspace),
+        notices: refusal.into_iter().collect(),
         ..WatchScreen::default()
     }
 }

@@ -1,0 +1,166 @@
+//! The rules of the settings on a session whose requests pass a proxy. They run beside the requests, and hold from the next one on.
+
+use super::policy::{Wanted, carry_out};
+use super::proxied;
+use crate::app::change::compress::forecast_of;
+use crate::app::{CommandError, Env};
+use crate::commands::Request;
+use crate::commands::compress::{Arguments, Budget};
+use crate::engine::{self, AutomaticFacts, AutomaticRule, EditFacts, EditPrice, LastAutomatic, Verdict};
+use crate::model::OperationId;
+use crate::wire::Stage;
+use crate::workspace::{Aim, Found, Workspace};
+use std::path::Path;
+
+/// The end of the command in the log.
+const SOURCE: &str = "(aperture proxy)";
+/// The share of its budget to which a window is shortened, in percent: at the budget itself, the next turn would exceed it again.
+const TARGET_PERCENT: u64 = 80;
+
+/// The moment at which the rules look at a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Milliseconds since its last request.
+    pub idle_milliseconds: i64,
+    /// True if the model has called tools, so that another request follows at once: then only the budget counts.
+    pub in_turn: bool,
+}
+
+/// The outcome of the rules on a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Automatic {
+    /// The name of the stage of each rule that is switched on, and one line for people.
+    pub notes: Vec<(Stage, String)>,
+    /// The budget of the window in tokens; `None` if this rule is off.
+    pub budget_tokens: Option<u64>,
+    /// Lifetime of the entries of the prompt cache, in milliseconds.
+    pub lifetime_milliseconds: i64,
+    /// True if the session was changed.
+    pub has_changed: bool,
+}
+
+/// Applies the rules that are switched on to a session; at most one of them acts. `None` if none is switched on, or the client has
+/// written no file yet.
+///
+/// # Errors
+///
+/// The session or the settings of its project cannot be read, or the change cannot be applied.
+pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automatic>, CommandError> {
+    let Some(found) = proxied::find(env, session) else { return Ok(None) };
+    let workspace = env.on(&found.path, "aperture proxy").read(found.clone())?;
+    let env = of_project(env, &workspace)?;
+    if !env.automatic.condense && !env.automatic.budget {
+        return Ok(None);
+    }
+    let rules =
+        [(AutomaticRule::Budget, env.automatic.budget), (AutomaticRule::Condense, env.automatic.condense && !moment.in_turn)];
+    let mut automatic = Automatic {
+        budget_tokens: env.automatic.budget.then(|| env.rules.budget(&workspace.reading)),
+        lifetime_milliseconds: lifetime(&env, &workspace),
+        ..Automatic::default()
+    };
+    for (rule, _) in rules.into_iter().filter(|(_, is_on)| *is_on) {
+        let note = match facts(&env, &workspace, rule, moment)?.verdict() {
+            Verdict::Wait(reason) => reason,
+            Verdict::Act(reason) => {
+                let acted = act(&env, &workspace, &found, rule);
+                automatic.has_changed = matches!(acted, Ok((_, Some(_))));
+                match acted {
+                    Ok((line, Some(operation))) => format!("operation {operation}: {line}, because {reason}"),
+                    Ok((_, None)) => "nothing could be shortened".to_owned(),
+                    Err(error) => format!("failed: {:#}", error.source),
+                }
+            }
+        };
+        automatic.notes.push((stage(rule), note));
+        if automatic.has_changed {
+            break;
+        }
+    }
+    Ok(Some(automatic))
+}
+
+/// Returns the environment with the settings of the session's project, if its directory exists.
+fn of_project(env: &Env, workspace: &Workspace<'_>) -> Result<Env, CommandError> {
+    let origin = workspace.reading.session.latest_origin();
+    match origin.map(|origin| Path::new(&origin.directory)).filter(|directory| env.is_directory(directory)) {
+        Some(directory) => {
+            let mut project = env.renewed(directory)?;
+            project.style.now = env.style.now;
+            Ok(project)
+        }
+        None => Ok(env.clone()),
+    }
+}
+
+fn lifetime(env: &Env, workspace: &Workspace<'_>) -> i64 {
+    let set = env.automatic.cache_seconds.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000));
+    set.unwrap_or_else(|| workspace.cache_milliseconds())
+}
+
+fn facts(env: &Env, workspace: &Workspace<'_>, rule: AutomaticRule, moment: Moment) -> Result<AutomaticFacts, CommandError> {
+    let reading = &workspace.reading;
+    let aim = match rule {
+        AutomaticRule::Condense => Some(Aim::Preset(env.rules.preset)),
+        AutomaticRule::Budget => target(env, workspace).map(Aim::Tokens),
+    };
+    let planned = aim.map(|aim| forecast_of(env, workspace, aim)).transpose()?.flatten();
+    let last = LastAutomatic::find(&workspace.history, SOURCE);
+    let since =
+        |last: LastAutomatic| reading.turns.iter().filter(|turn| turn.timestamp.is_some_and(|time| time > last.time)).count();
+    Ok(AutomaticFacts {
+        rule,
+        price: planned.map(|planned| price_now(env, workspace, &planned, moment)),
+        last,
+        turns_since: last.map_or(0, since),
+        pay_back_turns: f64::from(env.automatic.pay_back_turns),
+    })
+}
+
+/// Returns the tokens to which the window is shortened; `None` if it is within its budget.
+fn target(env: &Env, workspace: &Workspace<'_>) -> Option<u64> {
+    let reading = &workspace.reading;
+    let budget = env.rules.budget(reading);
+    (budget > 0 && reading.price.total.value > budget as f64).then(|| budget / 100 * TARGET_PERCENT)
+}
+
+/// Returns the price of a change for the next request: the proxy knows the time of the last one, the file may not have its answer yet.
+fn price_now(env: &Env, workspace: &Workspace<'_>, planned: &EditPrice, moment: Moment) -> EditPrice {
+    let reading = &workspace.reading;
+    let facts = EditFacts {
+        window_before: planned.window_before_tokens,
+        window_after: planned.window_after_tokens,
+        unchanged_prefix: planned.unchanged_prefix_tokens,
+        model: &reading.model,
+        idle_milliseconds: Some(moment.idle_milliseconds),
+        cache_lifetime_milliseconds: lifetime(env, workspace),
+        steps_per_turn: engine::steps_per_turn(reading),
+    };
+    engine::price(&facts, &env.prices)
+}
+
+/// Executes the change of a rule. Returns its command, and the operation if it changed anything.
+fn act(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    found: &Found,
+    rule: AutomaticRule,
+) -> Result<(String, Option<OperationId>), CommandError> {
+    let request = match (rule, target(env, workspace)) {
+        (AutomaticRule::Condense, _) => Wanted::Stale.request(),
+        (AutomaticRule::Budget, None) => Wanted::Budget.request(),
+        (AutomaticRule::Budget, Some(tokens)) => {
+            Request::Compress(Arguments { budget: Some(Budget::Tokens(tokens)), ..Arguments::default() })
+        }
+    };
+    let change = carry_out(env, found, &request, false, SOURCE)?;
+    Ok((request.line(), change.operation))
+}
+
+/// Returns the name of the stage in which a rule is listed.
+fn stage(rule: AutomaticRule) -> Stage {
+    match rule {
+        AutomaticRule::Condense => Stage::Condensation,
+        AutomaticRule::Budget => Stage::Budget,
+    }
+}

@@ -1,0 +1,206 @@
+//! The bill of each request in comparison with the one before it on its line: which part of the prompt cache was lost, and why.
+
+use crate::engine::{CacheFacts, CacheLoss, LossCause, Prices, RemovedTokens, Saving, cache_loss, saving};
+use crate::model::BilledTokens;
+use crate::provider::{KnownHashes, PromptElements};
+use crate::wire::{RequestApi, RequestFacts};
+use rustc_hash::FxHashMap;
+
+/// Maximum number of lines of requests; then the one that ended first is forgotten.
+const LINES: usize = 256;
+/// Lifetimes of cache entries, in milliseconds.
+const FIVE_MINUTES: i64 = 300_000;
+const HOUR: i64 = 3_600_000;
+
+/// The previous request of each line, and the prompts of the running requests.
+#[derive(Default)]
+pub struct Ledger {
+    known: KnownHashes,
+    running: FxHashMap<u64, Prompt>,
+    lines: FxHashMap<(String, String), Previous>,
+}
+
+/// The prompt of a request: as the client wrote it, and as it was sent if that differs.
+struct Prompt {
+    client: PromptElements,
+    sent: Option<PromptElements>,
+}
+
+impl Prompt {
+    fn sent(&self) -> &PromptElements {
+        self.sent.as_ref().unwrap_or(&self.client)
+    }
+}
+
+/// A request that has ended.
+struct Previous {
+    prompt: Prompt,
+    /// Tokens that it read from the cache and wrote to it.
+    cached: u64,
+    model: String,
+    ended: i64,
+    lifetime: i64,
+}
+
+/// A request whose response has ended.
+pub struct Ended<'a> {
+    /// Its number.
+    pub number: u64,
+    /// Its facts.
+    pub facts: &'a RequestFacts,
+    /// The figures of the response.
+    pub billed: BilledTokens,
+    /// Estimated tokens of the body as the client wrote it.
+    pub client_tokens: u64,
+    /// The time, in milliseconds since 1970, UTC.
+    pub now: i64,
+}
+
+/// The bill of a request, explained.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Account {
+    /// The part of the cache that was lost.
+    pub loss: Option<CacheLoss>,
+    /// The saving by the changes of the request.
+    pub saving: Saving,
+}
+
+impl Ledger {
+    /// Records the prompt of a request that was sent.
+    pub fn sent(&mut self, number: u64, api: RequestApi, client: &[u8], sent: Option<&[u8]>) {
+        let mut parse = |body| PromptElements::parse(api, body, &mut self.known);
+        let Some(client) = parse(client) else { return };
+        let sent = match sent.map(parse) {
+            Some(None) => return,
+            sent => sent.flatten(),
+        };
+        self.running.insert(number, Prompt { client, sent });
+    }
+
+    /// Forgets a request that ended without a bill.
+    pub fn failed(&mut self, number: u64) {
+        self.running.remove(&number);
+    }
+
+    /// Explains the bill of a request, which is then the previous one of its line.
+    pub fn ended(&mut self, ended: &Ended<'_>, prices: &Prices) -> Account {
+        let Ended { number, facts, billed, .. } = *ended;
+        let line = (facts.session.clone(), facts.line.clone());
+        let prompt = self.running.remove(&number);
+        // A request that continues an answer of the model is not compared.
+        let previous = if prompt.is_some() { self.lines.remove(&line) } else { None };
+        let lifetime = match (billed.cache_write_1h, &previous) {
+            (1.., _) => HOUR,
+            (0, Some(previous)) if billed.cache_written() == 0 => previous.lifetime,
+            _ => FIVE_MINUTES,
+        };
+        let loss = previous.as_ref().zip(prompt.as_ref()).and_then(|(previous, prompt)| loss(ended, previous, prompt));
+        let is_warm = previous.as_ref().is_some_and(|previous| ended.now - previous.ended <= previous.lifetime);
+        let is_ours = loss.is_none_or(|loss| loss.cause == LossCause::Ours);
+        let tokens = RemovedTokens {
+            removed: ended.client_tokens as f64 - billed.sent() as f64,
+            was_cached: is_warm && is_ours,
+            lost: loss.filter(|loss| loss.cause == LossCause::Ours).map_or(0.0, |loss| loss.tokens as f64),
+            sent: billed.sent() as f64,
+            model: &facts.model,
+            lifetime_milliseconds: lifetime,
+        };
+        let saving = saving(&tokens, prices);
+        if let Some(prompt) = prompt {
+            let cached = billed.cache_read + billed.cache_written();
+            self.remember(line, Previous { prompt, cached, model: facts.model.clone(), ended: ended.now, lifetime });
+        }
+        Account { loss, saving }
+    }
+
+    fn remember(&mut self, line: (String, String), previous: Previous) {
+        if self.lines.len() >= LINES
+            && let Some(oldest) = self.lines.iter().min_by_key(|(_, previous)| previous.ended).map(|(line, _)| line.clone())
+        {
+            self.lines.remove(&oldest);
+        }
+        self.lines.insert(line, previous);
+    }
+}
+
+fn loss(ended: &Ended<'_>, previous: &Previous, prompt: &Prompt) -> Option<CacheLoss> {
+    // Each model has a cache of its own.
+    let is_other_model = (ended.facts.model != previous.model).then_some(0);
+    cache_loss(&CacheFacts {
+        expected_tokens: previous.cached,
+        read_tokens: ended.billed.cache_read,
+        idle_milliseconds: ended.now - previous.ended,
+        lifetime_milliseconds: previous.lifetime,
+        client_difference: is_other_model.or_else(|| prompt.client.difference(&previous.prompt.client)),
+        sent_difference: is_other_model.or_else(|| prompt.sent().difference(previous.prompt.sent())),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends a request of the session with these messages, and returns its account.
+    fn send(ledger: &mut Ledger, number: u64, client: &[&str], sent: &[&str], billed: (u64, u64), now: i64) -> Account {
+        let body = |messages: &[&str]| {
+            let messages: Vec<String> = messages.iter().map(|text| format!(r#"{{"role":"user","content":"{text}"}}"#)).collect();
+            format!(r#"{{"model":"claude-opus-4-7","messages":[{}]}}"#, messages.join(","))
+        };
+        let changed = (client != sent).then(|| body(sent));
+        ledger.sent(number, RequestApi::Messages, body(client).as_bytes(), changed.as_ref().map(String::as_bytes));
+        let facts = RequestFacts { session: "s".to_owned(), model: "claude-opus-4-7".to_owned(), ..RequestFacts::default() };
+        let billed = BilledTokens { cache_read: billed.0, cache_write_5m: billed.1, ..BilledTokens::default() };
+        let client_tokens = billed.sent() + if changed.is_some() { 10_000 } else { 0 };
+        ledger.ended(&Ended { number, facts: &facts, billed, client_tokens, now }, &Prices::default())
+    }
+
+    fn cause(account: Account) -> Option<(u64, LossCause)> {
+        account.loss.map(|loss| (loss.tokens, loss.cause))
+    }
+
+    #[test]
+    fn a_loss_has_its_cause() {
+        let mut ledger = Ledger::default();
+        let mut number = 0;
+        let mut check = |client: &[&str], sent: &[&str], billed, now, expected| {
+            number += 1;
+            assert_eq!(cause(send(&mut ledger, number, client, sent, billed, now)), expected, "{client:?} {sent:?}");
+        };
+        check(&["a", "b"], &["a", "b"], (0, 50_000), 1, None);
+        check(&["a", "b", "c"], &["a", "b", "c"], (50_000, 1_000), 2, None);
+        // Our change, then the same again.
+        check(&["a", "b", "c", "d"], &["a", "-", "c", "d"], (10_000, 31_000), 3, Some((41_000, LossCause::Ours)));
+        check(&["a", "b", "c", "d", "e"], &["a", "-", "c", "d", "e"], (41_000, 100), 4, None);
+        check(&["a", "-", "x"], &["a", "-", "x"], (20_000, 100), 5, Some((21_100, LossCause::Client)));
+        check(&["a", "-", "x", "y"], &["a", "-", "x", "y"], (0, 20_200), 6, Some((20_100, LossCause::Api)));
+        check(&["a"], &["-"], (0, 9_000), 600_000, Some((20_200, LossCause::Expired)));
+    }
+
+    #[test]
+    fn what_was_cached_is_saved_at_the_price_of_the_cache() {
+        let mut ledger = Ledger::default();
+        let first = send(&mut ledger, 1, &["a", "b"], &["a", "-"], (0, 40_000), 1);
+        assert!((first.saving.full_price_tokens - 12_500.0).abs() < 1e-6, "{first:?}");
+        let second = send(&mut ledger, 2, &["a", "b", "c"], &["a", "-", "c"], (40_000, 1_000), 2);
+        assert!((second.saving.full_price_tokens - 1_000.0).abs() < 1e-6, "{second:?}");
+        let plain = send(&mut ledger, 3, &["a"], &["a"], (0, 40_000), 3);
+        assert_eq!(plain.saving.full_price_tokens, 0.0);
+    }
+
+    #[test]
+    fn the_memory_is_bounded() {
+        let mut ledger = Ledger::default();
+        for number in 0..10_000 {
+            let facts = RequestFacts { session: number.to_string(), ..RequestFacts::default() };
+            ledger.sent(number, RequestApi::Messages, br#"{"model":"m","messages":[{"role":"user","content":"a"}]}"#, None);
+            if number % 3 == 0 {
+                ledger.failed(number);
+                continue;
+            }
+            let ended = Ended { number, facts: &facts, billed: BilledTokens::default(), client_tokens: 0, now: number as i64 };
+            ledger.ended(&ended, &Prices::default());
+        }
+        assert_eq!((ledger.running.len(), ledger.lines.len()), (0, LINES));
+        assert!(ledger.lines.contains_key(&("9998".to_owned(), String::new())));
+    }
+}

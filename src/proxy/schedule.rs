@@ -1,0 +1,109 @@
+//! The sessions on which rules may act: when their prompt cache expires, and from which size of the window on.
+
+use crate::app::proxied::Automatic;
+use rustc_hash::FxHashMap;
+use std::time::Duration;
+
+/// Maximum number of sessions; then the one whose last request is the oldest is forgotten.
+const SESSIONS: usize = 256;
+/// The longest time between two looks at the clock: it can be set, and a computer can sleep.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// The sessions with rules.
+#[derive(Default)]
+pub struct Schedule(FxHashMap<String, Scheduled>);
+
+struct Scheduled {
+    /// Time of the last request, in milliseconds since 1970, UTC.
+    last: i64,
+    /// The budget of the window in tokens; `None` if the rule is off.
+    budget: Option<u64>,
+    lifetime: i64,
+    /// True until the rules have acted on the expired cache.
+    is_armed: bool,
+}
+
+impl Schedule {
+    /// Records what the rules of a session depend on, after they were applied.
+    pub fn set(&mut self, session: &str, automatic: &Automatic, last: i64) {
+        if self.0.len() >= SESSIONS
+            && !self.0.contains_key(session)
+            && let Some(oldest) = self.0.iter().min_by_key(|(_, known)| known.last).map(|(session, _)| session.clone())
+        {
+            self.0.remove(&oldest);
+        }
+        let (budget, lifetime) = (automatic.budget_tokens, automatic.lifetime_milliseconds);
+        self.0.insert(session.to_owned(), Scheduled { last, budget, lifetime, is_armed: true });
+    }
+
+    /// Records a request of a session.
+    pub fn touch(&mut self, session: &str, now: i64) {
+        if let Some(known) = self.0.get_mut(session) {
+            (known.last, known.is_armed) = (now, true);
+        }
+    }
+
+    /// Returns true if a window of this size can be over the budget of the session. A session whose budget is not known may be over it.
+    pub fn is_over_budget(&self, session: &str, window_tokens: u64) -> bool {
+        self.0.get(session).is_none_or(|known| known.budget.is_some_and(|budget| window_tokens > budget))
+    }
+
+    /// Returns a session whose cache has expired since its last request, once, with the milliseconds since then.
+    pub fn take_expired(&mut self, now: i64) -> Option<(String, i64)> {
+        let is_expired = |known: &Scheduled| known.is_armed && now - known.last > known.lifetime;
+        let (session, known) = self.0.iter_mut().find(|(_, known)| is_expired(known))?;
+        known.is_armed = false;
+        Some((session.clone(), now - known.last))
+    }
+
+    /// Returns the time until the next cache can have expired.
+    pub fn pause(&self, now: i64) -> Duration {
+        let due = self.0.values().filter(|known| known.is_armed).map(|known| known.last.saturating_add(known.lifetime));
+        let left = due.min().map(|due| Duration::from_millis(due.saturating_sub(now).saturating_add(1).max(1).unsigned_abs()));
+        left.map_or(LONGEST_PAUSE, |left| left.min(LONGEST_PAUSE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(budget_tokens: Option<u64>) -> Automatic {
+        Automatic { budget_tokens, lifetime_milliseconds: 300_000, ..Automatic::default() }
+    }
+
+    #[test]
+    fn a_session_is_due_once_after_each_request() {
+        let mut schedule = Schedule::default();
+        assert_eq!((schedule.take_expired(i64::MAX), schedule.pause(0)), (None, LONGEST_PAUSE));
+        schedule.touch("unknown", 5);
+        schedule.set("s", &rules(None), 1_000);
+        assert_eq!(schedule.take_expired(301_000), None);
+        assert_eq!(schedule.pause(300_500), Duration::from_millis(501));
+        assert_eq!(schedule.pause(1_000), LONGEST_PAUSE);
+        assert_eq!(schedule.take_expired(301_001), Some(("s".to_owned(), 300_001)));
+        assert_eq!((schedule.take_expired(900_000), schedule.pause(900_000)), (None, LONGEST_PAUSE));
+        schedule.touch("s", 900_000);
+        assert_eq!(schedule.take_expired(1_200_000), None);
+        assert!(schedule.take_expired(1_200_001).is_some());
+    }
+
+    #[test]
+    fn only_a_window_over_the_budget_is_looked_at_within_a_turn() {
+        let mut schedule = Schedule::default();
+        assert!(schedule.is_over_budget("s", 1));
+        schedule.set("s", &rules(Some(100)), 0);
+        assert_eq!([100, 101].map(|tokens| schedule.is_over_budget("s", tokens)), [false, true]);
+        schedule.set("s", &rules(None), 0);
+        assert!(!schedule.is_over_budget("s", 101));
+    }
+
+    #[test]
+    fn the_memory_is_bounded() {
+        let mut schedule = Schedule::default();
+        for number in 0..10_000 {
+            schedule.set(&number.to_string(), &rules(None), number);
+        }
+        assert_eq!((schedule.0.len(), schedule.0.contains_key("9999")), (SESSIONS, true));
+    }
+}

@@ -1,0 +1,165 @@
+//! The newest requests that passed a proxy, in a database of their own: each write to the store makes running proxies read it again.
+
+use super::database::{StoreError, damaged};
+use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+use std::path::Path;
+use std::time::Duration;
+
+/// File name of the log of requests, in the directory of the store.
+pub const REQUESTS_FILE: &str = "requests.db";
+
+/// Version of the table; a log of another version is emptied.
+const FORMAT: i32 = 1;
+/// Maximum number of requests; older ones are deleted.
+const KEPT: usize = 1000;
+/// Longest wait for another process that has locked the log.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+const TABLE: &str = "
+    DROP TABLE IF EXISTS requests;
+    CREATE TABLE requests (
+        time INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        content TEXT NOT NULL,
+        PRIMARY KEY (time, number)
+    ) WITHOUT ROWID;
+";
+
+/// The log of requests.
+pub struct RequestLog {
+    connection: Connection,
+}
+
+/// A request in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedRequest {
+    /// Time of arrival, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// Its number, by the proxy that it passed.
+    pub number: u64,
+    /// Its facts, as JSON; without bodies and credentials.
+    pub content: String,
+}
+
+impl RequestLog {
+    /// Opens the log in an existing directory, or creates it.
+    ///
+    /// # Errors
+    ///
+    /// It is damaged, or cannot be opened.
+    pub fn open(directory: &Path) -> Result<RequestLog, StoreError> {
+        let connection = Connection::open(directory.join(REQUESTS_FILE))?;
+        connection.busy_timeout(PATIENCE)?;
+        // The log is not needed to undo anything: a commit need not be durable.
+        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL").map_err(damaged)?;
+        if format(&connection)? != FORMAT {
+            connection.execute_batch(&format!("BEGIN IMMEDIATE; {TABLE} PRAGMA user_version = {FORMAT}; COMMIT"))?;
+        }
+        Ok(RequestLog { connection })
+    }
+
+    /// Opens the log for reading; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`RequestLog::open`].
+    pub fn open_existing(directory: &Path) -> Result<Option<RequestLog>, StoreError> {
+        let file = directory.join(REQUESTS_FILE);
+        let open = |flags| Connection::open_with_flags(&file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
+        let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY));
+        match connection {
+            Ok(connection) => {
+                connection.busy_timeout(PATIENCE)?;
+                Ok((format(&connection)? == FORMAT).then_some(RequestLog { connection }))
+            }
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Adds requests, and deletes the oldest beyond the maximum, in one transaction.
+    pub fn add(&mut self, requests: &[LoggedRequest]) -> Result<(), StoreError> {
+        let transaction = self.connection.transaction()?;
+        for request in requests {
+            let sql = "INSERT OR REPLACE INTO requests VALUES (?1, ?2, ?3)";
+            transaction.prepare_cached(sql)?.execute(params![request.time, request.number as i64, request.content])?;
+        }
+        let excess = "DELETE FROM requests WHERE (time, number) IN
+                      (SELECT time, number FROM requests ORDER BY time DESC, number DESC LIMIT -1 OFFSET ?1)";
+        transaction.prepare_cached(excess)?.execute([KEPT as i64])?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Returns the requests, oldest first.
+    pub fn requests(&self) -> Result<Vec<LoggedRequest>, StoreError> {
+        let mut select = self.connection.prepare_cached("SELECT time, number, content FROM requests ORDER BY time, number")?;
+        let rows = select.query_map([], |row| {
+            let number: i64 = row.get(1)?;
+            Ok(LoggedRequest { time: row.get(0)?, number: number.unsigned_abs(), content: row.get(2)? })
+        })?;
+        rows.collect::<Result<_, _>>().map_err(damaged)
+    }
+
+    /// Returns the highest number; 0 if there are no requests.
+    pub fn last_number(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT COALESCE(MAX(number), 0) FROM requests";
+        let number: i64 = self.connection.query_row(sql, [], |row| row.get(0)).map_err(damaged)?;
+        Ok(number.unsigned_abs())
+    }
+}
+
+fn format(connection: &Connection) -> Result<i32, StoreError> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(damaged)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(time: i64, number: u64) -> LoggedRequest {
+        LoggedRequest { time, number, content: format!("{{\"number\":{number}}}") }
+    }
+
+    #[test]
+    fn the_newest_requests_are_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(RequestLog::open_existing(directory.path()).unwrap().is_none());
+        let mut log = RequestLog::open(directory.path()).unwrap();
+        assert_eq!((log.requests().unwrap(), log.last_number().unwrap()), (vec![], 0));
+        for batch in 0..12 {
+            let batch: Vec<_> = (1..=100).map(|number| request(batch * 10, batch as u64 * 100 + number)).collect();
+            log.add(&batch).unwrap();
+        }
+        let known = RequestLog::open_existing(directory.path()).unwrap().unwrap();
+        let requests = known.requests().unwrap();
+        assert_eq!((requests.len(), requests[0].number, known.last_number().unwrap()), (KEPT, 201, 1200));
+        assert_eq!(requests[KEPT - 1], request(110, 1200));
+    }
+
+    #[test]
+    fn requests_of_two_proxies_are_kept_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut logs = [(); 2].map(|()| RequestLog::open(directory.path()).unwrap());
+        logs[0].add(&[request(1, 1)]).unwrap();
+        logs[1].add(&[request(2, 1), request(2, 1)]).unwrap();
+        assert_eq!(logs[0].requests().unwrap(), [request(1, 1), request(2, 1)]);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "damages the file")]
+    fn a_log_of_another_version_is_emptied_and_a_damaged_one_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        RequestLog::open(directory.path()).unwrap().add(&[request(1, 1)]).unwrap();
+        let connection = Connection::open(directory.path().join(REQUESTS_FILE)).unwrap();
+        connection.pragma_update(None, "user_version", FORMAT + 1).unwrap();
+        drop(connection);
+        assert!(RequestLog::open_existing(directory.path()).unwrap().is_none());
+        assert_eq!(RequestLog::open(directory.path()).unwrap().requests().unwrap(), []);
+        std::fs::write(directory.path().join(REQUESTS_FILE), "something else, long enough to be read as a header").unwrap();
+        for name in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(directory.path().join(format!("{REQUESTS_FILE}{name}")));
+        }
+        assert!(RequestLog::open(directory.path()).is_err());
+    }
+}

@@ -1,0 +1,271 @@
+//! Rules and accounts beside the requests that pass the proxy: what is condensed by itself, what that costs and saves, and what
+//! outlives the proxy.
+
+use crate::changing::session;
+use crate::network::{Api, Proxy, answer_events};
+use crate::sandbox::{Sandbox, wait_for};
+use serde_json::{Value, json};
+use std::fs;
+use std::sync::Mutex;
+
+/// Tokens that a response reads from the cache and writes to it.
+type Bill = (u64, u64);
+
+/// A client behind the proxy, and an API that sends these bills one after the other, the last one again and again.
+struct Client {
+    sandbox: Sandbox,
+    api: Api,
+    proxy: Proxy,
+    session: String,
+    result: String,
+}
+
+impl Client {
+    fn new(settings: &str, bills: &[Bill]) -> Client {
+        let sandbox = Sandbox::of("tools-and-spill");
+        sandbox.write("aperture.toml", settings);
+        let api = api(bills);
+        let proxy = start(&sandbox, &api);
+        let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
+        let result = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].as_str().unwrap().to_owned();
+        Client { sandbox, api, proxy, session, result }
+    }
+
+    /// Sends a request whose conversation is that of the session and these prompts; returns the body that the API received.
+    fn send(&self, prompts: &[&str]) -> String {
+        let call = json!({"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "shop/big.py"}});
+        let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": self.result});
+        let mut messages = vec![
+            json!({"role": "user", "content": "read it"}),
+            json!({"role": "assistant", "content": [call]}),
+            json!({"role": "user", "content": [result]}),
+        ];
+        for prompt in prompts {
+            messages.push(json!({"role": "assistant", "content": [{"type": "text", "text": "fine"}]}));
+            messages.push(json!({"role": "user", "content": prompt}));
+        }
+        let body = json!({"model": "claude-opus-5-5", "messages": messages, "tools": [{"name": "Read"}], "stream": true});
+        let headers = format!("x-claude-code-session-id: {}\r\nx-api-key: key\r\n", self.session);
+        let (head, _) = self.proxy.post("/v1/messages?beta=true", &headers, body.to_string().as_bytes());
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        String::from_utf8(self.api.last_body()).unwrap()
+    }
+
+    /// The commands in the log, the newest first, each with its actor.
+    fn log(&self) -> Vec<String> {
+        let log = self.sandbox.json(&["log"], "aperture.log/2");
+        let operations = log["operations"].as_array().unwrap().iter();
+        operations.map(|row| format!("{}: {}", row["actor"].as_str().unwrap(), row["command"].as_str().unwrap())).collect()
+    }
+
+    /// Sends requests until one has a note of a stage with this text, and returns the note.
+    fn until_noted(&self, stage: &str, part: &str) -> String {
+        wait_for(part, || {
+            self.send(&["again"]);
+            let request = requests(&self.sandbox, &[]).pop().unwrap();
+            let stages = request["stages"].as_array().unwrap().iter();
+            let mut notes =
+                stages.filter(|known| known["stage"] == stage).map(|known| known["note"].as_str().unwrap().to_owned());
+            notes.find(|note| note.contains(part))
+        })
+    }
+
+    /// Returns the request with a number after its bill was explained.
+    fn accounted(&self, number: usize) -> Value {
+        wait_for("the account of a request", || {
+            let status = self.sandbox.json(&["proxy", "status"], "aperture.proxy-status/1");
+            let requests = requests(&self.sandbox, &[]);
+            let sent: u64 = requests.iter().map(|request| request["sent_tokens"]["value"].as_u64().unwrap()).sum();
+            (status["sent_tokens"]["value"].as_u64() == Some(sent)).then(|| requests[number - 1].clone())
+        })
+    }
+}
+
+fn api(bills: &[Bill]) -> Api {
+    let bills = Mutex::new(bills.to_vec());
+    Api::new(move |_, stream| {
+        let mut bills = bills.lock().unwrap();
+        let (read, written) = if bills.len() > 1 { bills.remove(0) } else { bills[0] };
+        let usage = json!({"input_tokens": 10, "cache_creation_input_tokens": written, "cache_read_input_tokens": read, "output_tokens": 1});
+        let start = json!({"type": "message_start", "message": {"usage": usage}});
+        answer_events(stream, &format!("event: message_start\ndata: {start}\n\n"));
+    })
+}
+
+fn start(sandbox: &Sandbox, api: &Api) -> Proxy {
+    Proxy::start(sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)])
+}
+
+fn requests(sandbox: &Sandbox, options: &[&str]) -> Vec<Value> {
+    let arguments = [&["proxy", "requests"], options].concat();
+    sandbox.json(&arguments, "aperture.proxy-requests/1")["requests"].as_array().unwrap().clone()
+}
+
+const USUAL: &[Bill] = &[(300, 20)];
+
+#[test]
+fn rules_change_nothing_unless_they_are_switched_on() {
+    let client = Client::new("[budget]\ntokens = 20000\n[pipeline]\nmanifest = false\npay_back_turns = 1000\n", USUAL);
+    let first = client.send(&["go on"]);
+    client.accounted(1);
+    // The work after a second answer follows that after the first one.
+    client.send(&["go on"]);
+    client.accounted(2);
+    assert_eq!(client.send(&["go on"]), first);
+    assert_eq!(client.log(), [] as [&str; 0]);
+}
+
+#[test]
+fn stale_blocks_are_condensed_if_that_pays_back_and_an_undo_is_respected() {
+    let client = Client::new("[pipeline]\nmanifest = false\ncondense = true\npay_back_turns = 1000\n", USUAL);
+    let before = fs::read(session(&client.sandbox)).unwrap();
+    let original = client.send(&["again"]);
+    let note = client.until_noted("condensation", "operation 1: compress --stale, because it pays back within");
+    assert!(note.ends_with("turns"), "{note}");
+    assert_eq!(client.log(), ["policy: compress --stale (aperture proxy)"]);
+    assert!(client.send(&["again"]).len() < original.len() / 2);
+    // It rests, although the model answers again and again.
+    client.until_noted("condensation", "nothing is worth shortening");
+    client.sandbox.text(&["undo"]);
+    assert_eq!(fs::read(session(&client.sandbox)).unwrap(), before);
+    assert_eq!(client.send(&["again"]), original);
+    client.until_noted("condensation", "operation 1 was undone: waits for other turns");
+    assert_eq!(client.send(&["again"]), original);
+    assert_eq!(client.log(), ["user: undo", "policy: compress --stale (aperture proxy)"]);
+}
+
+#[test]
+fn a_budget_is_kept_in_one_go() {
+    let client = Client::new("[budget]\ntokens = 25000\n[pipeline]\nmanifest = false\nbudget = true\n", USUAL);
+    client.send(&["again"]);
+    client.until_noted("budget", "operation 1: compress --budget 20000, because the window is over its budget");
+    client.until_noted("budget", "within its budget");
+    assert_eq!(client.log(), ["policy: compress --budget 20000 (aperture proxy)"]);
+}
+
+#[test]
+fn a_change_waits_until_the_cache_has_expired() {
+    let settings = "[pipeline]\nmanifest = false\ncondense = true\npay_back_turns = 0\ncache_seconds = 3\n";
+    let client = Client::new(settings, USUAL);
+    let original = client.send(&["again"]);
+    client.until_noted("condensation", "waits until the prompt cache expires: −6.4k would pay back after");
+    assert_eq!(client.log(), [] as [&str; 0]);
+    // No request follows: the next one finds it done.
+    wait_for("the change", || (!client.log().is_empty()).then_some(()));
+    assert_eq!(client.log(), ["policy: compress --stale (aperture proxy)"]);
+    assert!(client.send(&["again"]).len() < original.len() / 2);
+    let last = requests(&client.sandbox, &[]).pop().unwrap().to_string();
+    assert!(last.contains("operation 1: compress --stale, because the prompt cache has expired"), "{last}");
+}
+
+#[test]
+fn each_loss_of_the_cache_has_its_cause() {
+    let bills = [(0, 50_000), (50_000, 1_000), (10_000, 9_000), (19_000, 100), (4_000, 15_000), (0, 19_000)];
+    let client = Client::new("[pipeline]\nmanifest = false\n", &bills);
+    client.send(&["a"]);
+    client.accounted(1);
+    client.send(&["a", "b"]);
+    client.accounted(2);
+    client.sandbox.text(&["archive", "16"]);
+    client.send(&["a", "b"]);
+    let ours = client.accounted(3);
+    client.send(&["a", "b", "c"]);
+    client.accounted(4);
+    client.send(&["another"]);
+    let theirs = client.accounted(5);
+    client.send(&["another", "a"]);
+    let api = client.accounted(6);
+    let cause = |request: &Value| (request["cache_lost_by"].clone(), request["cache_lost"]["value"].as_u64());
+    assert_eq!(cause(&client.accounted(2)), (Value::Null, Some(0)));
+    assert_eq!(cause(&ours), (json!("ours"), Some(41_000)));
+    assert_eq!(cause(&client.accounted(4)), (Value::Null, Some(0)));
+    assert_eq!(cause(&theirs), (json!("client"), Some(15_100)));
+    assert_eq!(cause(&api), (json!("api"), Some(19_000)));
+    let explained = client.sandbox.text(&["proxy", "explain", "3"]);
+    assert!(explained.contains("cache lost    ~41k by aperture\nsaved         "), "{explained}");
+    let status = client.sandbox.text(&["proxy", "status"]);
+    let lost = "cache lost ~41k by aperture in 1 request, ~15k by the client in 1 request, ~19k by the API in 1 request\n";
+    assert!(status.contains("from the clients, ~") && status.ends_with(lost), "{status}");
+    // Tokens that the cache would have held are not saved at the full price.
+    let request = client.accounted(4);
+    let figure = |name: &str| request[name]["value"].as_f64().unwrap();
+    let removed = figure("client_tokens") - figure("sent_tokens");
+    let share = figure("saved_full_price_tokens") / removed;
+    assert!(removed > 0.0 && (0.04..0.06).contains(&share), "{share}: {request}");
+}
+
+#[test]
+fn requests_outlive_the_proxy() {
+    let client = Client::new("[pipeline]\nmanifest = false\n", USUAL);
+    for prompt in ["a", "b", "c"] {
+        client.send(&[prompt]);
+    }
+    let running = client.accounted(3);
+    client.sandbox.text(&["proxy", "stop"]);
+    let logged = requests(&client.sandbox, &[]);
+    let numbers = |requests: &[Value]| requests.iter().map(|request| request["number"].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!((numbers(&logged), &logged[2]), (vec![1, 2, 3], &running));
+    assert_eq!(numbers(&requests(&client.sandbox, &["-n", "2"])), [2, 3]);
+    assert_eq!(numbers(&requests(&client.sandbox, &["-s", &client.session[..6]])), [1, 2, 3]);
+    assert_eq!(requests(&client.sandbox, &["-s", "other"]), [] as [Value; 0]);
+    let explained = client.sandbox.text(&["proxy", "explain", "2"]);
+    assert!(explained.starts_with("request 2: POST /v1/messages\n"), "{explained}");
+    let log = fs::read(client.sandbox.home.join(".aperture/requests.db")).unwrap();
+    let holds = |text: &[u8]| log.windows(text.len()).any(|window| window == text);
+    assert!(!holds(b"read it") && !holds(b"x-api-key") && holds(b"claude-opus-5-5"), "bodies and keys are not logged");
+    let proxy = start(&client.sandbox, &client.api);
+    let client = Client { proxy, ..client };
+    client.send(&["d"]);
+    assert_eq!(*numbers(&requests(&client.sandbox, &[])).iter().max().unwrap(), 4, "numbers go on");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_proxy_without_a_data_directory_passes_everything() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    // No directory can be made where there is a file.
+    fs::write(sandbox.home.join(".aperture"), "").unwrap();
+    let api = api(USUAL);
+    let mut proxy = start(&sandbox, &api);
+    let body = br#"{"model":"claude-opus-5-5","messages":[{"role":"user","content":"ask"}],"tools":[{"name":"Read"}]}"#;
+    for _ in 0..3 {
+        let (head, _) = proxy.post("/v1/messages", "x-claude-code-session-id: s\r\n", body);
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        assert_eq!(api.last_body(), body);
+    }
+    let errors = proxy.errors();
+    let count = |part: &str| errors.matches(part).count();
+    assert_eq!(count("requests pass, but other commands do not find this proxy"), 1, "{errors}");
+    assert_eq!(count("cannot create the store"), 1, "{errors}");
+}
+
+#[test]
+fn commands_of_the_model_and_refusals_are_shown() {
+    let text = json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": "@archive(16)\n@pin(19)\n"}});
+    let events = format!("event: content_block_delta\ndata: {text}\n\n");
+    let api = Api::new(move |_, stream| answer_events(stream, &events));
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\n");
+    fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
+    fs::write(sandbox.home.join(".aperture/config.toml"), "[model]\narchive = \"auto\"\n").unwrap();
+    let proxy = start(&sandbox, &api);
+    let client = Client { session: crate::obeying::ID.to_owned(), result: String::new(), sandbox, api, proxy };
+    client.send(&["tidy up"]);
+    let sandbox = &client.sandbox;
+    let status = wait_for("the commands of the model", || {
+        Some(sandbox.text(&["status"])).filter(|status| status.contains("Claude archived 1 block and pinned 1 in the last turn"))
+    });
+    assert!(!status.contains("requests are sent as the client writes them"), "{status}");
+    let payload = json!({"transcript_path": session(sandbox)}).to_string();
+    let line = crate::hooks::given(sandbox, &["statusline"], &payload).stdout;
+    assert!(line.contains("Claude archived 1 block and pinned 1"), "{line}");
+    let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+    let observed = "INSERT OR REPLACE INTO wire_lines VALUES (?1, '', 1, x'', 'the API refused it')";
+    store.execute(observed, [&client.session]).unwrap();
+    let refused = "requests are sent as the client writes them: the API refused it";
+    let status = sandbox.text(&["status"]);
+    assert!(status.contains(refused), "{status}");
+    let line = crate::hooks::given(sandbox, &["statusline"], &payload).stdout;
+    assert!(line.contains("sent unchanged"), "{line}");
+    crate::watch::Watching::new(sandbox, &["--lines"]).until(refused);
+}
