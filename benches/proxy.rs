@@ -278,6 +278,7 @@ impl Place {
             inverts: None,
             edits: Vec::new(),
             block_edits: large.map(edit).collect(),
+            window: None,
             reversal: None,
             marks: Vec::new(),
             base_bytes: 0,

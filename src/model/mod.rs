@@ -19,6 +19,7 @@ mod session_id;
 mod shell;
 mod tokens;
 mod window;
+mod window_change;
 
 pub use block::{
     Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool,
@@ -42,3 +43,4 @@ pub use session_id::{id_starts_with, is_subagent_id, split_id};
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};
+pub use window_change::{BlockAddress, NewContent, SentContent, WindowChange, WindowHunk};

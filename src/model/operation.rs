@@ -1,4 +1,4 @@
-use super::{BlockNumber, Key, Level, Pin};
+use super::{BlockNumber, Key, Level, Pin, WindowChange};
 use serde::{Deserialize, Serialize};
 
 /// The number of an operation in the log of its session, from 1.
@@ -267,6 +267,8 @@ pub struct Plan {
     pub edits: Vec<Edit>,
     /// The same changes as block edits, in file order.
     pub block_edits: Vec<BlockEdit>,
+    /// The same changes of the window, as far as they add, remove or join contents; `None` if they do not.
+    pub window: Option<WindowChange>,
     /// For an exact undo, redo or restore: the restored bytes, in addition to [`Plan::edits`].
     pub reversal: Option<Reversal>,
     /// The marks.

@@ -97,7 +97,7 @@ impl Draft<'_> {
 }
 
 /// Returns, by the index of each block, the number of blocks with the same content that precede it.
-fn occurrences(reading: &Analysis) -> Vec<u32> {
+pub(super) fn occurrences(reading: &Analysis) -> Vec<u32> {
     let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
     let mut occurrences = vec![0; reading.session.blocks.len()];
     for block in in_sent_order(reading) {

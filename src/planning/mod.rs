@@ -22,6 +22,7 @@ mod splice;
 mod tests;
 mod thinking;
 mod way;
+mod window_change;
 
 pub use addresses::Addresses;
 pub use contents::{Content, contents};

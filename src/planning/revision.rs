@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::parse::measure;
 use super::splice::SpliceError;
-use crate::model::{Block, Edit, Key, Origin, Row, Session};
+use crate::model::{Block, BlockNumber, Edit, Key, Origin, Row, Session};
 use crate::provider::{Framing, Stub};
 use rustc_hash::FxHashMap;
 use std::iter::Peekable;
@@ -21,6 +21,8 @@ pub struct Revision {
     pub edited: FxHashMap<u32, Option<Stub>>,
     /// The content of each changed block, by the index of the block in the old session.
     pub(super) contents: FxHashMap<u32, String>,
+    /// The content of each new block, by its number.
+    pub(super) added: FxHashMap<BlockNumber, String>,
 }
 
 impl Revision {
@@ -150,6 +152,7 @@ impl<'a> Builder<'a> {
             block_was: Vec::new(),
             edited: FxHashMap::default(),
             contents: FxHashMap::default(),
+            added: FxHashMap::default(),
         };
         let subagent = old.rows.iter().any(|row| row.blocks > 0) && !old.rows.iter().any(|row| row.sidechain);
         Builder { draft, old, known, subagent, place: 0, first: 0, offset: 0, revision }
@@ -234,6 +237,10 @@ impl<'a> Builder<'a> {
             if let (Some(was), Some(block)) = (was(index), parsed.blocks.get(index as usize)) {
                 self.revision.contents.insert(was, block.content.to_string());
             }
+        }
+        let first = self.revision.session.blocks.len() as u32 + 1;
+        for (index, block) in (0..).zip(&parsed.blocks).filter(|(index, _)| was(*index).is_none()) {
+            self.revision.added.insert(first + index, block.content.to_string());
         }
         let segment = measure(self.known, self.revision.session.vocabulary, parsed, line.len());
         let Some(mut row) = segment.rows.into_iter().next() else { return };

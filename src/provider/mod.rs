@@ -42,7 +42,7 @@ pub use json::strings;
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
 pub use requests::{
-    BodyEdit, KnownElements, MEDIA, REQUESTS, RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead,
+    BodyEdit, KnownElements, MEDIA, Occurrences, Piece, REQUESTS, RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead,
     RequestIdentity, ToolDefinition, begins, call_result, continued, identity, named_in_head, restored, spliced,
 };
 #[cfg(test)]

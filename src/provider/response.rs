@@ -1,9 +1,12 @@
 //! The token figures in the response of an API, read while it passes: a stream of events or a JSON document, in any pieces.
 
 mod events;
+mod filter;
 mod messages;
+mod responses;
 
-pub use messages::{CallFilter, Reply, WithheldCall};
+use filter::given;
+pub use filter::{CallFilter, Reply, WithheldCall};
 
 use super::json::{fields, number};
 use crate::model::BilledTokens;

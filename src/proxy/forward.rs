@@ -6,8 +6,8 @@ use super::relay::{self, Exchange};
 use super::server::Proxy;
 use super::{control, headers};
 use crate::output::{ProxyRequest, RequestStage};
-use crate::provider::{Endpoint, ResponseReader};
-use crate::wire::{Outgoing, RequestFacts, RequestHead, Stage, Wire};
+use crate::provider::{CallFilter, Endpoint, ResponseReader};
+use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, Stage, TOOL, Wire};
 use anyhow::Context;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -63,14 +63,15 @@ async fn forward(
     let request =
         ProxyRequest { time: proxy.now(), method: head.method.clone(), path: head.path().to_owned(), ..ProxyRequest::default() };
     let mut passage = Passage::new(proxy.clone(), request);
-    let is_api = head.api().is_some() && proxy.wire.reads();
+    let api = head.api().filter(|_| proxy.wire.reads());
+    let is_api = api.is_some();
     let is_compressed = parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
     let (body, received) = upload(&mut passage, head, is_compressed, body).await?;
     let base = proxy.options.upstream.as_deref().unwrap_or(endpoint.base_url());
     let reads = is_api && proxy.upstream.compresses(base);
     let sent = match outgoing(parts, endpoint, base, body, reads) {
         Ok(request) => {
-            passage.keep(&request);
+            passage.keep(api, &request);
             passage.sent(proxy.env.elapsed().saturating_sub(received));
             proxy.upstream.send(request).await
         }
@@ -182,9 +183,11 @@ fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, bas
     let exchange = passage.exchange.take().filter(|_| parts.status == StatusCode::OK && is_event_stream(&parts.headers));
     parts.headers = headers::forwarded(&parts.headers, None);
     parts.version = Version::HTTP_11;
-    if let Some((facts, exchange)) = exchange {
+    if let Some((facts, exchange)) = exchange
+        && let Some(filter) = CallFilter::new(exchange.api, TOOL.name, TOOL.input)
+    {
         parts.headers.remove(CONTENT_LENGTH);
-        return Response::from_parts(parts, relay::body(body, passage, facts, exchange));
+        return Response::from_parts(parts, relay::body(body, passage, facts, exchange, filter));
     }
     Response::from_parts(parts, http_body_util::BodyExt::boxed_unsync(Tee::new(body, passage)))
 }
@@ -224,8 +227,8 @@ pub struct Passage {
     record: Option<Vec<u8>>,
     /// The facts of the request, and if its body was changed.
     decided: Option<(RequestFacts, bool)>,
-    /// The body that was sent, if it offers the tool of aperture.
-    offered: Option<Bytes>,
+    /// The body as it was received and as it was sent, if it offers the tool of aperture.
+    offered: Option<(Bytes, Bytes)>,
     /// The request for those that continue it.
     exchange: Option<(RequestFacts, Exchange)>,
     /// The facts of a request whose body is passed on as it arrives.
@@ -270,11 +273,11 @@ impl Passage {
     }
 
     /// Keeps a request for those that continue it, if it offers the tool of aperture.
-    fn keep(&mut self, request: &Request<RequestBody>) {
+    fn keep(&mut self, api: Option<RequestApi>, request: &Request<RequestBody>) {
         let facts = self.decided.as_ref().map(|(facts, _)| facts.clone());
-        if let (Some(body), Some(facts)) = (self.offered.take(), facts) {
+        if let (Some(api), Some((received, body)), Some(facts)) = (api, self.offered.take(), facts) {
             let (method, uri, headers) = (request.method().clone(), request.uri().clone(), request.headers().clone());
-            self.exchange = Some((facts, Exchange { method, uri, headers, body }));
+            self.exchange = Some((facts, Exchange { api, method, uri, headers, received, body }));
         }
     }
 
@@ -351,7 +354,7 @@ impl Passage {
             self.proxy.requests.count_changed();
         }
         self.decided = Some((facts, body.is_some()));
-        self.offered = offers_tool.then(|| sent.clone());
+        self.offered = offers_tool.then(|| (original.clone(), sent.clone()));
         self.begin_record("request", &original);
         if let Some(body) = &body {
             self.begin_record("sent", body);

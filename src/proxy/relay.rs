@@ -5,10 +5,10 @@ use super::body::{BodyError, RequestBody, ResponseBody, whole};
 use super::forward::{Passage, is_event_stream};
 use super::server::Proxy;
 use crate::app::proxied::answer_call;
-use crate::model::{Key, WithheldReply};
+use crate::model::{Key, ReplyPart, WithheldReply};
 use crate::output::plural;
-use crate::provider::{CallFilter, Reply, RequestDocument, WithheldCall, call_result, continued};
-use crate::wire::{RequestFacts, Stage, TOOL};
+use crate::provider::{CallFilter, Occurrences, Reply, RequestDocument, WithheldCall, call_result, continued};
+use crate::wire::{RequestApi, RequestFacts, Stage, TOOL};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
@@ -27,13 +27,17 @@ const WAITING: usize = 4;
 
 /// A request as it was sent, for the requests that continue it.
 pub struct Exchange {
+    /// The API.
+    pub api: RequestApi,
     /// The method.
     pub method: Method,
     /// The address.
     pub uri: Uri,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body.
+    /// The body as the client wrote it.
+    pub received: Bytes,
+    /// The body as it was sent.
     pub body: Bytes,
 }
 
@@ -50,12 +54,11 @@ impl Exchange {
 }
 
 /// Returns the body for the client. The work ends when the client drops it.
-pub fn body(response: Incoming, passage: Passage, facts: RequestFacts, exchange: Exchange) -> ResponseBody {
+pub fn body(response: Incoming, passage: Passage, facts: RequestFacts, exchange: Exchange, filter: CallFilter) -> ResponseBody {
     let (client, pieces) = channel(WAITING);
     let is_gone = client.clone();
-    let filter = CallFilter::new(TOOL.name, TOOL.input);
     let proxy = passage.proxy().clone();
-    let relay = Relay { proxy, client, passage, facts, exchange, filter, pending: Vec::new(), rounds: 0 };
+    let relay = Relay { proxy, client, passage, facts, exchange, filter, pending: Vec::new(), seen: None, rounds: 0 };
     tokio::spawn(async move {
         tokio::select! {
             () = is_gone.closed() => {}
@@ -82,6 +85,8 @@ struct Relay {
     filter: CallFilter,
     /// Responses with calls, until a content block of their continuation is known.
     pending: Vec<WithheldReply>,
+    /// The content blocks of the conversation, counted with the first call.
+    seen: Option<Occurrences>,
     /// Number of responses that were continued.
     rounds: usize,
 }
@@ -129,13 +134,14 @@ impl Relay {
         let Reply { parts, content, calls, is_alone } = reply;
         self.passage.note(Stage::Emit.name(), &format!("{} of {} withheld and answered", plural(calls.len(), "call"), TOOL.name));
         let results = self.results(calls).await;
+        let parts = self.numbered(parts);
         self.pending.push(WithheldReply { parts, results: results.clone(), next: None });
         if !is_alone || self.rounds > LIMIT {
             let end = self.filter.release(is_alone);
             self.finish(end).await;
             return None;
         }
-        let next = match continued_body(&self.exchange.body, &content, &results) {
+        let next = match continued_body(self.exchange.api, &self.exchange.body, &content, &results) {
             Some(body) => self.proceed(body).await,
             None => None,
         };
@@ -146,20 +152,32 @@ impl Relay {
         next
     }
 
+    /// Numbers the hashes of the content blocks of a response, as they will be in later requests.
+    fn numbered(&mut self, parts: Vec<ReplyPart>) -> Vec<ReplyPart> {
+        let Exchange { api, received, .. } = &self.exchange;
+        let seen = self.seen.get_or_insert_with(|| Occurrences::of(*api, received));
+        let part = |part| match part {
+            ReplyPart::Passed(key) => ReplyPart::Passed(seen.count(key)),
+            withheld => withheld,
+        };
+        parts.into_iter().map(part).collect()
+    }
+
     /// Executes calls and returns their results as JSON.
     async fn results(&self, calls: Vec<WithheldCall>) -> Vec<String> {
         if self.rounds >= LIMIT {
-            return calls.iter().map(|call| call_result(&call.id, TOO_MANY)).collect();
+            return calls.iter().map(|call| call_result(self.exchange.api, &call.id, TOO_MANY)).collect();
         }
+        let api = self.exchange.api;
         let (proxy, session) = (self.proxy.clone(), self.facts.session.clone());
         let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
         let executed = tokio::task::spawn_blocking(move || {
             let mut env = proxy.env.clone();
             env.refresh();
-            let result = |call: &WithheldCall| call_result(&call.id, &answer_call(&env, &session, &call.id, &call.input));
+            let result = |call: &WithheldCall| call_result(api, &call.id, &answer_call(&env, &session, &call.id, &call.input));
             calls.iter().map(result).collect()
         });
-        executed.await.unwrap_or_else(|_| ids.iter().map(|id| call_result(id, "failed: an internal error")).collect())
+        executed.await.unwrap_or_else(|_| ids.iter().map(|id| call_result(api, id, "failed: an internal error")).collect())
     }
 
     /// Sends the request that continues the current one, and returns its response; `None` if it fails.
@@ -193,6 +211,7 @@ impl Relay {
         if replies.is_empty() {
             return;
         }
+        let next = next.map(|next| self.seen.as_ref().map_or(next, |seen| seen.next(next)));
         replies.iter_mut().for_each(|reply| reply.next = next);
         let (proxy, facts) = (self.proxy.clone(), self.facts.clone());
         let stored = tokio::task::spawn_blocking(move || proxy.wire.add_replies(&facts, replies, proxy.now())).await;
@@ -220,8 +239,8 @@ impl Relay {
     }
 }
 
-fn continued_body(body: &[u8], content: &[String], results: &[String]) -> Option<Vec<u8>> {
-    continued(&RequestDocument::new(body)?, content, results)
+fn continued_body(api: RequestApi, body: &[u8], content: &[String], results: &[String]) -> Option<Vec<u8>> {
+    continued(api, &RequestDocument::new(body)?, content, results)
 }
 
 /// The body that a client receives.

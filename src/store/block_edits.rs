@@ -63,6 +63,7 @@ mod tests {
             inverts: None,
             edits: Vec::new(),
             block_edits,
+            window: None,
             reversal: None,
             marks: Vec::new(),
             base_bytes: 0,

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007_live.sql"),
     include_str!("migrations/0008_wire.sql"),
     include_str!("migrations/0009_wire_calls.sql"),
+    include_str!("migrations/0011_window_changes.sql"),
 ];
 
 /// Longest wait of a command for another process that has locked the store.

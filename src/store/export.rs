@@ -4,7 +4,7 @@ use super::database::{SessionKey, Store, StoreError, StoredSession};
 use super::values::hexadecimal;
 use crate::model::{
     Actor, Address, BlockChange, BlockEdit, Delta, History, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
-    OperationId, OperationKind, OperationState, RowAddress, Slot, Snapshot,
+    OperationId, OperationKind, OperationState, RowAddress, Slot, Snapshot, WindowChange,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -63,6 +63,8 @@ pub struct Export {
     pub history: History,
     /// Block edits of each operation that has some.
     pub block_edits: BTreeMap<OperationId, Vec<BlockEdit>>,
+    /// The change of the window by each operation that has one.
+    pub windows: BTreeMap<OperationId, WindowChange>,
     /// Values that the log refers to, by address.
     pub values: BTreeMap<Address, Vec<u8>>,
 }
@@ -115,6 +117,8 @@ struct OperationLine {
     edits: Vec<EditLine>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     block_edits: Vec<BlockEdit>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window: Option<WindowChange>,
     marks: Vec<MarkLine>,
 }
 
@@ -181,6 +185,7 @@ impl Store {
             project: stored.project.clone(),
             path: stored.path.to_string_lossy().into_owned(),
             block_edits: self.all_block_edits(stored.key, &history)?,
+            windows: self.all_window_changes(stored.key, &history)?,
             history,
             values,
         })
@@ -195,6 +200,7 @@ impl Store {
     pub fn take_over(&self, key: SessionKey, export: &Export) -> Result<(), StoreError> {
         let known = self.history(key)?;
         let (mut history, mut block_edits) = (export.history.clone(), export.block_edits.clone());
+        let mut windows = export.windows.clone();
         if relation(&known, &history) != Relation::Other {
             let named: Vec<String> = history.snapshots.iter().map(|snapshot| snapshot.name.clone()).collect();
             history.snapshots.extend(known.snapshots.iter().filter(|snapshot| !named.contains(&snapshot.name)).cloned());
@@ -202,11 +208,14 @@ impl Store {
                 for (id, edits) in self.all_block_edits(key, &known)? {
                     block_edits.entry(id).or_insert(edits);
                 }
+                for (id, window) in self.all_window_changes(key, &known)? {
+                    windows.entry(id).or_insert(window);
+                }
                 history.operations = known.operations;
             }
         }
         let values: Vec<Vec<u8>> = export.values.values().cloned().collect();
-        self.import(key, &history, &block_edits, &values)
+        self.import(key, &history, &block_edits, &windows, &values)
     }
 
     /// Returns the changes of blocks by their contents, of each operation that has some.
@@ -290,7 +299,8 @@ impl Export {
         }
         for operation in &self.history.operations {
             let block_edits = self.block_edits.get(&operation.id).cloned().unwrap_or_default();
-            line(&Line::Operation(Box::new(OperationLine { block_edits, ..written(operation) })))?;
+            let window = self.windows.get(&operation.id).cloned();
+            line(&Line::Operation(Box::new(OperationLine { block_edits, window, ..written(operation) })))?;
         }
         for Snapshot { name, operation, time } in &self.history.snapshots {
             line(&Line::Snapshot(SnapshotLine { name: name.clone(), operation: *operation, time: *time }))?;
@@ -312,7 +322,7 @@ impl Export {
         let mut lines = BufReader::new(packed.take(LONGEST_EXPORT));
         let mut head: Option<SessionLine> = None;
         let mut history = History::default();
-        let (mut values, mut block_edits) = (BTreeMap::new(), BTreeMap::new());
+        let (mut values, mut block_edits, mut windows) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for number in 1.. {
             let unreadable = |cause: &str| damaged(&format!("line {number} is unreadable ({cause})"));
             let line: Line = match jsonl::read(&mut lines) {
@@ -331,6 +341,9 @@ impl Export {
                     values.insert(*blake3::hash(&value).as_bytes(), value);
                 }
                 Line::Operation(mut line) => {
+                    if let Some(window) = line.window.take() {
+                        windows.insert(line.id, window);
+                    }
                     if !line.block_edits.is_empty() {
                         block_edits.insert(line.id, std::mem::take(&mut line.block_edits));
                     }
@@ -348,7 +361,7 @@ impl Export {
         }
         check(&history, &values)?;
         let SessionLine { provider, session, project, path, .. } = head;
-        Ok(Export { provider, session, project, path, history, block_edits, values })
+        Ok(Export { provider, session, project, path, history, block_edits, windows, values })
     }
 }
 
@@ -443,6 +456,7 @@ fn written(operation: &Operation) -> OperationLine {
         point: operation.point,
         edits: operation.edits.iter().map(edit).collect(),
         block_edits: Vec::new(),
+        window: None,
         marks: operation.marks.iter().map(mark).collect(),
     }
 }
@@ -512,7 +526,7 @@ fn address(text: &str) -> Option<Address> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Level;
+    use crate::model::{BlockAddress, Level, NewContent, Role, SentContent, WindowHunk};
 
     fn export() -> Export {
         let (before, after) = (b"\"a\"".to_vec(), b"not \xff text".to_vec());
@@ -545,6 +559,15 @@ mod tests {
         };
         let block_edit =
             BlockEdit { content: Key(8), occurrence: 0, text: "a".to_owned(), level: Level::Trimmed, reason: String::new() };
+        let content = SentContent { role: Role::User, sent: Key(u128::MAX), block: Key(7) };
+        let contents = vec![NewContent::Kept(content), NewContent::Changed(content, "b".to_owned())];
+        let text = NewContent::Text(Role::System, "digest \u{0}".to_owned());
+        let hunk = WindowHunk { anchor: Some(content), before: vec![content], occurrence: 1, after: contents, is_last: true };
+        let window = WindowChange {
+            hunks: vec![hunk, WindowHunk { anchor: None, before: Vec::new(), occurrence: 0, after: vec![text], is_last: false }],
+            removed: vec![BlockAddress { content: Key(9), occurrence: 3 }],
+            restored: Vec::new(),
+        };
         let operation = Operation {
             id: 2,
             kind: OperationKind::Change,
@@ -578,6 +601,7 @@ mod tests {
             path: "/p/S.jsonl".to_owned(),
             history: History { operations: vec![operation], snapshots, ..History::default() },
             block_edits: [(2, vec![block_edit])].into(),
+            windows: [(2, window)].into(),
             values: [before, after].into_iter().map(|value| (hash(&value), value)).collect(),
         }
     }

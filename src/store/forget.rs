@@ -7,9 +7,10 @@ use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
 /// The tables with rows of a session.
-const FORGOTTEN: [&str; 11] = [
+const FORGOTTEN: [&str; 12] = [
     "edits",
     "block_edits",
+    "window_changes",
     "hunks",
     "marks",
     "operations",
@@ -84,6 +85,11 @@ impl Store {
             let block_edits = self.block_edits(key, operation.id)?;
             if holds_any || block_edits.iter().any(|edit| rewrite(edit.text.as_bytes()).is_some()) {
                 let sql = "DELETE FROM block_edits WHERE session = ?1 AND operation = ?2";
+                transaction.execute(sql, params![key.0, operation.id])?;
+            }
+            let window = self.window_change(key, operation.id)?;
+            if holds_any || window.iter().flat_map(|window| window.texts()).any(|text| rewrite(text.as_bytes()).is_some()) {
+                let sql = "DELETE FROM window_changes WHERE session = ?1 AND operation = ?2";
                 transaction.execute(sql, params![key.0, operation.id])?;
             }
             if let Some(command) = rewrite(operation.command.as_bytes()) {

@@ -4,9 +4,10 @@ use super::block_edits::insert_block_edits;
 use super::database::{SessionKey, Store, StoreError, StoredSession, damaged};
 use super::rows::{edit, hunk, insert, mark, operation, stored};
 use super::values::{decompressed_bytes, hexadecimal, keep};
+use super::window_changes::insert_window_change;
 use crate::model::{
     Address, BlockEdit, Delta, History, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState,
-    Plan, Snapshot,
+    Plan, Snapshot, WindowChange,
 };
 use rusqlite::{OptionalExtension, Row, params};
 use std::borrow::Cow;
@@ -173,6 +174,7 @@ impl Store {
         };
         insert(&transaction, key, &operation)?;
         insert_block_edits(&transaction, key, operation.id, &plan.block_edits)?;
+        insert_window_change(&transaction, key, operation.id, plan.window.as_ref())?;
         transaction.commit()?;
         Ok(operation.id)
     }
@@ -255,10 +257,11 @@ impl Store {
         key: SessionKey,
         history: &History,
         block_edits: &BTreeMap<OperationId, Vec<BlockEdit>>,
+        windows: &BTreeMap<OperationId, WindowChange>,
         values: &[Vec<u8>],
     ) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "block_edits", "hunks", "marks", "operations", "snapshots"] {
+        for table in ["edits", "block_edits", "window_changes", "hunks", "marks", "operations", "snapshots"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         for value in values {
@@ -269,6 +272,7 @@ impl Store {
         for operation in &history.operations {
             insert(&transaction, key, operation)?;
             insert_block_edits(&transaction, key, operation.id, block_edits.get(&operation.id).map_or(&[], Vec::as_slice))?;
+            insert_window_change(&transaction, key, operation.id, windows.get(&operation.id))?;
         }
         for snapshot in &history.snapshots {
             transaction.execute(

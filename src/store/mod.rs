@@ -16,6 +16,7 @@ mod proposals;
 mod rows;
 mod totals;
 mod values;
+mod window_changes;
 mod wire;
 mod wire_calls;
 

@@ -2,7 +2,7 @@
 
 use super::database::{Store, StoreError, StoredSession, damaged};
 use super::rows::stored;
-use crate::model::{BlockEdit, Key, OperationId, OperationState};
+use crate::model::{BlockEdit, Key, OperationId, OperationState, WindowChange};
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -15,6 +15,8 @@ pub struct ContentOperation {
     pub point: Option<OperationId>,
     /// The changed contents, in the order of the session.
     pub edits: Vec<BlockEdit>,
+    /// The change of the window beside them.
+    pub window: Option<WindowChange>,
 }
 
 /// The state of a line of requests.
@@ -70,7 +72,10 @@ impl Store {
         let mut select = self.connection.prepare_cached(sql)?;
         let values = params![session.key.0, OperationState::Committed.name()];
         let points = select.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()?;
-        let operation = |(id, point)| Ok(ContentOperation { id, point, edits: self.block_edits(session.key, id)? });
+        let operation = |(id, point)| {
+            let (edits, window) = (self.block_edits(session.key, id)?, self.window_change(session.key, id)?);
+            Ok(ContentOperation { id, point, edits, window })
+        };
         points.into_iter().map(operation).collect()
     }
 

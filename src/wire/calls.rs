@@ -36,10 +36,14 @@ pub(super) fn added(
     let mut offer = None;
     if settings.tool && name.is_empty() && line.offers != Some(false) {
         offer = TOOL.offer(api, document);
-        if offer.is_some() && line.offers.is_none() {
+        if line.offers.is_none() {
             let begins = begins(document);
-            // Later requests have the same tools, also after a restart.
-            sessions.save_offer(&session, &name, begins)?;
+            match &offer {
+                // Later requests have the same tools, also after a restart.
+                Some(_) => sessions.save_offer(&session, &name, begins)?,
+                None if !begins => line.offers = Some(false),
+                None => {}
+            }
             offer = offer.filter(|_| begins);
         }
     }
@@ -62,7 +66,9 @@ mod tests {
 
     #[test]
     fn the_tool_takes_few_tokens() {
-        let tokens = o200k(&TOOL.json(RequestApi::Messages).unwrap());
-        assert!(tokens < 200, "{tokens}");
+        for api in [RequestApi::Messages, RequestApi::Responses] {
+            let tokens = o200k(&TOOL.json(api).unwrap());
+            assert!(tokens < 200, "{tokens}");
+        }
     }
 }

@@ -1,16 +1,24 @@
 //! The contents that the operation log of a session leads to, by the contents that a request has.
 
-use crate::model::{BlockEdit, Key, OperationId};
+use crate::model::{BlockEdit, Key, OperationId, WindowChange};
 use crate::store::ContentOperation;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A content before any change, and the number of equal contents before it in the session.
 type Address = (Key, u32);
 
-/// The changed contents at one point of the log.
-type State = BTreeMap<Address, (Key, Arc<str>)>;
+/// The session at one point of the log.
+#[derive(Clone, Debug, Default)]
+struct State {
+    /// The changed contents.
+    texts: BTreeMap<Address, (Key, Arc<str>)>,
+    /// The contents that are no longer in the window.
+    gone: BTreeSet<Address>,
+    /// The operations that changed the window, as places among all changes of the window.
+    windows: Vec<usize>,
+}
 
 /// The contents of a session over its log.
 #[derive(Debug, Default)]
@@ -21,6 +29,8 @@ pub struct Contents {
     classes: FxHashMap<Key, Vec<Key>>,
     /// Original contents, for blocks that a client has in a changed form.
     originals: FxHashMap<Key, Arc<str>>,
+    /// The changes of the window, each with its operation.
+    windows: Vec<(OperationId, WindowChange)>,
 }
 
 impl Contents {
@@ -28,13 +38,16 @@ impl Contents {
     pub fn new(operations: &[ContentOperation], original: &dyn Fn(Key) -> Option<String>) -> Contents {
         let mut states: Vec<(OperationId, State)> = Vec::new();
         let mut classes: FxHashMap<Key, Vec<Key>> = FxHashMap::default();
+        let mut windows = Vec::new();
         for operation in operations {
-            let last = states.last().map(|(_, state)| state.clone()).unwrap_or_default();
-            let state = match operation.point {
-                Some(point) => at(&states, point).cloned().unwrap_or_default(),
-                None => after(last, &operation.edits, &mut classes),
-            };
+            let mut state = states.last().map(|(_, state)| state.clone()).unwrap_or_default();
+            match operation.point {
+                Some(point) => state = at(&states, point).cloned().unwrap_or_default(),
+                None => state.apply(operation, windows.len(), &mut classes),
+            }
             states.push((operation.id, state));
+            let window = operation.window.clone().filter(|_| operation.point.is_none());
+            windows.extend(window.map(|window| (operation.id, window)));
         }
         let edits = operations.iter().flat_map(|operation| &operation.edits);
         let mut originals: FxHashMap<Key, Arc<str>> =
@@ -48,7 +61,7 @@ impl Contents {
                 }
             }
         }
-        Contents { states, classes, originals }
+        Contents { states, classes, originals, windows }
     }
 
     /// Returns true if a content, in this form, was ever changed.
@@ -61,9 +74,74 @@ impl Contents {
         self.states.last().map_or(0, |(id, _)| *id)
     }
 
-    /// Returns a reader of the contents at a point of the log, for the blocks of one request. At `None` nothing is changed.
-    pub fn reader(&self, point: Option<OperationId>) -> Reader<'_> {
-        Reader { contents: self, state: point.map(|point| at(&self.states, point)), seen: FxHashMap::default() }
+    /// Returns a reader of the contents at a point of the log, for the blocks of one request. At `None` nothing is changed. `is_folded`
+    /// is true if the request has no content that is gone at the end of the log.
+    pub fn reader(&self, point: Option<OperationId>, is_folded: bool) -> Reader<'_> {
+        let gone = self.states.last().filter(|_| is_folded).map(|(_, state)| &state.gone);
+        Reader { contents: self, state: point.map(|point| at(&self.states, point)), gone, seen: FxHashMap::default() }
+    }
+
+    /// Returns the changes of the window that are in force at a point of the log, oldest first, each with its operation.
+    pub fn windows(&self, point: OperationId) -> impl Iterator<Item = &(OperationId, WindowChange)> {
+        let places = at(&self.states, point).map(|state| &state.windows[..]).unwrap_or_default();
+        places.iter().filter_map(|place| self.windows.get(*place))
+    }
+
+    /// Returns true if one content can be a form of another.
+    pub fn is_form(&self, content: Key, other: Key) -> bool {
+        let originals = |content| self.classes.get(&content).map(Vec::as_slice).unwrap_or_default();
+        content == other || originals(content).iter().any(|original| originals(other).contains(original))
+    }
+}
+
+impl State {
+    /// Applies the changes of an operation; `window` is the place of its change of the window among all of them.
+    fn apply(&mut self, operation: &ContentOperation, window: usize, classes: &mut FxHashMap<Key, Vec<Key>>) {
+        // All addresses are those before the operation.
+        let before = self.clone();
+        for edit in &operation.edits {
+            self.change(&before, edit, classes);
+        }
+        let Some(change) = &operation.window else { return };
+        self.gone.extend(change.removed.iter().map(|removed| before.address(removed.content, removed.occurrence)));
+        for restored in &change.restored {
+            let originals = classes.get(&restored.content).cloned().unwrap_or_else(|| vec![restored.content]);
+            let first = self.gone.iter().find(|(content, _)| originals.contains(content)).copied();
+            if let Some(first) = first {
+                self.gone.remove(&first);
+            }
+        }
+        self.windows.push(window);
+    }
+
+    /// Returns the address of a content that was counted at this point of the log.
+    fn address(&self, content: Key, occurrence: u32) -> Address {
+        let moved = self.texts.iter().filter(|((original, _), (current, _))| *current == content && *original != content);
+        let moved: Vec<Address> = moved.map(|(address, _)| *address).filter(|address| !self.gone.contains(address)).collect();
+        moved.get(occurrence as usize).copied().unwrap_or_else(|| {
+            // Of the blocks with this original content, only the unchanged ones were counted.
+            let is_counted = |occurrence: &u32| {
+                let address = (content, *occurrence);
+                !self.texts.contains_key(&address) && !self.gone.contains(&address)
+            };
+            (content, (0..).filter(is_counted).nth(occurrence as usize).unwrap_or(occurrence))
+        })
+    }
+
+    /// Applies the change of one content.
+    fn change(&mut self, before: &State, edit: &BlockEdit, classes: &mut FxHashMap<Key, Vec<Key>>) {
+        let changed = Key::from_bytes(edit.text.as_bytes());
+        let address = before.address(edit.content, edit.occurrence);
+        for content in [address.0, changed] {
+            let originals = classes.entry(content).or_default();
+            if !originals.contains(&address.0) {
+                originals.push(address.0);
+            }
+        }
+        match changed == address.0 {
+            true => drop(self.texts.remove(&address)),
+            false => drop(self.texts.insert(address, (changed, edit.text.as_str().into()))),
+        }
     }
 }
 
@@ -73,41 +151,13 @@ fn at(states: &[(OperationId, State)], point: OperationId) -> Option<&State> {
     count.checked_sub(1).map(|place| &states[place].1)
 }
 
-/// Returns a state after the edits of an operation, which address the contents as they were before it.
-fn after(before: State, edits: &[BlockEdit], classes: &mut FxHashMap<Key, Vec<Key>>) -> State {
-    let addresses: Vec<Address> = edits.iter().map(|edit| address(&before, edit)).collect();
-    let mut state = before;
-    for (address, edit) in addresses.into_iter().zip(edits) {
-        let changed = Key::from_bytes(edit.text.as_bytes());
-        for content in [address.0, changed] {
-            let originals = classes.entry(content).or_default();
-            if !originals.contains(&address.0) {
-                originals.push(address.0);
-            }
-        }
-        match changed == address.0 {
-            true => drop(state.remove(&address)),
-            false => drop(state.insert(address, (changed, edit.text.as_str().into()))),
-        }
-    }
-    state
-}
-
-/// Returns the original content that an edit changes in a state.
-fn address(state: &State, edit: &BlockEdit) -> Address {
-    let mut moved = state.iter().filter(|((original, _), (current, _))| *current == edit.content && *original != edit.content);
-    moved.nth(edit.occurrence as usize).map(|(address, _)| *address).unwrap_or_else(|| {
-        // Of the blocks with this original content, only the unchanged ones were counted.
-        let left = (0..).filter(|occurrence| !state.contains_key(&(edit.content, *occurrence)));
-        (edit.content, left.into_iter().nth(edit.occurrence as usize).unwrap_or(edit.occurrence))
-    })
-}
-
 /// Reads the contents of a request in order.
 pub struct Reader<'c> {
     contents: &'c Contents,
     /// `None` if nothing is changed; otherwise the state, if the log had one.
     state: Option<Option<&'c State>>,
+    /// The contents that the request does not have.
+    gone: Option<&'c BTreeSet<Address>>,
     seen: FxHashMap<Key, u32>,
 }
 
@@ -118,7 +168,10 @@ impl Reader<'_> {
         let mut found = None;
         for original in self.contents.classes.get(&content)? {
             let seen = self.seen.entry(*original).or_default();
-            let changed = state.and_then(|state| state.get(&(*original, *seen)));
+            while self.gone.is_some_and(|gone| gone.contains(&(*original, *seen))) {
+                *seen += 1;
+            }
+            let changed = state.and_then(|state| state.texts.get(&(*original, *seen)));
             *seen += 1;
             let replaced = match changed {
                 Some((current, text)) => (*current != content).then(|| text.clone()),
@@ -148,11 +201,11 @@ mod tests {
             level: Level::Trimmed,
             reason: String::new(),
         };
-        ContentOperation { id, point: None, edits: edits.iter().map(edit).collect() }
+        ContentOperation { id, point: None, edits: edits.iter().map(edit).collect(), window: None }
     }
 
     fn point(id: OperationId, point: OperationId) -> ContentOperation {
-        ContentOperation { id, point: Some(point), edits: Vec::new() }
+        ContentOperation { id, point: Some(point), edits: Vec::new(), window: None }
     }
 
     /// Checks what is sent for the contents of a request at a point of the log.
@@ -161,7 +214,7 @@ mod tests {
         let known = ["long", "other"];
         let original = |content| known.iter().find(|text| key(text) == content).map(|text| (*text).to_owned());
         let contents = Contents::new(operations, &original);
-        let mut reader = contents.reader(at);
+        let mut reader = contents.reader(at, false);
         let found: Vec<String> =
             request.iter().map(|text| reader.next(key(text)).map_or(text.to_string(), |to| to.to_string())).collect();
         assert_eq!(found, sent);

@@ -12,6 +12,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod window;
 
 pub use crate::provider::{RequestApi, RequestHead};
 pub use calls::TOOL;
@@ -144,7 +145,7 @@ impl Wire {
                 None
             }
             false => match RequestBody::parse(api, document, &mut sessions.known) {
-                Some(body) => rewrite::rewrite(&mut sessions, settings, &body, facts, now)?,
+                Some(body) => rewrite::rewrite(&mut sessions, settings, api, &body, facts, now)?,
                 None => None,
             },
         };

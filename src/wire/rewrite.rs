@@ -2,10 +2,11 @@
 
 use super::pipeline::{PipelineSettings, Stage};
 use super::session::{Line, Sessions, WireError};
-use super::{RequestFacts, texts};
+use super::window::{self, Folded};
+use super::{RequestApi, RequestFacts, texts};
 use crate::engine::{Binding, binding, plural};
 use crate::model::{Key, OperationId, RowKind};
-use crate::provider::{BodyEdit, RequestBody};
+use crate::provider::{BodyEdit, RequestBody, RequestDocument};
 use crate::store::WireLine;
 use rustc_hash::FxHashSet;
 
@@ -13,6 +14,7 @@ use rustc_hash::FxHashSet;
 pub(super) fn rewrite(
     sessions: &mut Sessions,
     settings: PipelineSettings,
+    api: RequestApi,
     body: &RequestBody<'_>,
     facts: &mut RequestFacts,
     now: i64,
@@ -25,9 +27,28 @@ pub(super) fn rewrite(
         facts.note(Stage::Emit, format!("not changed: {reason}"));
         return Ok(None);
     }
+    let folded = if settings.condensation { window::fold(line, body, facts) } else { Folded::default() };
+    let Some(bytes) = &folded.body else { return spliced(sessions, settings, body, &folded, facts, now) };
+    let document = RequestDocument::new(bytes);
+    let body = document.and_then(|document| RequestBody::parse(api, &document, &mut sessions.known));
+    let body = body.ok_or(WireError::Unreadable)?;
+    Ok(spliced(sessions, settings, &body, &folded, facts, now)?.or(folded.body))
+}
+
+/// Rewrites a body in which the window is as in the log; `None` if it stays.
+fn spliced(
+    sessions: &mut Sessions,
+    settings: PipelineSettings,
+    body: &RequestBody<'_>,
+    folded: &Folded,
+    facts: &mut RequestFacts,
+    now: i64,
+) -> Result<Option<Vec<u8>>, WireError> {
+    let (session, name) = (facts.session.clone(), facts.line.clone());
+    let line = sessions.line(&session, &name)?;
     let mut edits = Vec::new();
     if settings.condensation {
-        let state = changed(line, body, facts, &mut edits);
+        let state = changed(line, body, folded, facts, &mut edits);
         if let Some(state) = state {
             // The next request depends on it: it is durable before this one is sent.
             sessions.save(&session, &name, state)?;
@@ -60,12 +81,19 @@ fn zones(body: &RequestBody<'_>, places: usize) -> String {
 }
 
 /// Collects the edits that replace contents and drop thinking. Returns the state of the line if it differs from the stored one.
-fn changed(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits: &mut Vec<BodyEdit>) -> Option<WireLine> {
+fn changed(
+    line: &Line,
+    body: &RequestBody<'_>,
+    folded: &Folded,
+    facts: &mut RequestFacts,
+    edits: &mut Vec<BodyEdit>,
+) -> Option<WireLine> {
     let last = line.contents.last();
     let before: Option<OperationId> = line.state.as_ref().map(|state| state.point);
-    let (mut reader, mut earlier) = (line.contents.reader(Some(last)), line.contents.reader(before));
+    let (mut reader, mut earlier) =
+        (line.contents.reader(Some(last), folded.is_folded), line.contents.reader(before, folded.is_folded));
     let is_new = before != Some(last);
-    let mut first_change: Option<(usize, usize)> = None;
+    let mut first_change = folded.first.map(|first| place(body, first));
     let mut count = 0;
     for (place, element) in body.elements.iter().enumerate() {
         for (index, (_, sent)) in element.contents.iter().enumerate() {
@@ -76,8 +104,8 @@ fn changed(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits:
             let edit = text.and_then(|text| body.replace(place, index, &text, recorded.is_some()));
             count += usize::from(edit.is_some());
             edits.extend(edit);
-            if differs && first_change.is_none() {
-                first_change = Some((place, index));
+            if differs && first_change.is_none_or(|first| (place, Some(index)) < first) {
+                first_change = Some((place, Some(index)));
             }
         }
     }
@@ -86,7 +114,7 @@ fn changed(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits:
     if let Some((place, index)) = first_change.filter(|_| binding(&facts.model) != Binding::Free) {
         let after = body.elements.iter().enumerate().skip(place);
         // Thinking before the changed content of the same message keeps its prefix.
-        let thinking = after.flat_map(|(at, element)| element.thinking_after((at == place).then_some(index)));
+        let thinking = after.flat_map(|(at, element)| element.thinking_after(index.filter(|_| at == place)));
         state.dropped.extend(thinking.filter(|key| dropped.insert(*key)));
     }
     let mut left_out = 0;
@@ -105,4 +133,12 @@ fn changed(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits:
     }
     state.point = last;
     (is_new && (last > 0 || line.state.is_some())).then_some(state)
+}
+
+/// Returns the element of a content of the conversation, by the number of contents before it, and the content before it there.
+fn place(body: &RequestBody<'_>, before: usize) -> (usize, Option<usize>) {
+    let places: Vec<(usize, usize)> = body.pieces().into_iter().filter_map(|piece| piece.place).collect();
+    let Some((element, _)) = places.get(before).copied() else { return (body.elements.len(), None) };
+    let previous = before.checked_sub(1).map(|place| places[place]);
+    (element, previous.filter(|(other, _)| *other == element).map(|(_, content)| content))
 }

@@ -24,6 +24,9 @@ pub enum WireError {
     /// The store cannot be opened.
     #[error("the store is not available: {0}")]
     Closed(String),
+    /// The body with a changed window cannot be parsed.
+    #[error("internal error: the changed body is not valid")]
+    Unreadable,
 }
 
 /// A line of requests.

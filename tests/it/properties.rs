@@ -107,6 +107,7 @@ fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
         inverts: None,
         edits: edits.into_iter().collect(),
         block_edits: Vec::new(),
+        window: None,
         reversal: None,
         marks: Vec::new(),
         base_bytes: base.len() as u64,

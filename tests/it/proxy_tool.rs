@@ -272,6 +272,18 @@ fn a_call_of_two_responses_in_a_row_divides_the_message_twice() {
 }
 
 #[test]
+fn a_continuation_is_told_apart_from_an_earlier_answer_with_the_same_text() {
+    let (first, second) = ([text("Found.")], [own("o1", "@recall(\"x y z\")")]);
+    let mut talk = Talk::new(vec![response(&first), response(&second), response(&first), response(&first)]);
+    talk.send(json!("ask"));
+    talk.send(json!("again"));
+    let before = talk.upstream().pop().unwrap();
+    talk.send(json!("thanks"));
+    let later = talk.upstream().pop().unwrap();
+    assert_eq!((later[..5].to_vec(), &later[5]["content"]), (before, &json!(first)));
+}
+
+#[test]
 fn if_the_continuation_fails_the_message_ends_and_the_call_is_kept() {
     let first = [text("I look."), own("o1", "@recall(\"x y z\")")];
     let mut talk = Talk::new(vec![response(&first), Answer::Error, response(&[text("next")])]);
@@ -341,4 +353,47 @@ fn a_call_in_the_first_answer_waits_for_the_session_file() {
     });
     talk.messages = talk.upstream().pop().unwrap();
     assert!(result_of(&talk.messages[2], "o1").starts_with("@pin(16) (from the next request on)"), "{:?}", talk.messages);
+}
+
+#[test]
+fn the_responses_api_has_the_tool_too() {
+    let said =
+        |id: &str| json!({"type": "message", "id": id, "role": "assistant", "content": [{"type": "output_text", "text": id}]});
+    let own = json!({"type": "function_call", "id": "fc_1", "call_id": "o1", "name": "aperture", "arguments": "{\"commands\":\"@pin(16)\"}"});
+    let events = |items: &[Value]| {
+        let event = |value: Value| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
+        let added = items.iter().enumerate().flat_map(|(index, item)| {
+            ["added", "done"]
+                .map(|step| json!({"type": format!("response.output_item.{step}"), "output_index": index, "item": item}))
+        });
+        let usage = json!({"input_tokens": 9, "output_tokens": 1, "total_tokens": 10});
+        let end = json!({"type": "response.completed", "response": {"id": "r", "output": items, "usage": usage}});
+        let all = std::iter::once(json!({"type": "response.created", "response": {"id": "r"}})).chain(added).chain([end]);
+        Answer::Events(all.map(event).collect())
+    };
+    let script = vec![events(&[said("m1"), own.clone()]), events(&[said("m2")]), events(&[said("m3")])];
+    let talk = Talk::new(script);
+    let headers = format!("session-id: {}\r\n", talk.session);
+    let send = |input: &[&Value]| {
+        let tools = json!([{"type": "function", "name": "shell"}]);
+        let body = json!({"model": "gpt-5.5", "input": input, "tools": tools, "store": false, "stream": true}).to_string();
+        let (head, answer) = talk.proxy.post("/v1/responses", &headers, body.as_bytes());
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        String::from_utf8(crate::network::dechunked(&answer).0).unwrap()
+    };
+    let ask = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "ask"}]});
+    let received = send(&[&ask]);
+    assert!(!received.contains("aperture"), "{received}");
+    let completed = received.lines().rev().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    let completed: Value = serde_json::from_str(completed).unwrap();
+    let output = json!({"id": "r", "output": [said("m1"), said("m2")], "usage": {"input_tokens": 9, "output_tokens": 2, "total_tokens": 11}});
+    assert_eq!((&completed["type"], &completed["response"]), (&json!("response.completed"), &output));
+    assert!(talk.sandbox.text(&["pin"]).contains("16"));
+    send(&[&ask, &said("m1"), &said("m2"), &ask]);
+    let inputs: Vec<Value> =
+        talk.api.bodies().iter().map(|body| serde_json::from_slice::<Value>(body).unwrap()["input"].take()).collect();
+    let result = inputs[1][3].clone();
+    assert_eq!((&result["type"], &result["call_id"]), (&json!("function_call_output"), &json!("o1")));
+    assert_eq!(inputs[1], json!([ask, said("m1"), own, result]));
+    assert_eq!(inputs[2], json!([ask, said("m1"), own, result, said("m2"), ask]));
 }

@@ -1,7 +1,7 @@
 //! Requests of a session that pass the proxy: the operations of the session hold from the next request on.
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
-use crate::changing::{open_in_client, session};
+use crate::changing::{bytes, open_in_client, session};
 use crate::network::{Api, Proxy, answer_events, message, send, stream};
 use crate::sandbox::{PATIENCE, Sandbox, wait_for};
 use serde_json::{Value, json};
@@ -103,6 +103,28 @@ fn an_operation_holds_from_the_next_request_on() {
     assert!(changed["sent_bytes"].as_u64() < changed["client_bytes"].as_u64(), "{changed}");
     let explained = client.sandbox.text(&["proxy", "explain", "2"]);
     assert!(explained.contains("1 content as operation 1 of the log has it"), "{explained}");
+}
+
+#[test]
+fn folded_turns_need_no_resume() {
+    let client = Client::with("[pipeline]\nmanifest = false\n");
+    let body = client.body(&["go on"]);
+    client.send(&body);
+    client.settle();
+    open_in_client(&client.sandbox);
+    let original = bytes(&client.sandbox);
+    let folded = client.sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    assert!(!folded.contains("/resume"), "{folded}");
+    let status = client.sandbox.text(&["status"]);
+    assert!(!status.contains("/resume"), "{status}");
+    // This request is of another conversation: it stays, with a note.
+    assert_eq!(client.send(&body), body);
+    let explained = client.sandbox.text(&["proxy", "explain", "2"]);
+    assert!(explained.contains("operation 1 of the log is left out"), "{explained}");
+    // The client has the contents that the undo restores.
+    let undone = client.sandbox.text(&["undo"]);
+    assert!(!undone.contains("/resume"), "{undone}");
+    assert!(bytes(&client.sandbox) == original);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Steps shared by all commands that change a session: lock, settle, plan, compute the price, apply.
 
+use crate::app::live::pending::LiveChanges;
 use crate::app::{CommandError, Env, ErrorKind, session_name, wait};
 use crate::commands::ChangeOptions;
 use crate::engine::{self, EditFacts, EditPrice};
@@ -182,7 +183,7 @@ fn once(
     // The text of the changed session takes as much memory as the session: drop it.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
-        let has_copy = live || !keeps_blocks && !clients(env, found).is_empty();
+        let has_copy = live || !clients(env, found).is_empty() && !is_on_wire(env, found, store, &plan, keeps_blocks)?;
         if has_copy && !live && !options.live && report.edits > 0 {
             return Err(open_in_client(found));
         }
@@ -194,11 +195,14 @@ fn once(
         let path = real_path(env, found)?;
         let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
         report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
-        if let (true, Some(operation)) = (has_copy && report.edits > 0, report.operation) {
-            if let Some(process) = clients(env, found).first() {
-                store.record_live(key, operation, *process)?;
+        if let (true, Some(operation)) = (report.edits > 0, report.operation) {
+            let process = clients(env, found).first().copied().filter(|_| has_copy || plan.window.is_some());
+            if let Some(process) = process {
+                store.record_live(key, operation, process)?;
             }
-            report.notes.push(format!("{}: a client has the session open", takes_effect(&workspace.location.id)));
+            if has_copy {
+                report.notes.push(format!("{}: a client has the session open", takes_effect(&workspace.location.id)));
+            }
         }
     }
     Ok(report)
@@ -320,7 +324,28 @@ pub fn is_proxied(env: &Env, found: &Found) -> bool {
     process.is_some_and(workspace::is_alive)
 }
 
-/// Returns true if a plan adds and removes no block of the window, apart from thinking: then a proxy can make the same change.
+/// Returns true if a proxy can make the changes of a plan in the requests of a client that has the session open. It has no contents
+/// but those of the request: contents that left the window enter it again only if the client has not read the session since.
+fn is_on_wire(env: &Env, found: &Found, store: &Store, plan: &Plan, keeps_blocks: bool) -> Result<bool, CommandError> {
+    let restored = match (&plan.reversal, &plan.window) {
+        (Some(reversal), _) => reversal.point..,
+        (None, Some(window)) if window.restores() => 0..,
+        (None, _) => return Ok(keeps_blocks || plan.window.is_some()),
+    };
+    let Some(session) = store.find(&real_path(env, found)?)? else { return Ok(keeps_blocks) };
+    let (live, mut changes) = (LiveChanges::read(env, found, None)?, 0);
+    for operation in store.content_operations(&session)?.iter().filter(|operation| operation.id > restored.start) {
+        if operation.window.is_some() {
+            changes += 1;
+            if !live.is_unread(operation.id) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(keeps_blocks || changes > 0)
+}
+
+/// Returns true if a plan adds and removes no block of the window, apart from thinking.
 fn keeps_blocks(workspace: &Workspace<'_>, drafted: &Drafted) -> bool {
     let counts = |session: &Session, blocks: &[BlockNumber]| {
         let kinds = blocks.iter().filter_map(|number| session.blocks.get(*number as usize - 1)).map(|block| block.kind);

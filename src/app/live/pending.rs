@@ -15,7 +15,7 @@
 //!
 //! If several clients have the session open, the first one in the registry counts.
 
-use crate::app::change::pipeline::clients;
+use crate::app::change::pipeline::{clients, is_proxied};
 use crate::app::{CommandError, Env};
 use crate::model::{History, Operation, OperationId, RowKind, Session};
 use crate::output::PendingChanges;
@@ -43,6 +43,8 @@ pub struct LiveChanges {
     processes: Vec<u32>,
     /// The time of the last compaction by the client.
     compacted: Option<i64>,
+    /// True if a proxy makes the changes in the requests of the client.
+    is_proxied: bool,
 }
 
 impl LiveChanges {
@@ -62,7 +64,8 @@ impl LiveChanges {
             let boundary = session.rows.iter().rev().find(|row| row.kind == RowKind::Boundary);
             boundary.and_then(|row| row.timestamp)
         });
-        Ok(LiveChanges { session: Some(known.key), operations, processes: clients(env, found), compacted })
+        let (processes, is_proxied) = (clients(env, found), is_proxied(env, found));
+        Ok(LiveChanges { session: Some(known.key), operations, processes, compacted, is_proxied })
     }
 
     /// Returns when an operation takes effect.
@@ -74,13 +77,21 @@ impl LiveChanges {
             Some(loaded) => Effect::Since(loaded),
             None if self.compacted.is_some_and(|compacted| compacted > operation.time) => Effect::Compacted,
             None if !self.processes.contains(&live.process) => Effect::Closed,
+            None if self.is_proxied => Effect::Since(operation.time),
             None => Effect::Pending,
         }
     }
 
-    /// Returns true if a client had the session open at an operation.
+    /// Returns true if a client had the session open at an operation, and no proxy makes the change in its requests.
     pub fn is_live(&self, operation: OperationId) -> bool {
-        self.operations.iter().any(|live| live.operation == operation)
+        let is_proxied = self.is_proxied && self.is_unread(operation);
+        !is_proxied && self.operations.iter().any(|live| live.operation == operation)
+    }
+
+    /// Returns true if the client that had the session open at an operation still has it open, and has not read the file since.
+    pub fn is_unread(&self, operation: OperationId) -> bool {
+        let mut unread = self.operations.iter().filter(|live| live.loaded.is_none() && self.processes.contains(&live.process));
+        unread.any(|live| live.operation == operation)
     }
 
     /// Returns the pending operations, oldest first, without those that other pending ones undo.
@@ -147,7 +158,13 @@ mod tests {
     fn live(operations: &[(OperationId, Option<i64>)], processes: &[u32], compacted: Option<i64>) -> LiveChanges {
         let operations =
             operations.iter().map(|(operation, loaded)| LiveOperation { operation: *operation, process: 7, loaded: *loaded });
-        LiveChanges { session: None, operations: operations.collect(), processes: processes.to_vec(), compacted }
+        LiveChanges {
+            session: None,
+            operations: operations.collect(),
+            processes: processes.to_vec(),
+            compacted,
+            is_proxied: false,
+        }
     }
 
     #[test]

@@ -79,6 +79,8 @@ impl Draft<'_> {
         let inverted = inverts.filter(|id| *id == history.last()).and_then(|id| history.operation(id));
         let logged = inverted.filter(|operation| (operation.tokens_after - total).abs() <= SAME_WINDOW);
         let tokens_after = logged.map_or(after, |operation| operation.tokens_before);
+        let window_change = self.window_change(&revision, &window)?;
+        revision.added.clear();
         let block_edits = self.block_edits(&mut revision)?;
         let plan = Plan {
             kind,
@@ -87,6 +89,7 @@ impl Draft<'_> {
             inverts,
             edits: self.edits.into_values().chain(self.lines).collect(),
             block_edits,
+            window: window_change,
             reversal: self.reversal.filter(|reversal| !reversal.hunks.is_empty() || !self.marks.is_empty()),
             marks: self.marks,
             base_bytes: reading.session.bytes,

@@ -10,25 +10,27 @@ use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
 /// The tags around a reminder in the session files of Claude Code.
-const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
+pub(super) const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
 
 /// A replacement of bytes of a body; an empty range is an insertion.
 pub type BodyEdit = (Range<usize>, Vec<u8>);
 
 /// The body of a request.
 pub struct RequestBody<'a> {
-    api: RequestApi,
-    format: &'static dyn ProviderAdapter,
-    bytes: &'a [u8],
+    pub(super) api: RequestApi,
+    pub(super) format: &'static dyn ProviderAdapter,
+    pub(super) bytes: &'a [u8],
     /// The elements of its prompt, in the order of the document.
     pub elements: Vec<RequestElement>,
+    /// The elements that are the conversation.
+    pub(super) conversation: Range<usize>,
 }
 
 /// An element of the prompt: a message, an item, a text of the instructions or the definition of a tool.
 #[derive(Clone, Debug)]
 pub struct RequestElement {
     /// Its bytes in the body.
-    range: Range<usize>,
+    pub(super) range: Range<usize>,
     content: Arc<ElementContent>,
 }
 
@@ -127,8 +129,12 @@ impl<'a> RequestBody<'a> {
             let content = known.content(api, format, &document.bytes[range.clone()]);
             RequestElement { range, content }
         };
-        let elements = rows.into_iter().map(element).collect();
-        Some(RequestBody { api, format, bytes: document.bytes, elements })
+        let elements: Vec<RequestElement> = rows.into_iter().map(element).collect();
+        let list = names.last().and_then(|name| document.member(name)).filter(|value| value.get().starts_with('['));
+        let list = list.map(|value| json::range_in(document.bytes, value)).unwrap_or_default();
+        let place = |end: usize| elements.partition_point(|element| element.range.start < end);
+        let conversation = place(list.start)..place(list.end);
+        Some(RequestBody { api, format, bytes: document.bytes, elements, conversation })
     }
 
     /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed. `is_recorded` is true if the text is
@@ -239,8 +245,8 @@ fn reminder_text(text: &str) -> &str {
     inner.strip_suffix(REMINDER.1).unwrap_or(inner)
 }
 
-/// Returns the content blocks of a message of the model, with the hashes of those that are thinking.
-fn parts(api: RequestApi, row: &[u8]) -> Vec<(Range<usize>, Option<Key>)> {
+/// Returns the content blocks of a message, with the hashes of those that are thinking.
+pub(super) fn parts(api: RequestApi, row: &[u8]) -> Vec<(Range<usize>, Option<Key>)> {
     let Some(message) = element(row).ok().filter(|_| api == RequestApi::Messages) else { return Vec::new() };
     let content = json::member(message, "content").map(json::elements).unwrap_or_default();
     let part = |part: &RawValue| {

@@ -16,6 +16,8 @@ mod head;
 mod identity;
 mod models;
 mod openai;
+mod recompose;
+mod restored;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
@@ -34,11 +36,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
-pub(super) use calls::block_key;
-pub use calls::{ToolDefinition, begins, call_result, continued, restored, spliced};
+pub use calls::{Occurrences, ToolDefinition, begins, call_result, continued, spliced};
+pub(super) use calls::{block_key, item_key};
 pub use document::RequestDocument;
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity, named_in_head};
+pub use recompose::Piece;
+pub use restored::restored;
 #[cfg(test)]
 pub use samples::{body, chat_body};
 

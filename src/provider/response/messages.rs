@@ -1,6 +1,7 @@
 //! Streams of the Messages API without the calls of one tool: what the client receives of a response, and of those that continue it.
 
 use super::events::{Events, data};
+use super::{Reply, WithheldCall};
 use crate::model::{Key, ReplyPart};
 use crate::provider::json::{member, range_in};
 use crate::provider::requests::block_key;
@@ -15,32 +16,10 @@ const END_TURN: &str = "end_turn";
 /// The figures of a response that its last event can leave out.
 const INPUT_FIGURES: [&str; 3] = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
 
-/// A call of the withheld tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WithheldCall {
-    /// Its id.
-    pub id: String,
-    /// The text that it was given; empty if the input has none.
-    pub input: String,
-}
-
-/// A response with withheld calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
-    /// Its content blocks, in order.
-    pub parts: Vec<ReplyPart>,
-    /// The JSON of all its content blocks.
-    pub content: Vec<String>,
-    /// The withheld calls.
-    pub calls: Vec<WithheldCall>,
-    /// True if the model called no tool of the client.
-    pub is_alone: bool,
-}
-
 /// Passes the events of a response on, except those of the calls of one tool and, after such a call, the end of the response. A response
 /// that continues another one is joined to it. All other events keep their bytes, but for the index of their content block.
 #[derive(Debug)]
-pub struct CallFilter {
+pub struct MessagesFilter {
     tool: &'static str,
     input: &'static str,
     events: Events,
@@ -70,10 +49,10 @@ struct Content {
     input: String,
 }
 
-impl CallFilter {
+impl MessagesFilter {
     /// Creates a filter for the calls of a tool. `input` is the name of its input.
-    pub fn new(tool: &'static str, input: &'static str) -> CallFilter {
-        CallFilter {
+    pub fn new(tool: &'static str, input: &'static str) -> MessagesFilter {
+        MessagesFilter {
             tool,
             input,
             events: Events::default(),
@@ -87,7 +66,7 @@ impl CallFilter {
         }
     }
 
-    /// Takes a piece of the stream and returns the bytes for the client.
+    /// See [`super::CallFilter::push`].
     pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut passed = Vec::new();
         for event in self.events.push(piece) {
@@ -96,19 +75,18 @@ impl CallFilter {
         passed
     }
 
-    /// Returns the first lasting content block of a continuation, once, when it is complete.
+    /// See [`super::CallFilter::take_first`].
     pub fn take_first(&mut self) -> Option<Key> {
         self.first.take()
     }
 
-    /// Takes the end of the stream of a response. Returns the withheld calls if they are to be answered: then the end of the response is
-    /// withheld too. The bytes are those after the last event.
+    /// See [`super::CallFilter::end`].
     pub fn end(&mut self) -> (Vec<u8>, Option<Reply>) {
         let rest = self.events.rest();
         if self.held.is_none() { (rest, None) } else { (Vec::new(), Some(self.reply())) }
     }
 
-    /// Expects a response that continues the current one.
+    /// See [`super::CallFilter::proceed`].
     pub fn proceed(&mut self) {
         if let Some((end, _)) = self.held.take() {
             self.output_before += end["usage"]["output_tokens"].as_u64().unwrap_or_default();
@@ -118,7 +96,7 @@ impl CallFilter {
         self.continues = true;
     }
 
-    /// Returns the withheld end of the response. If `ends_turn` is true, no call is left for the client to answer.
+    /// See [`super::CallFilter::release`].
     pub fn release(&mut self, ends_turn: bool) -> Vec<u8> {
         let Some((mut end, events)) = self.held.take() else { return Vec::new() };
         if !ends_turn && !self.continues {
@@ -229,7 +207,7 @@ impl CallFilter {
 
     fn reply(&self) -> Reply {
         let is_call = |content: &&Content| content.block.get("type").is_some_and(|kind| kind == TOOL_USE);
-        let call = |content: &Content| WithheldCall { id: content.text("id"), input: content.given(self.input) };
+        let call = |content: &Content| WithheldCall { id: content.text("id"), input: super::given(&content.input(), self.input) };
         Reply {
             parts: self.blocks.iter().filter_map(Content::part).collect(),
             content: self.blocks.iter().filter(|content| !content.is_empty()).map(Content::json).collect(),
@@ -285,13 +263,6 @@ impl Content {
         parsed.or_else(given).unwrap_or_else(|| Map::new().into())
     }
 
-    /// Returns a text of the input: the one of this name, or the only one.
-    fn given(&self, name: &str) -> String {
-        let input = self.input();
-        let only = || input.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
-        input.get(name).or_else(only).and_then(Value::as_str).unwrap_or_default().to_owned()
-    }
-
     fn json(&self) -> String {
         let mut block = self.block.clone();
         if block.contains_key("input") {
@@ -343,7 +314,7 @@ mod tests {
         ReplyPart::Passed(Key::from_bytes(format!("{kind}:{lasting}").as_bytes()))
     }
 
-    fn push(filter: &mut CallFilter, stream: &str, size: usize) -> String {
+    fn push(filter: &mut MessagesFilter, stream: &str, size: usize) -> String {
         String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
     }
 
@@ -358,7 +329,7 @@ mod tests {
             + &stop("tool_use", 5)
             + "event: x\ndata: cut";
         in_pieces(|size| {
-            let mut filter = CallFilter::new("own", "commands");
+            let mut filter = MessagesFilter::new("own", "commands");
             let passed = push(&mut filter, &stream, size);
             let (rest, reply) = filter.end();
             assert_eq!((passed + std::str::from_utf8(&rest).unwrap(), reply), (stream.clone(), None));
@@ -371,7 +342,7 @@ mod tests {
             [start(1), text(0, "I look."), call(1, "t1", "own", r#"{"commands":"@recall(\"é\")"}"#), stop("tool_use", 20)];
         let second = [start(3), text(0, "Found."), call(1, "t2", "Read", "{}"), stop("tool_use", 4)];
         in_pieces(|size| {
-            let mut filter = CallFilter::new("own", "commands");
+            let mut filter = MessagesFilter::new("own", "commands");
             assert_eq!(push(&mut filter, &first.concat(), size), [start(1), text(0, "I look.")].concat());
             let (rest, reply) = filter.end();
             let own = r#"{"type":"tool_use","id":"t1","name":"own","input":{"commands":"@recall(\"é\")"}}"#.to_owned();
@@ -399,7 +370,7 @@ mod tests {
         let stream =
             [start(1), call(0, "t1", "Read", "{}"), call(1, "t2", "own", ""), call(2, "t3", "Bash", "{}")].concat() + &end;
         in_pieces(|size| {
-            let mut filter = CallFilter::new("own", "commands");
+            let mut filter = MessagesFilter::new("own", "commands");
             let passed = push(&mut filter, &stream, size);
             assert_eq!(passed, [start(1), call(0, "t1", "Read", "{}"), call(1, "t3", "Bash", "{}")].concat());
             let reply = filter.end().1.unwrap();
@@ -412,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_call_that_cannot_be_continued_ends_the_turn() {
-        let mut filter = CallFilter::new("own", "commands");
+        let mut filter = MessagesFilter::new("own", "commands");
         let thinking = json!({"type": "thinking", "thinking": "", "signature": ""});
         let signed = block(0, thinking, json!({"type": "signature_delta", "signature": "s1"}));
         push(&mut filter, &([start(1), signed.clone(), call(1, "t1", "own", "{")].concat() + &stop("tool_use", 2)), 7);
@@ -420,7 +391,7 @@ mod tests {
         assert_eq!((&reply.parts[0], reply.content.len()), (&key("thinking", "s1"), 2));
         assert_eq!(filter.release(true), stop("end_turn", 2).as_bytes());
         // A response that was cut within the call has no end to be withheld.
-        let mut filter = CallFilter::new("own", "commands");
+        let mut filter = MessagesFilter::new("own", "commands");
         let cut =
             push(&mut filter, &([start(1), signed.clone(), call(1, "t1", "own", "{")].concat() + &stop("max_tokens", 2)), 7);
         assert_eq!((cut, filter.end()), ([start(1), signed].concat() + &stop("max_tokens", 2), (Vec::new(), None)));

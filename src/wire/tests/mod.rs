@@ -1,5 +1,7 @@
 //! Requests of a session, one after the other, as a client sends them.
 
+mod windows;
+
 use super::*;
 use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -57,6 +59,7 @@ impl Place {
             inverts: None,
             edits: Vec::new(),
             block_edits: edits.iter().map(edit).collect(),
+            window: None,
             reversal: None,
             marks: Vec::new(),
             base_bytes: 0,

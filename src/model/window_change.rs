@@ -1,0 +1,88 @@
+use super::{Key, Role};
+use serde::{Deserialize, Serialize};
+
+/// A change of the contents that a request has: which leave it, and which texts enter it. It names contents by their hashes, so it
+/// applies to any request of the session, whatever rows the session file has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowChange {
+    /// The changed places, in the order of the conversation.
+    pub hunks: Vec<WindowHunk>,
+    /// The blocks that leave the window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<BlockAddress>,
+    /// The contents of the blocks that enter the window again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restored: Vec<BlockAddress>,
+}
+
+/// A block by its content: see [`BlockEdit`](super::BlockEdit).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct BlockAddress {
+    /// XXH3-128 of the content.
+    #[serde(with = "super::key::digits")]
+    pub content: Key,
+    /// The number of blocks of the same content before it.
+    pub occurrence: u32,
+}
+
+/// One changed place of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowHunk {
+    /// The content before the place; `None` at the start of the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchor: Option<SentContent>,
+    /// The contents that are replaced.
+    pub before: Vec<SentContent>,
+    /// The number of equal places before it.
+    pub occurrence: u32,
+    /// The contents in their place.
+    pub after: Vec<NewContent>,
+    /// True if no content follows: texts of the system then follow the next prompt.
+    #[serde(default)]
+    pub is_last: bool,
+}
+
+/// A content of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SentContent {
+    /// Role of its message: the system, the user or the model.
+    pub role: Role,
+    /// XXH3-128 of the content as sent, with everything that the client adds to it.
+    #[serde(with = "super::key::digits")]
+    pub sent: Key,
+    /// XXH3-128 of the content of its first block.
+    #[serde(with = "super::key::digits")]
+    pub block: Key,
+}
+
+/// A content at a changed place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NewContent {
+    /// A content that a request has or had.
+    Kept(SentContent),
+    /// One of the replaced contents with another text.
+    Changed(SentContent, String),
+    /// A new text, in a message of this role.
+    Text(Role, String),
+    /// A text that was a part of other contents, in a message of this role.
+    Moved(Role, String),
+}
+
+impl WindowChange {
+    /// Returns the texts that enter the window.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let after = self.hunks.iter().flat_map(|hunk| &hunk.after);
+        after.filter_map(|content| match content {
+            NewContent::Changed(_, text) | NewContent::Text(_, text) | NewContent::Moved(_, text) => Some(text.as_str()),
+            NewContent::Kept(_) => None,
+        })
+    }
+
+    /// Returns true if contents enter the window that were in an earlier request.
+    pub fn restores(&self) -> bool {
+        self.hunks.iter().any(|hunk| {
+            hunk.after.iter().any(|after| matches!(after, NewContent::Kept(content) if !hunk.before.contains(content)))
+        })
+    }
+}

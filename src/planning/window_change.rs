@@ -1,0 +1,259 @@
+//! Finds which contents a plan adds to the requests of a session, removes from them and joins differently.
+
+use super::PlanError;
+use super::block_edits::occurrences;
+use super::draft::Draft;
+use super::revision::Revision;
+use crate::model::{
+    BlockAddress, BlockKind, BlockNumber, Key, NewContent, Role, SentContent, Session, Window, WindowChange, WindowHunk,
+};
+use crate::provider::{Change, Message, Part, Source};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A content of a request.
+struct Item {
+    role: Role,
+    part: Part,
+    /// The hash of its first block.
+    block: Key,
+    /// Equal for contents with equal texts; the hash of its only block if it is sent unchanged.
+    signature: Key,
+}
+
+impl Item {
+    fn number(&self) -> Option<BlockNumber> {
+        match self.part.source {
+            Source::Block(number) => Some(number),
+            Source::Text(_) | Source::Result { .. } => None,
+        }
+    }
+
+    /// Returns true if requests cannot tell the two apart by their first blocks.
+    fn resembles(&self, other: &Item) -> bool {
+        self.role == other.role && (self.signature == other.signature || self.block == other.block)
+    }
+}
+
+/// The requests before and after a plan.
+struct Requests<'a> {
+    draft: &'a Draft<'a>,
+    revision: &'a Revision,
+    old: Vec<Item>,
+    new: Vec<Item>,
+}
+
+impl Draft<'_> {
+    /// Returns the planned change of the window beside the changes of single blocks; `None` if there is none, and for an exact
+    /// reversal, which leads to a logged state.
+    ///
+    /// # Errors
+    ///
+    /// The file changed since it was read.
+    pub(super) fn window_change(&self, revision: &Revision, window: &Window) -> Result<Option<WindowChange>, PlanError> {
+        if self.reversal.is_some() || self.all_edits().all(|edit| !edit.slot.is_sent()) {
+            return Ok(None);
+        }
+        let (provider, reading) = (self.source.provider, self.reading());
+        let old = items(&reading.session, &provider.messages(&reading.session, &reading.window));
+        let new = items(&revision.session, &provider.messages(&revision.session, window));
+        let requests = Requests { draft: self, revision, old, new };
+        let places = requests.places();
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let occurrences = occurrences(reading);
+        let address = |number: &BlockNumber| BlockAddress {
+            content: reading.session.blocks[*number as usize - 1].hash,
+            occurrence: occurrences[*number as usize - 1],
+        };
+        let sent: FxHashSet<BlockNumber> = reading.window.blocks.iter().copied().collect();
+        let mut change = WindowChange::default();
+        for (old, new) in places {
+            let (before, after) = (requests.old_blocks(old.clone()), requests.new_blocks(old.clone(), new.clone()));
+            change.removed.extend(before.iter().filter(|number| !after.contains(number)).map(address));
+            change.restored.extend(after.iter().filter(|number| !sent.contains(number)).map(address));
+            change.hunks.push(requests.hunk(old, new)?);
+        }
+        Ok(Some(change))
+    }
+}
+
+impl Requests<'_> {
+    /// Returns the block of the old session that a block of the new one was.
+    fn was(&self, number: BlockNumber) -> Option<BlockNumber> {
+        self.revision.block_was.get(number as usize - 1).copied().flatten().map(|index| index + 1)
+    }
+
+    /// Returns true if two contents are the same, or differ only by the change of one block.
+    fn agree(&self, old: &Item, new: &Item) -> bool {
+        if old.role != new.role || old.signature == new.signature {
+            return old.role == new.role;
+        }
+        let (Some(was), Some(now)) = (old.number(), new.number()) else { return false };
+        let is_wrapped = |part: &Part| part.line_feed || part.reminder.is_some();
+        let blocks = |session: &Session, part: &Part| -> Vec<Key> {
+            part.added.iter().map(|added| session.blocks[added.block as usize - 1].hash).collect()
+        };
+        let is_folded = |part: &Part| part.added.iter().all(|added| added.change == Change::Trimmed);
+        self.was(now) == Some(was)
+            && old.part.unwrapped == new.part.unwrapped
+            && !is_wrapped(&old.part)
+            && !is_wrapped(&new.part)
+            && (old.part.added.is_empty() || !old.part.unwrapped && is_folded(&old.part))
+            && blocks(self.draft.session(), &old.part) == blocks(&self.revision.session, &new.part)
+    }
+
+    /// Returns the places at which the contents differ: ranges of the old and of the new ones.
+    fn places(&self) -> Vec<(Range<usize>, Range<usize>)> {
+        let (old, new) = (&self.old, &self.new);
+        let first = old.iter().zip(new).take_while(|(old, new)| self.agree(old, new)).count();
+        let rest = old[first..].iter().rev().zip(new[first..].iter().rev());
+        let last = rest.take_while(|(old, new)| self.agree(old, new)).count();
+        let (old_end, new_end) = (old.len() - last, new.len() - last);
+        let by_number: FxHashMap<BlockNumber, usize> =
+            (first..old_end).filter_map(|place| Some((old[place].number()?, place))).collect();
+        let mut places: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+        let mut add = |old: Range<usize>, new: Range<usize>| match places.last_mut() {
+            _ if old.is_empty() && new.is_empty() => {}
+            Some(last) if last.0.end == old.start && last.1.end == new.start => (last.0.end, last.1.end) = (old.end, new.end),
+            _ => places.push((old, new)),
+        };
+        let (mut old_place, mut new_place) = (first, first);
+        for (place, item) in new.iter().enumerate().take(new_end).skip(first) {
+            let was = item.number().and_then(|number| self.was(number));
+            let Some(same) = was.and_then(|was| by_number.get(&was)).copied().filter(|same| *same >= old_place) else { continue };
+            add(old_place..same, new_place..place);
+            if !self.agree(&old[same], item) {
+                add(same..same + 1, place..place + 1);
+            }
+            (old_place, new_place) = (same + 1, place + 1);
+        }
+        add(old_place..old_end, new_place..new_end);
+        places
+    }
+
+    /// Returns the old content, at one of these places, that a new one is.
+    fn same(&self, old: Range<usize>, new: &Item) -> Option<&Item> {
+        let was = new.number().and_then(|number| self.was(number));
+        let mut items = self.old[old.clone()].iter();
+        let same = items.find(|item| was.is_some() && item.number() == was);
+        same.or_else(|| self.old[old].iter().find(|item| item.role == new.role && item.signature == new.signature))
+    }
+
+    fn old_blocks(&self, old: Range<usize>) -> FxHashSet<BlockNumber> {
+        self.old[old].iter().flat_map(|item| item.part.blocks()).collect()
+    }
+
+    /// Returns the blocks of new contents, by their numbers in the old session.
+    fn new_blocks(&self, old: Range<usize>, new: Range<usize>) -> FxHashSet<BlockNumber> {
+        let mut blocks = FxHashSet::default();
+        for item in &self.new[new] {
+            match self.same(old.clone(), item).filter(|same| same.signature == item.signature) {
+                Some(same) => blocks.extend(same.part.blocks()),
+                None => blocks.extend(item.part.blocks().filter_map(|number| self.was(number))),
+            }
+        }
+        blocks
+    }
+
+    fn hunk(&self, old: Range<usize>, new: Range<usize>) -> Result<WindowHunk, PlanError> {
+        let start = old.start.saturating_sub(1);
+        let pattern = &self.old[start..old.end];
+        let is_equal = |place: usize| {
+            let there = self.old.get(place..place + pattern.len()).unwrap_or_default();
+            there.iter().zip(pattern).filter(|(one, other)| one.resembles(other)).count() == pattern.len()
+        };
+        let occurrence = if pattern.is_empty() { 0 } else { (0..start).filter(|place| is_equal(*place)).count() as u32 };
+        let anchor = if old.start > 0 { Some(self.sent(&self.old[start])?) } else { None };
+        let before = self.old[old.clone()].iter().map(|item| self.sent(item)).collect::<Result<_, _>>()?;
+        let after = self.new[new].iter().map(|item| self.new_content(old.clone(), item)).collect::<Result<_, _>>()?;
+        Ok(WindowHunk { anchor, before, occurrence, after, is_last: old.end == self.old.len() })
+    }
+
+    fn new_content(&self, old: Range<usize>, item: &Item) -> Result<NewContent, PlanError> {
+        match self.same(old, item) {
+            Some(same) if same.signature == item.signature => return Ok(NewContent::Kept(self.sent(same)?)),
+            Some(same) if same.role == item.role => return Ok(NewContent::Changed(self.sent(same)?, self.new_text(item)?)),
+            _ => {}
+        }
+        let text = self.new_text(item)?;
+        let kind = item.number().map(|number| self.revision.session.blocks[number as usize - 1].kind);
+        let was = item.number().and_then(|number| self.was(number));
+        let is_new = item.number().is_some() && was.is_none();
+        // A text that was in the request is written again, at its new place: contents of a request keep their order.
+        let is_sent = was.is_some_and(|was| self.draft.reading().window.blocks.contains(&was));
+        Ok(match kind {
+            Some(BlockKind::Attachment) if !is_new => NewContent::Moved(item.role, text),
+            Some(BlockKind::Text) if is_sent && item.role == Role::User => NewContent::Moved(item.role, text),
+            Some(BlockKind::Attachment | BlockKind::Text) if is_new && item.role != Role::Assistant => {
+                NewContent::Text(item.role, text)
+            }
+            _ => NewContent::Kept(SentContent { role: item.role, sent: Key::from_bytes(text.as_bytes()), block: item.block }),
+        })
+    }
+
+    /// Returns an old content as requests have it.
+    fn sent(&self, item: &Item) -> Result<SentContent, PlanError> {
+        let sent = match is_plain(&item.part) {
+            true => item.signature,
+            false => Key::from_bytes(text(&item.part, |number| self.draft.content(number))?.as_bytes()),
+        };
+        Ok(SentContent { role: item.role, sent, block: item.block })
+    }
+
+    fn new_text(&self, item: &Item) -> Result<String, PlanError> {
+        text(&item.part, |number| match self.was(number) {
+            Some(was) => self.revision.contents.get(&(was - 1)).cloned().map_or_else(|| self.draft.content(was), Ok),
+            None => self.revision.added.get(&number).cloned().ok_or(PlanError::Moved),
+        })
+    }
+}
+
+/// Returns the contents of messages in order, without thinking.
+fn items(session: &Session, messages: &[Message]) -> Vec<Item> {
+    let hash = |number: BlockNumber| session.blocks[number as usize - 1].hash;
+    let mut items = Vec::new();
+    for message in messages {
+        let role = match message.role {
+            "assistant" => Role::Assistant,
+            "system" => Role::System,
+            _ => Role::User,
+        };
+        for part in &message.parts {
+            let block = match part.source {
+                Source::Block(number) if session.blocks[number as usize - 1].kind == BlockKind::Thinking => continue,
+                Source::Block(number) => hash(number),
+                Source::Text(text) => Key::from_bytes(text.as_bytes()),
+                Source::Result { of, text } => Key(hash(of).0 ^ Key::from_bytes(text.as_bytes()).0),
+            };
+            let signature = if is_plain(part) { block } else { signature(part, block, &hash) };
+            items.push(Item { role, part: part.clone(), block, signature });
+        }
+    }
+    items
+}
+
+/// Returns true if a part is one block, unchanged.
+fn is_plain(part: &Part) -> bool {
+    let is_joined = part.unwrapped || part.line_feed || part.reminder.is_some() || !part.added.is_empty();
+    !is_joined && !matches!(part.source, Source::Result { .. })
+}
+
+fn signature(part: &Part, first: Key, hash: &dyn Fn(BlockNumber) -> Key) -> Key {
+    let mut bytes = vec![u8::from(part.unwrapped), u8::from(part.line_feed), u8::from(part.reminder.is_some())];
+    bytes.extend(first.0.to_le_bytes());
+    for added in &part.added {
+        bytes.extend(hash(added.block).0.to_le_bytes());
+        bytes.extend(added.separator.as_bytes());
+        bytes.push(added.change as u8);
+    }
+    Key::from_bytes(&bytes)
+}
+
+fn text(part: &Part, content: impl Fn(BlockNumber) -> Result<String, PlanError>) -> Result<String, PlanError> {
+    let contents = part.blocks().map(|number| Ok((number, content(number)?))).collect::<Result<Vec<_>, PlanError>>()?;
+    let known = |number| contents.iter().find(|(known, _)| *known == number).map_or("", |(_, content)| content);
+    Ok(part.text(|number| Cow::Borrowed(known(number))).into_owned())
+}

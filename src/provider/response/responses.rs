@@ -1,0 +1,285 @@
+//! Streams of the Responses API without the calls of one tool: what the client receives of a response, and of those that continue it.
+
+use super::events::{Events, data};
+use super::{Reply, WithheldCall};
+use crate::model::{Key, ReplyPart};
+use crate::provider::json::{member, range_in, with_figures};
+use crate::provider::requests::item_key;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::ops::Range;
+
+/// Passes the events of a response on, except those of the calls of one tool and, after such a call, the end of the response. All other
+/// events keep their bytes, but for their number and the place of their item.
+#[derive(Debug, Default)]
+pub struct ResponsesFilter {
+    tool: &'static str,
+    input: &'static str,
+    events: Events,
+    /// True if the current response continues another one.
+    continues: bool,
+    items: Vec<Item>,
+    /// The items that the client has received, of all responses.
+    passed: Vec<Value>,
+    /// Number of items that the client knows.
+    known: usize,
+    /// The number of the next event for the client.
+    sequence: Option<u64>,
+    /// The id of the first response.
+    id: Value,
+    /// Output tokens of the responses before the current one.
+    output_before: u64,
+    /// The withheld end of the response.
+    held: Option<Value>,
+    /// The first lasting item after which the client knows of the continuation.
+    first: Option<Key>,
+}
+
+/// An item of the current response.
+#[derive(Debug)]
+struct Item {
+    index: u64,
+    /// Its place for the client; `None` if it is withheld.
+    sent: Option<usize>,
+    /// Its content; null until it is complete.
+    item: Value,
+}
+
+impl Item {
+    fn key(&self) -> Option<Key> {
+        item_key(&self.item)
+    }
+}
+
+impl ResponsesFilter {
+    /// Creates a filter for the calls of a tool. `input` is the name of its input.
+    pub fn new(tool: &'static str, input: &'static str) -> ResponsesFilter {
+        ResponsesFilter { tool, input, ..ResponsesFilter::default() }
+    }
+
+    /// See [`super::CallFilter::push`].
+    pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
+        let mut passed = Vec::new();
+        for event in self.events.push(piece) {
+            self.event(event, &mut passed);
+        }
+        passed
+    }
+
+    /// See [`super::CallFilter::take_first`].
+    pub fn take_first(&mut self) -> Option<Key> {
+        self.first.take()
+    }
+
+    /// See [`super::CallFilter::end`].
+    pub fn end(&mut self) -> (Vec<u8>, Option<Reply>) {
+        let rest = self.events.rest();
+        if self.held.is_none() { (rest, None) } else { (Vec::new(), Some(self.reply())) }
+    }
+
+    /// See [`super::CallFilter::proceed`].
+    pub fn proceed(&mut self) {
+        if let Some(end) = self.held.take() {
+            self.output_before += output_tokens(&end);
+        }
+        self.items.clear();
+        self.events = Events::default();
+        self.continues = true;
+    }
+
+    /// See [`super::CallFilter::release`].
+    pub fn release(&mut self) -> Vec<u8> {
+        self.held.take().map(|end| self.finished(end).into_bytes()).unwrap_or_default()
+    }
+
+    fn event(&mut self, event: Vec<u8>, passed: &mut Vec<u8>) {
+        let parsed = data(&event).and_then(|place| Some((serde_json::from_slice::<Value>(&event[place.clone()]).ok()?, place)));
+        let Some((mut value, place)) = parsed else { return passed.extend(event) };
+        let index = value["output_index"].as_u64();
+        match value["type"].as_str().unwrap_or_default() {
+            "response.created" | "response.queued" | "response.in_progress" if self.continues => return,
+            "response.created" => self.id = value["response"]["id"].clone(),
+            "response.output_item.added" => {
+                let item = &value["item"];
+                let is_withheld = item["type"] == "function_call" && item["name"] == self.tool;
+                let sent = (!is_withheld).then_some(self.known);
+                self.known += usize::from(!is_withheld);
+                self.items.push(Item { index: index.unwrap_or_default(), sent, item: Value::Null });
+            }
+            "response.output_item.done" => self.complete(index, value["item"].take()),
+            "response.completed" => {
+                if self.items.iter().any(|item| item.sent.is_none()) {
+                    self.held = Some(value);
+                    return;
+                }
+                if self.continues {
+                    return passed.extend(self.finished(value).into_bytes());
+                }
+            }
+            _ => {}
+        }
+        self.pass(event, &place, index, passed);
+    }
+
+    fn complete(&mut self, index: Option<u64>, content: Value) {
+        // Only one item is reported: a later one cannot be the first of the continuation.
+        let is_first = !self.items.iter().any(|item| item.sent.is_some() && item.key().is_some());
+        let Some(item) = self.items.iter_mut().rfind(|item| Some(item.index) == index) else { return };
+        item.item = content;
+        if item.sent.is_some() {
+            self.passed.push(item.item.clone());
+            self.first = item.key().filter(|_| self.continues && is_first).or(self.first);
+        }
+    }
+
+    /// Passes an event on with its number and the place of its item, unless the item is withheld.
+    fn pass(&mut self, event: Vec<u8>, place: &Range<usize>, index: Option<u64>, passed: &mut Vec<u8>) {
+        let item = self.items.iter().rfind(|item| index.is_some() && Some(item.index) == index);
+        let Some(sent) = item.map_or(Some(None), |item| item.sent.map(Some)) else { return };
+        let raw: Option<&RawValue> = serde_json::from_slice(&event[place.clone()]).ok();
+        let figure = |name: &str| {
+            let value = raw.and_then(|raw| member(raw, name))?;
+            Some((range_in(&event, value), value.get().parse::<u64>().ok()?))
+        };
+        let mut figures = Vec::new();
+        if let Some((range, number)) = figure("sequence_number") {
+            let next = self.sequence.unwrap_or(number);
+            self.sequence = Some(next + 1);
+            figures.extend((next != number).then_some((range, next)));
+        }
+        if let (Some((range, index)), Some(sent)) = (figure("output_index"), sent.map(|sent| sent as u64)) {
+            figures.extend((sent != index).then_some((range, sent)));
+        }
+        passed.extend(if figures.is_empty() { event } else { with_figures(&event, figures) });
+    }
+
+    /// Returns the last event of what the client received as one response: all its items, the input of the last response, and the output
+    /// of all.
+    fn finished(&mut self, mut end: Value) -> String {
+        if let Some(next) = self.sequence.filter(|_| end["sequence_number"].is_u64()) {
+            end["sequence_number"] = next.into();
+        }
+        let response = &mut end["response"];
+        if self.id.is_string() {
+            response["id"] = self.id.clone();
+        }
+        response["output"] = self.passed.clone().into();
+        if let Some(figures) = response["usage"].as_object_mut() {
+            let figure = |name: &str| figures.get(name).and_then(Value::as_u64).unwrap_or_default();
+            let output = self.output_before + figure("output_tokens");
+            let total = figure("input_tokens") + output;
+            figures.insert("output_tokens".to_owned(), output.into());
+            figures.insert("total_tokens".to_owned(), total.into());
+        }
+        format!("event: response.completed\ndata: {end}\n\n")
+    }
+
+    fn reply(&self) -> Reply {
+        let part = |item: &Item| match item.sent {
+            Some(_) => item.key().map(ReplyPart::Passed),
+            None => Some(ReplyPart::Withheld(item.item.to_string())),
+        };
+        let is_call = |item: &&Item| item.item["type"].as_str().is_some_and(|kind| kind.ends_with("_call"));
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let call = |item: &Item| {
+            let arguments: Value = serde_json::from_str(&text(&item.item["arguments"])).unwrap_or_default();
+            WithheldCall { id: text(&item.item["call_id"]), input: super::given(&arguments, self.input) }
+        };
+        Reply {
+            parts: self.items.iter().filter_map(part).collect(),
+            content: self.items.iter().filter(|item| !item.item.is_null()).map(|item| item.item.to_string()).collect(),
+            calls: self.items.iter().filter(|item| item.sent.is_none()).map(call).collect(),
+            is_alone: !self.items.iter().filter(is_call).any(|item| item.sent.is_some()),
+        }
+    }
+}
+
+fn output_tokens(end: &Value) -> u64 {
+    end["response"]["usage"]["output_tokens"].as_u64().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Returns the events of a response with these items, numbered from an index and a sequence number on.
+    fn stream(id: &str, start: bool, items: &[Value], first: usize, mut sequence: u64, output: &[Value], tokens: u64) -> String {
+        let mut events = String::new();
+        let mut push = |mut value: Value| {
+            value["sequence_number"] = sequence.into();
+            sequence += 1;
+            events += &format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
+        };
+        if start {
+            push(json!({"type": "response.created", "response": {"id": id}}));
+        }
+        for (index, item) in items.iter().enumerate() {
+            let index = first + index;
+            let begun = json!({"type": item["type"], "name": item["name"]});
+            push(json!({"type": "response.output_item.added", "output_index": index, "item": begun}));
+            push(json!({"type": "response.output_text.delta", "output_index": index, "delta": "é"}));
+            push(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
+        }
+        if tokens > 0 {
+            let usage = json!({"input_tokens": 100, "output_tokens": tokens, "total_tokens": 100 + tokens});
+            push(json!({"type": "response.completed", "response": {"id": id, "output": output, "usage": usage}}));
+        }
+        events
+    }
+
+    fn item(kind: &str, id: &str, name: &str) -> Value {
+        json!({"type": kind, "id": format!("i_{id}"), "call_id": id, "name": name, "arguments": "{\"commands\":\"@pin(é)\"}"})
+    }
+
+    fn push(filter: &mut ResponsesFilter, stream: &str, size: usize) -> String {
+        String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
+    }
+
+    #[test]
+    fn a_response_without_a_call_keeps_its_bytes() {
+        let items = [item("function_call", "c1", "shell")];
+        let whole = stream("r1", true, &items, 0, 0, &items, 5);
+        for size in [1, 2, 7, 10_000] {
+            let mut filter = ResponsesFilter::new("own", "commands");
+            assert_eq!(push(&mut filter, &whole, size), whole);
+            assert_eq!(filter.end(), (Vec::new(), None));
+        }
+    }
+
+    #[test]
+    fn a_call_alone_is_withheld_and_the_next_response_joins() {
+        let thinking = json!({"type": "reasoning", "id": "rs_1", "encrypted_content": "e1"});
+        let own = item("function_call", "o1", "own");
+        let first = stream("r1", true, &[thinking.clone(), own.clone()], 0, 0, &[thinking.clone(), own.clone()], 5);
+        let said = json!({"type": "message", "id": "m2", "role": "assistant"});
+        let second = stream("r2", true, std::slice::from_ref(&said), 0, 0, std::slice::from_ref(&said), 7);
+        for size in [1, 2, 7, 10_000] {
+            let mut filter = ResponsesFilter::new("own", "commands");
+            let start = stream("r1", true, std::slice::from_ref(&thinking), 0, 0, &[], 0);
+            assert_eq!(push(&mut filter, &first, size), start);
+            let reply = filter.end().1.unwrap();
+            assert_eq!(reply.parts, [ReplyPart::Passed(item_key(&thinking).unwrap()), ReplyPart::Withheld(own.to_string())]);
+            assert_eq!(reply.content, [thinking.to_string(), own.to_string()]);
+            assert_eq!(reply.calls, [WithheldCall { id: "o1".to_owned(), input: "@pin(é)".to_owned() }]);
+            assert!(reply.is_alone);
+            filter.proceed();
+            let rest = stream("r1", false, std::slice::from_ref(&said), 1, 4, &[thinking.clone(), said.clone()], 12);
+            assert_eq!(push(&mut filter, &second, size), rest);
+            assert_eq!((filter.take_first(), filter.take_first()), (item_key(&said), None));
+            assert_eq!(filter.end(), (Vec::new(), None));
+        }
+    }
+
+    #[test]
+    fn beside_calls_of_the_client_only_the_own_call_is_withheld() {
+        let items =
+            [item("function_call", "c1", "shell"), item("function_call", "o1", "own"), item("custom_tool_call", "c2", "x")];
+        let clients = [items[0].clone(), items[2].clone()];
+        let mut filter = ResponsesFilter::new("own", "commands");
+        let passed = push(&mut filter, &stream("r1", true, &items, 0, 0, &items, 5), 7);
+        assert!(!filter.end().1.unwrap().is_alone);
+        let whole = passed + std::str::from_utf8(&filter.release()).unwrap();
+        assert_eq!(whole, stream("r1", true, &clients, 0, 0, &clients, 5));
+    }
+}

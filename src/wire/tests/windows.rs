@@ -1,0 +1,214 @@
+//! A request gets the contents that the changed session file makes the client send.
+
+#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+
+use super::*;
+use crate::engine::{self, Analysis, PRESETS, ReadSettings, Rules};
+use crate::model::{BlockKind, BlockNumber, History, Role};
+use crate::planning::*;
+use crate::provider::{FileKind, KnownElements, ProviderAdapter, RequestBody, body, by_name, sniff};
+use crate::store::SessionKey;
+
+/// A session file in memory.
+struct File {
+    provider: &'static dyn ProviderAdapter,
+    bytes: Vec<u8>,
+    reading: Analysis,
+}
+
+struct NoCache;
+
+impl PlanCache for NoCache {
+    fn plan(&self, _key: Key) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn remember_plan(&self, _key: Key, _packed: &[u8]) {}
+
+    fn count(&self, _hash: Key) -> Option<u32> {
+        None
+    }
+}
+
+/// A change of a session; `Err` if it is impossible there.
+type Change<'c> = &'c dyn Fn(&mut Draft<'_>) -> Result<(), PlanError>;
+
+impl File {
+    fn new(provider: &'static dyn ProviderAdapter, bytes: Vec<u8>) -> File {
+        let session = parse_session(provider, "s".to_owned(), &bytes);
+        let reading = engine::read_with(session, |session| provider.window(session), &ReadSettings::default());
+        File { provider, bytes, reading }
+    }
+
+    /// Returns the plan of a change; `None` if it is impossible or changes nothing.
+    fn plan(&self, change: Change<'_>) -> Option<Plan> {
+        let history = History::default();
+        let source = PlanSource { provider: self.provider, reading: &self.reading, history: &history };
+        let mut draft = Draft::new(source, Box::new(MemoryRows(&self.bytes)), None, 1).unwrap();
+        change(&mut draft).ok()?;
+        if draft.is_empty() {
+            return None;
+        }
+        Some(draft.finish(OperationKind::Change, "", None, &|_| None, false).ok()?.into_plan())
+    }
+
+    fn after(&self, plan: &Plan) -> File {
+        let session = &self.reading.session;
+        let (addresses, rows) = (Addresses::new(session), MemoryRows(&self.bytes));
+        let splice = splice(self.provider, session, &addresses, &rows, plan.base_bytes, &plan.edits, &[]).unwrap();
+        let mut after = Vec::new();
+        let mut write = |bytes: &[u8]| {
+            after.extend_from_slice(bytes);
+            Ok(())
+        };
+        splice.run(&mut &self.bytes[..], &mut |_| (), &mut write).unwrap();
+        File::new(self.provider, after)
+    }
+
+    /// Returns the body of the request that resumes the session.
+    fn request(&self) -> Vec<u8> {
+        body(&self.reading.session, &self.bytes).1
+    }
+}
+
+fn api(provider: &dyn ProviderAdapter) -> RequestApi {
+    if provider.name() == "codex" { RequestApi::Responses } else { RequestApi::Messages }
+}
+
+/// Returns the role and the text of each content of the conversation, without thinking.
+fn contents(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Vec<(Role, BlockKind, String)> {
+    let document = RequestDocument::new(bytes).unwrap();
+    let body = RequestBody::parse(api(provider), &document, &mut KnownElements::default()).unwrap();
+    let content = |piece: crate::provider::Piece| {
+        let (element, content) = piece.place.unwrap();
+        let (kind, key) = body.elements[element].contents[content];
+        (piece.role, kind, body.text(element, content).unwrap_or_else(|| format!("{key:?}")))
+    };
+    body.pieces().into_iter().map(content).collect()
+}
+
+impl Place {
+    fn log(&self, provider: &str, plan: &Plan) -> SessionKey {
+        let store = self.store();
+        let key = store.register(provider, "s", Path::new("/s.jsonl"), "p").unwrap();
+        let id = store.prepare(key, plan, 0, std::iter::empty(), None).unwrap();
+        store.settle(key, id, OperationState::Committed).unwrap();
+        key
+    }
+
+    fn sent(&self, provider: &dyn ProviderAdapter, request: &[u8]) -> Vec<u8> {
+        let (target, header) = match api(provider) {
+            RequestApi::Responses => ("/v1/responses", "session-id"),
+            _ => ("/v1/messages", "x-claude-code-session-id"),
+        };
+        let headers = vec![(header.to_owned(), "s".to_owned())];
+        let head = RequestHead { method: "POST".to_owned(), target: target.to_owned(), headers };
+        let outgoing = self.wire().request(&head, request, 1);
+        assert_eq!(outgoing.facts.problem, None);
+        outgoing.body.unwrap_or_else(|| request.to_vec())
+    }
+}
+
+/// Returns the session files of the fixtures.
+fn fixtures() -> Vec<(PathBuf, File)> {
+    let mut files = Vec::new();
+    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
+    while let Some(directory) = directories.pop() {
+        for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|end| end == "jsonl") {
+                let bytes = std::fs::read(&path).unwrap();
+                let FileKind::Session(provider) = sniff(&bytes) else { continue };
+                files.push((path, File::new(by_name(provider), bytes)));
+            }
+        }
+    }
+    assert!(files.len() > 8);
+    files
+}
+
+fn compress(draft: &mut Draft<'_>, name: &str) -> Result<(), PlanError> {
+    let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap();
+    let (scope, rules) = (Scope { end: BlockNumber::MAX, only: None, level: None }, Rules::default());
+    match preset.folds {
+        true => fold_into_digest(draft, preset, &scope, &rules).map(drop),
+        false => shrink(draft, Aim::Preset(*preset), &scope, &rules, &NoCache).map(drop),
+    }
+}
+
+fn check_equal(contents: &[(Role, BlockKind, String)], expected: &[(Role, BlockKind, String)], name: &str) {
+    let first = (0..contents.len().max(expected.len())).find(|place| contents.get(*place) != expected.get(*place));
+    let [found, wanted] = [contents, expected].map(|all| first.and_then(|place| all.get(place)));
+    assert!(first.is_none(), "{name}: content {first:?}\nfound {found:?}\nnot {wanted:?}");
+}
+
+/// Checks that a client gets the same contents after some changes, whichever of them it has read. Returns the number of changes.
+fn check(name: &str, file: File, changes: &[Change<'_>]) -> usize {
+    let (place, provider) = (Place::new(), file.provider);
+    let mut files = vec![file];
+    for change in changes {
+        let last = files.last().unwrap();
+        let Some(plan) = last.plan(change) else { continue };
+        place.log(provider.name(), &plan);
+        let next = last.after(&plan);
+        files.push(next);
+        let expected = contents(provider, &files.last().unwrap().request());
+        for (read, file) in files.iter().enumerate() {
+            let request = file.request();
+            let sent = place.sent(provider, &request);
+            let name = format!("{name}: change {} of a client that has read {read}", files.len() - 1);
+            check_equal(&contents(provider, &sent), &expected, &name);
+            check_equal(&contents(provider, &place.sent(provider, &sent)), &expected, &format!("{name}: again"));
+        }
+    }
+    // All of it is undone: a client that has read none of the changes sends the original again.
+    if files.len() > 1 {
+        let undo = Plan {
+            block_edits: Vec::new(),
+            window: None,
+            ..files[0]
+                .plan(&|draft| {
+                    draft.note("n", "x");
+                    Ok(())
+                })
+                .unwrap()
+        };
+        let reversal = crate::model::Reversal { point: 0, ..crate::model::Reversal::default() };
+        place.log(provider.name(), &Plan { reversal: Some(reversal), ..undo });
+        let request = files[0].request();
+        check_equal(
+            &contents(provider, &place.sent(provider, &request)),
+            &contents(provider, &request),
+            &format!("{name}: undone"),
+        );
+    }
+    files.len() - 1
+}
+
+#[test]
+fn a_request_gets_the_contents_of_the_changed_file() {
+    let balanced: Change<'_> = &|draft| compress(draft, "balanced");
+    let handoff: Change<'_> = &|draft| compress(draft, "handoff");
+    let compact: Change<'_> = &|draft| draft.fold(1..=1, "A summary of the first turn.");
+    let second: Change<'_> = &|draft| draft.fold(2..=2, "A summary of the second turn.");
+    let note: Change<'_> = &|draft| {
+        draft.note(NOTE, "Remember \"the milk\".");
+        Ok(())
+    };
+    let sequences: [&[Change<'_>]; 3] = [&[balanced, handoff], &[handoff, note, compact], &[compact, balanced, second, note]];
+    let mut counts = [0; 3];
+    for (path, file) in fixtures() {
+        let messages = file.provider.messages(&file.reading.session, &file.reading.window);
+        let mut parts = messages.iter().flat_map(|message| &message.parts);
+        // The samples of such sessions have no results for their open calls.
+        if file.provider.name() == "codex" && parts.any(|part| matches!(part.source, crate::provider::Source::Result { .. })) {
+            continue;
+        }
+        for (place, changes) in sequences.iter().enumerate() {
+            let file = File::new(file.provider, file.bytes.clone());
+            counts[place] += check(&format!("{} {place}", path.display()), file, changes);
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 2), "{counts:?}");
+}
