@@ -308,7 +308,9 @@ impl Place {
     /// Returns the bodies of requests, one after the other, of about this size.
     fn conversation(&self, bytes: usize) -> Vec<Vec<u8>> {
         let text = "how a tool is used, with each of its parameters and an example. ".repeat(20);
-        let tools: Vec<Value> = (0..12).map(|number| json!({"name": format!("Tool{number}"), "description": text})).collect();
+        let tools: Vec<Value> = (0..12)
+            .map(|number| json!({"name": format!("Tool{number}"), "description": text, "input_schema": {"type": "object"}}))
+            .collect();
         let prefix = format!(
             r#"{{"model":"claude-opus-5-5","max_tokens":32000,"tools":{},"messages":["#,
             serde_json::to_string(&tools).expect("tools")

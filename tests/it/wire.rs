@@ -244,7 +244,7 @@ fn a_large_body_passes_as_it_arrives_until_there_is_an_operation() {
 
 #[test]
 fn the_beginning_of_a_large_body_is_sent_before_its_end_arrives() {
-    let mut client = Client::with("[pipeline]\nmanifest = false\n");
+    let mut client = Client::with("[pipeline]\nmanifest = false\ntool = false\n");
     let body = client.body(&[&"a long prompt ".repeat(10_000)]);
     client.send(&body);
     client.settle();
