@@ -129,6 +129,7 @@ fn loss(ended: &Ended<'_>, previous: &Previous, prompt: &Prompt) -> Option<Cache
     cache_loss(&CacheFacts {
         expected_tokens: previous.cached,
         read_tokens: ended.billed.cache_read,
+        paid_tokens: ended.billed.input + ended.billed.cache_written(),
         idle_milliseconds: ended.now - previous.ended,
         lifetime_milliseconds: previous.lifetime,
         client_difference: is_other_model.or_else(|| prompt.client.difference(&previous.prompt.client)),
@@ -169,11 +170,11 @@ mod tests {
         check(&["a", "b"], &["a", "b"], (0, 50_000), 1, None);
         check(&["a", "b", "c"], &["a", "b", "c"], (50_000, 1_000), 2, None);
         // Our change, then the same again.
-        check(&["a", "b", "c", "d"], &["a", "-", "c", "d"], (10_000, 31_000), 3, Some((41_000, LossCause::Ours)));
+        check(&["a", "b", "c", "d"], &["a", "-", "c", "d"], (10_000, 31_000), 3, Some((31_000, LossCause::Ours)));
         check(&["a", "b", "c", "d", "e"], &["a", "-", "c", "d", "e"], (41_000, 100), 4, None);
-        check(&["a", "-", "x"], &["a", "-", "x"], (20_000, 100), 5, Some((21_100, LossCause::Client)));
-        check(&["a", "-", "x", "y"], &["a", "-", "x", "y"], (0, 20_200), 6, Some((20_100, LossCause::Api)));
-        check(&["a"], &["-"], (0, 9_000), 600_000, Some((20_200, LossCause::Expired)));
+        check(&["a", "-", "x"], &["a", "-", "x"], (20_000, 21_200), 5, Some((21_100, LossCause::Client)));
+        check(&["a", "-", "x", "y"], &["a", "-", "x", "y"], (0, 20_200), 6, Some((20_200, LossCause::Api)));
+        check(&["a"], &["-"], (0, 9_000), 600_000, Some((9_000, LossCause::Expired)));
     }
 
     #[test]

@@ -403,7 +403,7 @@ fn proxied(coverage: &mut Coverage) {
     let api = network::Api::new(network::stream);
     let running = network::Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
     running.post("/v1/messages", "", b"{}");
-    let bills = std::sync::Mutex::new(vec![0, 50_000]);
+    let bills = std::sync::Mutex::new(vec![50_000, 50_000]);
     let api = network::Api::new(move |_, stream| {
         let written = bills.lock().unwrap().pop().unwrap();
         let usage = json!({"input_tokens": 9, "cache_creation_input_tokens": written, "output_tokens": 1});

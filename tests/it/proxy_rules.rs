@@ -177,14 +177,14 @@ fn each_loss_of_the_cache_has_its_cause() {
     let api = client.accounted(6);
     let cause = |request: &Value| (request["cache_lost_by"].clone(), request["cache_lost"]["value"].as_u64());
     assert_eq!(cause(&client.accounted(2)), (Value::Null, Some(0)));
-    assert_eq!(cause(&ours), (json!("ours"), Some(41_000)));
+    assert_eq!(cause(&ours), (json!("ours"), Some(9_010)));
     assert_eq!(cause(&client.accounted(4)), (Value::Null, Some(0)));
-    assert_eq!(cause(&theirs), (json!("client"), Some(15_100)));
+    assert_eq!(cause(&theirs), (json!("client"), Some(15_010)));
     assert_eq!(cause(&api), (json!("api"), Some(19_000)));
     let explained = client.sandbox.text(&["proxy", "explain", "3"]);
-    assert!(explained.contains("cache lost    ~41k by aperture\nsaved         "), "{explained}");
+    assert!(explained.contains("cache lost    ~9k by aperture\nsaved         "), "{explained}");
     let status = client.sandbox.text(&["proxy", "status"]);
-    let lost = "cache lost ~41k by aperture in 1 request, ~15k by the client in 1 request, ~19k by the API in 1 request\n";
+    let lost = "cache lost ~9k by aperture in 1 request, ~15k by the client in 1 request, ~19k by the API in 1 request\n";
     assert!(status.contains("from the clients, ~") && status.ends_with(lost), "{status}");
     // Tokens that the cache would have held are not saved at the full price.
     let request = client.accounted(4);

@@ -45,6 +45,8 @@ pub struct CacheFacts {
     pub expected_tokens: u64,
     /// Tokens that this request read from it.
     pub read_tokens: u64,
+    /// Tokens of this request that were not read from it.
+    pub paid_tokens: u64,
     /// Milliseconds since the previous request.
     pub idle_milliseconds: i64,
     /// Lifetime of the cache entries, in milliseconds.
@@ -68,7 +70,8 @@ pub struct CacheLoss {
 /// Returns the cache loss of a request; `None` if it read what was to be expected. The loss of expired entries has no
 /// other cause, even if the prompt was changed meanwhile.
 pub fn cache_loss(facts: &CacheFacts) -> Option<CacheLoss> {
-    let tokens = facts.expected_tokens.saturating_sub(facts.read_tokens);
+    // Content that is no longer sent is not read either, and costs nothing.
+    let tokens = facts.expected_tokens.saturating_sub(facts.read_tokens).min(facts.paid_tokens);
     if tokens < SMALLEST_LOSS || (tokens as f64) < facts.expected_tokens as f64 * TOLERANCE {
         return None;
     }
@@ -130,6 +133,7 @@ mod tests {
     const LOST: CacheFacts = CacheFacts {
         expected_tokens: 50_000,
         read_tokens: 10_000,
+        paid_tokens: 45_000,
         idle_milliseconds: 1_000,
         lifetime_milliseconds: FIVE_MINUTES,
         client_difference: None,
@@ -163,6 +167,14 @@ mod tests {
             let facts = CacheFacts { expected_tokens, read_tokens, ..facts };
             assert_eq!(cache_loss(&facts).is_some(), is_loss, "{expected_tokens} {read_tokens}");
         }
+    }
+
+    #[test]
+    fn content_that_is_no_longer_sent_is_not_lost() {
+        let facts = CacheFacts { sent_difference: Some(1), read_tokens: 30_000, paid_tokens: 300, ..LOST };
+        assert_eq!(cache_loss(&facts), None);
+        let facts = CacheFacts { paid_tokens: 5_000, ..facts };
+        assert_eq!(cache_loss(&facts), Some(CacheLoss { tokens: 5_000, cause: LossCause::Ours }));
     }
 
     #[test]
