@@ -43,4 +43,4 @@ pub use session_id::{id_starts_with, is_subagent_id, split_id};
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};
-pub use window_change::{BlockAddress, NewContent, SentContent, WindowChange, WindowHunk};
+pub use window_change::{BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk};

@@ -35,6 +35,12 @@ pub struct WindowHunk {
     pub before: Vec<SentContent>,
     /// The number of equal places before it.
     pub occurrence: u32,
+    /// The contents before the anchor, if the client renders it, from the last one on that it does not render.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lead: Vec<SentContent>,
+    /// The contents after the place, if the client renders its last one, up to the first one that it does not render.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trail: Vec<SentContent>,
     /// The contents in their place.
     pub after: Vec<NewContent>,
     /// True if no content follows: texts of the system then follow the next prompt.
@@ -53,6 +59,21 @@ pub struct SentContent {
     /// XXH3-128 of the content of its first block.
     #[serde(with = "super::key::digits")]
     pub block: Key,
+    /// The form in which the client renders it; `None` if its words follow from the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<Rendered>,
+}
+
+/// The form of a content that the client renders: its words in a request can differ from those that follow from the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rendered {
+    /// A text around or in the place of recorded data.
+    Text,
+    /// A tool result with texts of the client.
+    Result,
+    /// A text that has no block. The client can leave it out.
+    Generated,
 }
 
 /// A content at a changed place.

@@ -22,6 +22,11 @@ impl Clean {
         self.0
     }
 
+    /// Returns the text as a notification of the desktop, as terminals read it.
+    pub fn as_notification(self) -> Clean {
+        Clean(format!("\x1b]9;{}\x07", self.0.trim_end().replace('\n', " ")))
+    }
+
     /// Returns the text for a full-screen display: it overwrites the current content, after `empty_lines` empty lines.
     pub fn on_screen(self, empty_lines: usize) -> Clean {
         Clean(format!("{}\x1b[H{}\x1b[J", "\n".repeat(empty_lines), self.0.replace('\n', "\x1b[K\n")))

@@ -17,6 +17,8 @@ pub struct HookReport {
     pub context: Option<String>,
     /// The replacement for the tool output.
     pub output: Option<Value>,
+    /// The text for the person, which the model does not receive.
+    pub message: Option<String>,
     /// True if the client reads the answer as plain text.
     plain: bool,
 }
@@ -24,17 +26,22 @@ pub struct HookReport {
 impl HookReport {
     /// Returns an answer with additional context for the model.
     pub fn context(event: &'static str, text: &str) -> HookReport {
-        HookReport { event, context: Some(limited(text)), output: None, plain: false }
+        HookReport { event, context: Some(limited(text)), output: None, message: None, plain: false }
     }
 
     /// Returns an answer that the client reads as plain text.
     pub fn plain(event: &'static str, text: &str) -> HookReport {
-        HookReport { event, context: Some(limited(text)), output: None, plain: true }
+        HookReport { event, context: Some(limited(text)), output: None, message: None, plain: true }
+    }
+
+    /// Returns an answer without a context.
+    pub fn empty(event: &'static str) -> HookReport {
+        HookReport { event, context: None, output: None, message: None, plain: false }
     }
 
     /// Returns an answer that replaces the output of a tool.
     pub fn output(event: &'static str, output: Value) -> HookReport {
-        HookReport { event, context: None, output: Some(output), plain: false }
+        HookReport { event, context: None, output: Some(output), message: None, plain: false }
     }
 }
 
@@ -57,7 +64,14 @@ impl Report for HookReport {
         if let Some(output) = &self.output {
             answer["updatedToolOutput"] = output.clone();
         }
-        format!("{}\n", json!({"hookSpecificOutput": answer}))
+        let mut whole = json!({});
+        if self.context.is_some() || self.output.is_some() {
+            whole["hookSpecificOutput"] = answer;
+        }
+        if let Some(message) = &self.message {
+            whole["systemMessage"] = Value::from(&**message);
+        }
+        format!("{whole}\n")
     }
 }
 

@@ -1,6 +1,6 @@
 use super::{Paint, Report, Style, age, amount, clip, plural, printable};
 use crate::model::{
-    Actor, BlockNumber, History, Operation, OperationId, OperationKind, Proposal, ProposalStatus, Snapshot, Verb,
+    Actor, BlockNumber, History, Operation, OperationId, OperationKind, OperationState, Proposal, ProposalStatus, Snapshot, Verb,
 };
 use comfy_table::{CellAlignment, Table, presets};
 use unicode_width::UnicodeWidthStr;
@@ -39,6 +39,8 @@ pub struct LogRow {
     pub undone_by: Option<OperationId>,
     /// The change that an undo or a redo refers to.
     pub about: Option<OperationId>,
+    /// True if it is in force in requests and not yet in the file.
+    pub is_deferred: bool,
 }
 
 impl LogRow {
@@ -63,6 +65,7 @@ impl LogRow {
             inverts: operation.inverts,
             undone_by: history.undone_by(operation.id),
             about,
+            is_deferred: operation.state == OperationState::Deferred,
         }
     }
 }
@@ -160,6 +163,7 @@ impl Report for LogReport {
                 .collect();
             let about = row.about.map(|id| format!(" (of {id})")).unwrap_or_default();
             let by = match (row.undone_by, row.kind) {
+                (None, _) if row.is_deferred => " (deferred)".to_owned(),
                 (None, _) => String::new(),
                 (Some(by), OperationKind::Undo) => format!(" (redone by {by})"),
                 (Some(by), _) => format!(" (undone by {by})"),

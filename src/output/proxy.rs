@@ -1,5 +1,5 @@
-use super::{Paint, Report, Style, age, amount, bytes, clip, padded, plural, printable, short_id, time};
-use crate::model::BilledTokens;
+use super::{Paint, Report, Style, age, amount, bytes, clip, padded, plural, printable, short_id, time, unapplied};
+use crate::model::{BilledTokens, OperationId};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -95,6 +95,9 @@ pub struct ProxyStatusReport {
     /// The tokens of all requests with a bill.
     #[serde(default)]
     pub tokens: ProxyTokens,
+    /// The sessions with operations whose contents the last request did not have, each with these operations.
+    #[serde(default)]
+    pub unapplied: Vec<(String, Vec<OperationId>)>,
 }
 
 /// The tokens of the requests that passed a proxy.
@@ -131,6 +134,7 @@ impl ProxyStatusReport {
             errors: 0,
             stopping: false,
             tokens: ProxyTokens::default(),
+            unapplied: Vec::new(),
         }
     }
 }
@@ -147,7 +151,8 @@ impl ProxyTokens {
         }
         let mut text = format!("tokens     ~{} from the clients, ~{} sent\n", amount(self.client), amount(self.sent));
         if self.saved_full_price.abs() >= 0.5 {
-            text.push_str(&format!("saved      {}\n", saved(self.saved_full_price, Some(self.saved_dollars))));
+            let (label, saved) = saved(self.saved_full_price, Some(self.saved_dollars));
+            text.push_str(&format!("{label}      {saved}\n"));
         }
         let lost = CAUSES.iter().zip(self.losses).zip(self.lost).filter(|((_, losses), _)| *losses > 0);
         let lost =
@@ -160,12 +165,14 @@ impl ProxyTokens {
     }
 }
 
-/// Returns a saving in tokens and dollars. Tokens that the cache would have held count at its price.
-fn saved(full_price_tokens: f64, dollars: Option<f64>) -> String {
-    let sign = if full_price_tokens < 0.0 { "−" } else { "" };
+/// Returns a saving in tokens and dollars, with its label. Tokens that the cache would have held count at its price.
+fn saved(full_price_tokens: f64, dollars: Option<f64>) -> (&'static str, String) {
+    let is_loss = full_price_tokens < 0.0;
     let tokens = amount(full_price_tokens.abs().round() as u64);
-    let dollars = dollars.filter(|dollars| dollars.abs() >= 0.0005).map(|dollars| format!(" ({sign}~${:.3})", dollars.abs()));
-    format!("{sign}~{tokens} tokens at the full price{}", dollars.unwrap_or_default())
+    let dollars = dollars.map(|dollars| if is_loss { -dollars } else { dollars }).filter(|dollars| dollars.abs() >= 0.0005);
+    let dollars = dollars.map(|dollars| format!(" ({}~${:.3})", if dollars < 0.0 { "−" } else { "" }, dollars.abs()));
+    let label = if is_loss { "extra" } else { "saved" };
+    (label, format!("~{tokens} tokens at the full price{}", dollars.unwrap_or_default()))
 }
 
 impl Report for ProxyStatusReport {
@@ -193,6 +200,9 @@ impl Report for ProxyStatusReport {
             self.running_requests, self.changed, self.errors
         ));
         text.push_str(&self.tokens.text());
+        for (session, operations) in &self.unapplied {
+            text.push_str(&format!("unapplied  {}\n", unapplied(operations, &printable(session))));
+        }
         text
     }
 }
@@ -328,7 +338,8 @@ impl Report for ProxyRequestReport {
             field("cache lost", &format!("~{} {by}", amount(request.lost_tokens)));
         }
         if request.saved_full_price_tokens.abs() >= 0.5 {
-            field("saved", &saved(request.saved_full_price_tokens, request.saved_dollars));
+            let (label, saved) = saved(request.saved_full_price_tokens, request.saved_dollars);
+            field(label, &saved);
         }
         field("added", &added(request));
         field("status", &state(request, style));

@@ -2,7 +2,7 @@ use super::pending::{PendingChanges, difference};
 use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, tokens, unit, wrap};
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry, Suggestion, SuggestionKind};
-use crate::model::{Damage, Fault, Hidden, TokenCount, Zone};
+use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone};
 use unicode_width::UnicodeWidthStr;
 
 /// The status of a session, for one screen.
@@ -34,6 +34,8 @@ pub struct StatusReport {
     pub agent: &'static str,
     /// The reason why a proxy sends the requests of the session unchanged, if the API refused changed ones.
     pub refused: Option<String>,
+    /// The operations in force whose contents the last request through a proxy did not have.
+    pub unapplied: Vec<OperationId>,
     /// The changes by the model in the last turn, as a sentence.
     pub activity: Option<String>,
     /// The session that it was forked from.
@@ -177,6 +179,10 @@ impl StatusReport {
         }
         if let Some(reason) = &self.refused {
             let text = format!("proxy     requests are sent as the client writes them: {reason}");
+            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        }
+        if !self.unapplied.is_empty() {
+            let text = format!("unapplied {}", unapplied(&self.unapplied, &self.session));
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
         }
         if let Some(activity) = &self.activity {
@@ -346,6 +352,15 @@ impl StatusReport {
             lines.extend(damage.iter().map(|line| style.paint(Paint::Warning, line)));
         }
     }
+}
+
+/// Returns a sentence about operations whose contents the last request did not have.
+pub fn unapplied(operations: &[OperationId], session: &str) -> String {
+    let numbers = operations.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let (noun, verb, it) = if operations.len() == 1 { ("operation", "is", "its") } else { ("operations", "are", "their") };
+    format!(
+        "{noun} {numbers} {verb} not in effect: the last request did not have {it} contents; to apply: /resume {session} in the client"
+    )
 }
 
 /// Returns a path relative to a directory, if it is inside the directory.

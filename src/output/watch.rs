@@ -71,6 +71,7 @@ fn event_lines(happening: &ActivityEvent, room: usize) -> Vec<EventLine> {
             let line = |suggestion| ("next", Paint::Dim, suggested(suggestion, room));
             suggestions.iter().map(line).collect()
         }
+        ActivityEvent::ContextChangedByModel { summary } => vec![("model", Paint::Good, summary.clone())],
         ActivityEvent::PolicyRefused { reason } => vec![("policy", Paint::Warning, reason.clone())],
     }
 }

@@ -5,7 +5,8 @@ use super::block_edits::occurrences;
 use super::draft::Draft;
 use super::revision::Revision;
 use crate::model::{
-    BlockAddress, BlockKind, BlockNumber, Key, NewContent, Role, SentContent, Session, Window, WindowChange, WindowHunk,
+    BlockAddress, BlockKind, BlockNumber, Flags, Key, NewContent, Rendered, Role, SentContent, Session, Window, WindowChange,
+    WindowHunk,
 };
 use crate::provider::{Change, Message, Part, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,6 +21,7 @@ struct Item {
     block: Key,
     /// Equal for contents with equal texts; the hash of its only block if it is sent unchanged.
     signature: Key,
+    rendered: Option<Rendered>,
 }
 
 impl Item {
@@ -175,8 +177,25 @@ impl Requests<'_> {
         let occurrence = if pattern.is_empty() { 0 } else { (0..start).filter(|place| is_equal(*place)).count() as u32 };
         let anchor = if old.start > 0 { Some(self.sent(&self.old[start])?) } else { None };
         let before = self.old[old.clone()].iter().map(|item| self.sent(item)).collect::<Result<_, _>>()?;
+        let (lead, trail) = self.bounds(start..old.end);
+        let sent = |items: &[Item]| items.iter().map(|item| self.sent(item)).collect::<Result<Vec<_>, _>>();
+        let (lead, trail) = (sent(&self.old[lead])?, sent(&self.old[trail])?);
         let after = self.new[new].iter().map(|item| self.new_content(old.clone(), item)).collect::<Result<_, _>>()?;
-        Ok(WindowHunk { anchor, before, occurrence, after, is_last })
+        Ok(WindowHunk { anchor, before, occurrence, lead, trail, after, is_last })
+    }
+
+    /// Returns the contents around some that bound them: they begin and end with a content that the client does not render.
+    fn bounds(&self, place: Range<usize>) -> (Range<usize>, Range<usize>) {
+        let is_exact = |item: &Item| item.rendered.is_none();
+        let (mut lead, mut trail) = (place.start, place.end);
+        if self.old[place.clone()].first().is_some_and(|item| !is_exact(item)) {
+            lead = self.old[..place.start].iter().rposition(is_exact).unwrap_or(0);
+        }
+        if self.old[place.clone()].last().is_some_and(|item| !is_exact(item)) {
+            let next = self.old[place.end..].iter().position(is_exact);
+            trail = next.map_or(self.old.len(), |next| place.end + next + 1);
+        }
+        (lead..place.start, place.end..trail)
     }
 
     fn new_content(&self, old: Range<usize>, item: &Item) -> Result<NewContent, PlanError> {
@@ -197,7 +216,12 @@ impl Requests<'_> {
             Some(BlockKind::Attachment | BlockKind::Text) if is_new && item.role != Role::Assistant => {
                 NewContent::Text(item.role, text)
             }
-            _ => NewContent::Kept(SentContent { role: item.role, sent: Key::from_bytes(text.as_bytes()), block: item.block }),
+            _ => NewContent::Kept(SentContent {
+                role: item.role,
+                sent: Key::from_bytes(text.as_bytes()),
+                block: item.block,
+                rendered: item.rendered,
+            }),
         })
     }
 
@@ -207,7 +231,7 @@ impl Requests<'_> {
             true => item.signature,
             false => Key::from_bytes(text(&item.part, |number| self.draft.content(number))?.as_bytes()),
         };
-        Ok(SentContent { role: item.role, sent, block: item.block })
+        Ok(SentContent { role: item.role, sent, block: item.block, rendered: item.rendered })
     }
 
     fn new_text(&self, item: &Item) -> Result<String, PlanError> {
@@ -236,10 +260,29 @@ fn items(session: &Session, messages: &[Message]) -> Vec<Item> {
                 Source::Result { of, text } => Key(hash(of).0 ^ Key::from_bytes(text.as_bytes()).0),
             };
             let signature = if is_plain(part) { block } else { signature(part, block, &hash) };
-            items.push(Item { role, part: part.clone(), block, signature });
+            items.push(Item { role, part: part.clone(), block, signature, rendered: rendered(session, role, part) });
         }
     }
     items
+}
+
+/// Returns the form of a content that the client renders.
+fn rendered(session: &Session, role: Role, part: &Part) -> Option<Rendered> {
+    let number = match part.source {
+        Source::Block(number) => number,
+        Source::Text(_) => return (role == Role::User).then_some(Rendered::Generated),
+        Source::Result { .. } => return Some(Rendered::Result),
+    };
+    let block = &session.blocks[number as usize - 1];
+    let is_joined = !part.added.is_empty() || part.reminder.is_some();
+    match block.kind {
+        BlockKind::ToolResult if is_joined || session.rows[block.row as usize].flags.any(Flags::LOADS_TOOLS) => {
+            Some(Rendered::Result)
+        }
+        BlockKind::Attachment => Some(Rendered::Text),
+        BlockKind::Text if is_joined => Some(Rendered::Text),
+        _ => None,
+    }
 }
 
 /// Returns true if a part is one block, unchanged.

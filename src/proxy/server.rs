@@ -237,6 +237,7 @@ impl Proxy {
             errors: totals.errors,
             stopping: *self.phase.borrow() != Phase::Serving,
             tokens: self.requests.tokens(),
+            unapplied: proxied::all_unapplied(&self.env),
         }
     }
 

@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_wire_calls.sql"),
     include_str!("migrations/0011_window_changes.sql"),
     include_str!("migrations/0012_deferred.sql"),
+    include_str!("migrations/0013_unapplied.sql"),
 ];
 
 /// Longest wait of a command for another process that has locked the store.

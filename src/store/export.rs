@@ -559,12 +559,31 @@ mod tests {
         };
         let block_edit =
             BlockEdit { content: Key(8), occurrence: 0, text: "a".to_owned(), level: Level::Trimmed, reason: String::new() };
-        let content = SentContent { role: Role::User, sent: Key(u128::MAX), block: Key(7) };
+        let content = SentContent { role: Role::User, sent: Key(u128::MAX), block: Key(7), rendered: None };
         let contents = vec![NewContent::Kept(content), NewContent::Changed(content, "b".to_owned())];
         let text = NewContent::Text(Role::System, "digest \u{0}".to_owned());
-        let hunk = WindowHunk { anchor: Some(content), before: vec![content], occurrence: 1, after: contents, is_last: true };
+        let hunk = WindowHunk {
+            anchor: Some(content),
+            before: vec![content],
+            occurrence: 1,
+            lead: vec![content],
+            trail: Vec::new(),
+            after: contents,
+            is_last: true,
+        };
         let window = WindowChange {
-            hunks: vec![hunk, WindowHunk { anchor: None, before: Vec::new(), occurrence: 0, after: vec![text], is_last: false }],
+            hunks: vec![
+                hunk,
+                WindowHunk {
+                    anchor: None,
+                    before: Vec::new(),
+                    occurrence: 0,
+                    lead: Vec::new(),
+                    trail: Vec::new(),
+                    after: vec![text],
+                    is_last: false,
+                },
+            ],
             removed: vec![BlockAddress { content: Key(9), occurrence: 3 }],
             restored: Vec::new(),
         };

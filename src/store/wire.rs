@@ -28,6 +28,8 @@ pub struct WireLine {
     pub dropped: Vec<Key>,
     /// The reason why requests are sent as the client writes them.
     pub observed: Option<String>,
+    /// The operations whose contents the last request did not have.
+    pub unapplied: Vec<OperationId>,
 }
 
 /// A text that requests contain after a prompt.
@@ -85,11 +87,14 @@ impl Store {
 
     /// Returns the state of a line of requests; `None` before the first request that was changed.
     pub fn wire_line(&self, session: &str, line: &str) -> Result<Option<WireLine>, StoreError> {
-        let sql = "SELECT point, dropped, observed FROM wire_lines WHERE session = ?1 AND line = ?2";
+        let sql = "SELECT point, dropped, observed, unapplied FROM wire_lines WHERE session = ?1 AND line = ?2";
         let read = |row: &Row<'_>| {
             let dropped: Vec<u8> = row.get(1)?;
             let keys = dropped.chunks(16).map(|bytes| key(bytes, 1)).collect::<Result<_, _>>()?;
-            Ok(WireLine { point: row.get(0)?, dropped: keys, observed: row.get(2)? })
+            let unapplied: Vec<u8> = row.get(3)?;
+            let number = |bytes: &[u8; 4]| OperationId::from_be_bytes(*bytes);
+            let unapplied = unapplied.as_chunks().0.iter().map(number).collect();
+            Ok(WireLine { point: row.get(0)?, dropped: keys, observed: row.get(2)?, unapplied })
         };
         self.connection.prepare_cached(sql)?.query_row([session, line], read).optional().map_err(damaged)
     }
@@ -97,9 +102,24 @@ impl Store {
     /// Stores the state of a line of requests.
     pub fn save_wire_line(&self, session: &str, line: &str, state: &WireLine) -> Result<(), StoreError> {
         let dropped: Vec<u8> = state.dropped.iter().flat_map(|key| key.0.to_be_bytes()).collect();
-        let sql = "INSERT OR REPLACE INTO wire_lines VALUES (?1, ?2, ?3, ?4, ?5)";
-        self.connection.execute(sql, params![session, line, state.point, dropped, state.observed])?;
+        let unapplied: Vec<u8> = state.unapplied.iter().flat_map(|operation| operation.to_be_bytes()).collect();
+        let sql = "INSERT OR REPLACE INTO wire_lines (session, line, point, dropped, observed, unapplied)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        self.connection.execute(sql, params![session, line, state.point, dropped, state.observed, unapplied])?;
         Ok(())
+    }
+
+    /// Returns the sessions whose last request did not have the contents of an operation.
+    pub fn sessions_with_unapplied(&self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT session FROM wire_lines WHERE line = '' AND unapplied <> x'' AND observed IS NULL ORDER BY session";
+        Ok(self.connection.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the reason why requests of a session are no longer changed, the first time that it is called after they are not.
+    pub fn take_refusal(&self, session: &str) -> Result<Option<String>, StoreError> {
+        let sql = "UPDATE wire_lines SET announced = 1
+                   WHERE session = ?1 AND line = '' AND observed IS NOT NULL AND announced = 0 RETURNING observed";
+        Ok(self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
     }
 
     /// Returns the texts that requests of a line contain, oldest first.
@@ -181,11 +201,22 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).unwrap();
         assert_eq!(store.wire_line("s", "").unwrap(), None);
-        let line = WireLine { point: 3, dropped: vec![Key(1), Key(u128::MAX)], observed: Some("refused".to_owned()) };
+        let line = WireLine {
+            point: 3,
+            dropped: vec![Key(1), Key(u128::MAX)],
+            observed: Some("refused".to_owned()),
+            unapplied: vec![7, 8],
+        };
         store.save_wire_line("s", "", &line).unwrap();
         store.save_wire_line("s", "agent", &WireLine::default()).unwrap();
         assert_eq!(store.wire_line("s", "").unwrap(), Some(line));
         assert_eq!(store.wire_line("s", "agent").unwrap(), Some(WireLine::default()));
+        assert_eq!(store.take_refusal("agent").unwrap(), None);
+        assert_eq!(store.take_refusal("s").unwrap().as_deref(), Some("refused"));
+        assert_eq!(store.take_refusal("s").unwrap(), None, "once");
+        assert!(store.sessions_with_unapplied().unwrap().is_empty(), "its requests are not changed at all");
+        store.save_wire_line("s", "", &WireLine { unapplied: vec![7], ..WireLine::default() }).unwrap();
+        assert_eq!(store.sessions_with_unapplied().unwrap(), ["s"]);
     }
 
     #[test]

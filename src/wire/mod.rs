@@ -17,7 +17,7 @@ mod window;
 pub use crate::provider::{RequestApi, RequestHead};
 pub use calls::TOOL;
 pub use pipeline::{PipelineSettings, Stage, StageNote};
-pub use session::WireError;
+pub use session::{WireError, unapplied};
 pub use texts::{PreparedText, TextKind};
 
 use crate::model::WithheldReply;

@@ -132,7 +132,9 @@ fn changed(
         facts.note(Stage::Condensation, format!("{} left out: the content before changed", plural(left_out, "thinking block")));
     }
     state.point = last;
-    (is_new && (last > 0 || line.state.is_some())).then_some(state)
+    let is_known = state.unapplied == folded.unapplied;
+    state.unapplied.clone_from(&folded.unapplied);
+    (!is_known || is_new && (last > 0 || line.state.is_some())).then_some(state)
 }
 
 /// Returns the element of a content of the conversation, by the number of contents before it, and the content before it there.

@@ -3,7 +3,7 @@
 use super::OpenStore;
 use super::contents::Contents;
 use super::texts::PreparedText;
-use crate::model::{Key, WithheldReply};
+use crate::model::{Key, OperationId, WithheldReply};
 use crate::provider::{KnownElements, by_name};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
 use rustc_hash::FxHashMap;
@@ -238,6 +238,21 @@ fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireEr
         replies: store.withheld_replies(session, line)?,
         refusals: 0,
     })
+}
+
+/// Returns the operations in force whose contents the last request of a session did not have.
+///
+/// # Errors
+///
+/// The store cannot be read.
+pub fn unapplied(store: &Store, session: &str) -> Result<Vec<OperationId>, WireError> {
+    let state = store.wire_line(session, "")?.filter(|state| state.observed.is_none()).unwrap_or_default();
+    if state.unapplied.is_empty() {
+        return Ok(Vec::new());
+    }
+    let contents = read(Some(store), session, "")?.contents;
+    let in_force = contents.windows(contents.last()).map(|(operation, _)| *operation);
+    Ok(in_force.filter(|operation| state.unapplied.contains(operation)).collect())
 }
 
 /// Returns the stored texts of the values that operations replaced, if an operation restores them without naming them.

@@ -4,8 +4,11 @@ use super::contents::Contents;
 use super::session::Line;
 use super::{RequestFacts, Stage};
 use crate::engine::plural;
-use crate::model::{BlockKind, Key, NewContent, OperationId, Role, SentContent, WindowChange, WindowHunk};
+use crate::model::{BlockKind, Key, NewContent, OperationId, Rendered, Role, SentContent, WindowChange, WindowHunk};
 use crate::provider::{Piece, RequestBody};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A request after the changes of the window.
@@ -18,6 +21,8 @@ pub(super) struct Folded {
     pub first: Option<usize>,
     /// True if no content is left that is gone by the log.
     pub is_folded: bool,
+    /// The operations whose contents the request does not have.
+    pub unapplied: Vec<OperationId>,
 }
 
 /// A content of the conversation.
@@ -28,6 +33,7 @@ struct Item {
     /// Its form in the file of the client, if that form differs.
     recorded: Option<Key>,
     is_result: bool,
+    is_text: bool,
 }
 
 /// The contents of a request while changes are applied.
@@ -37,6 +43,15 @@ struct Conversation<'a> {
     items: Vec<Item>,
     /// The contents of the request that changes removed.
     removed: Vec<Item>,
+    /// The contents that the client rendered in other words, by their places in the body: the blocks that changes name them by.
+    rendered: FxHashMap<(usize, usize), Key>,
+}
+
+/// The contents that a hunk replaces.
+struct Place {
+    items: Range<usize>,
+    /// The item that is each content of [`WindowHunk::before`]; `None` if the client left it out.
+    before: Vec<Option<usize>>,
 }
 
 /// The result of one change.
@@ -59,7 +74,8 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let (now, outcomes) = start.at(last, body);
     // A change that a later one builds on is no longer in the request.
     let known = outcomes.iter().rposition(|(_, outcome)| *outcome != Outcome::Unknown).map_or(0, |place| place + 1);
-    for (operation, _) in &outcomes[known..] {
+    let unapplied: Vec<OperationId> = outcomes[known..].iter().map(|(operation, _)| *operation).collect();
+    for operation in &unapplied {
         facts.note(
             Stage::Condensation,
             format!("operation {operation} of the log is left out: the request has not all of its contents"),
@@ -70,12 +86,13 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let first = (now.items != then.items).then_some(common);
     let is_folded = known == outcomes.len();
     if now.items == start.items {
-        return Folded { body: None, first, is_folded };
+        return Folded { body: None, first, is_folded, unapplied };
     }
     let pieces: Vec<Piece> = now.items.iter().map(|item| item.piece.clone()).collect();
     let Some(written) = body.recompose(&pieces) else {
         facts.note(Stage::Condensation, "the changes of the window are left out: the messages of the request have another form");
-        return Folded { body: None, first: None, is_folded: false };
+        let unapplied = outcomes.iter().map(|(operation, _)| *operation).collect();
+        return Folded { body: None, first: None, is_folded: false, unapplied };
     };
     let stays = pieces.iter().filter(|piece| piece.place.is_some()).count();
     let (gone, added) = (start.items.len() - stays, pieces.len() - stays);
@@ -83,7 +100,7 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let applied = applied.collect::<Vec<_>>().join(", ");
     let changed = format!("{} left out and {} added", plural(gone, "content"), plural(added, "text"));
     facts.note(Stage::Condensation, format!("{changed} as in the log (operation {applied})"));
-    Folded { body: Some(written), first, is_folded }
+    Folded { body: Some(written), first, is_folded, unapplied }
 }
 
 impl<'a> Conversation<'a> {
@@ -92,9 +109,11 @@ impl<'a> Conversation<'a> {
             let (element, content) = piece.place?;
             let element = &body.elements[element];
             let (kind, sent) = element.contents[content];
-            Some(Item { sent, recorded: element.recorded(content), is_result: kind == BlockKind::ToolResult, piece })
+            let (is_result, is_text) = (kind == BlockKind::ToolResult, matches!(kind, BlockKind::Text | BlockKind::Attachment));
+            Some(Item { sent, recorded: element.recorded(content), is_result, is_text, piece })
         };
-        Conversation { contents, items: body.pieces().into_iter().filter_map(item).collect(), removed: Vec::new() }
+        let items = body.pieces().into_iter().filter_map(item).collect();
+        Conversation { contents, items, removed: Vec::new(), rendered: FxHashMap::default() }
     }
 
     /// Returns the conversation at a point of the log, and the result of each change.
@@ -115,10 +134,13 @@ impl<'a> Conversation<'a> {
             return Outcome::Present;
         }
         let mut changed = self.clone();
-        let mut is_whole = true;
+        let places: Vec<Option<Place>> = change.hunks.iter().map(|hunk| self.find(hunk)).collect();
+        let found = || places.iter().flatten();
+        let mut is_whole = found().zip(found().skip(1)).all(|(place, next)| place.items.end <= next.items.start);
         // The places of earlier hunks stay where they are.
-        for hunk in change.hunks.iter().rev() {
-            is_whole &= changed.replace(hunk, body).is_some() || is_text_only(hunk);
+        for (hunk, place) in change.hunks.iter().zip(&places).rev() {
+            let is_replaced = place.as_ref().is_some_and(|place| changed.replace(hunk, place, body).is_some());
+            is_whole &= is_replaced || is_text_only(hunk);
         }
         if !is_whole {
             return Outcome::Unknown;
@@ -128,17 +150,25 @@ impl<'a> Conversation<'a> {
         outcome
     }
 
-    /// Replaces the contents of a place; `None` if the request does not have them.
-    fn replace(&mut self, hunk: &WindowHunk, body: &RequestBody<'_>) -> Option<()> {
-        let mut start = self.find(hunk)?;
+    /// Replaces the contents of a place; `None` if the request does not have all of those that stay.
+    fn replace(&mut self, hunk: &WindowHunk, place: &Place, body: &RequestBody<'_>) -> Option<()> {
+        let Range { mut start, mut end } = place.items;
         if hunk.is_last && hunk.before.is_empty() {
             // Results directly follow their calls.
             start += self.items[start..].iter().take_while(|item| item.is_result).count();
+            end = start;
         }
         if hunk.before.is_empty() && !hunk.after.is_empty() && self.has(start, &hunk.after) {
             return Some(());
         }
-        let mut old: Vec<Item> = self.items[start..start + hunk.before.len()].to_vec();
+        let mut old: Vec<(SentContent, Item)> = Vec::new();
+        for (content, item) in hunk.before.iter().zip(&place.before) {
+            let Some(item) = item.map(|item| self.items[item].clone()) else { continue };
+            if let Some(place) = item.piece.place.filter(|_| !self.is(&item, content)) {
+                self.rendered.insert(place, content.block);
+            }
+            old.push((*content, item));
+        }
         let mut restored = Vec::new();
         let mut new = Vec::new();
         for content in &hunk.after {
@@ -148,18 +178,21 @@ impl<'a> Conversation<'a> {
                     sent: Key::from_bytes(text.as_bytes()),
                     recorded: None,
                     is_result: false,
+                    is_text: true,
                 },
                 NewContent::Changed(content, text) => {
-                    let mut item = old.remove(old.iter().position(|item| self.is(item, content))?);
-                    let sent = Key::from_bytes(text.as_bytes());
-                    if item.sent != sent {
-                        item.piece.text = Some(text.as_str().into());
-                        item.sent = sent;
+                    let mut item = self.take(&mut old, content)?;
+                    let is_rendered = content.rendered == Some(Rendered::Text) && self.rendered_as(&item).is_some();
+                    let text = if is_rendered { rendered_text(body, &item, text) } else { Some(Cow::Borrowed(&**text)) };
+                    if let Some(text) = text.filter(|text| item.sent != Key::from_bytes(text.as_bytes())) {
+                        item.sent = Key::from_bytes(text.as_bytes());
+                        item.piece.text = Some((&*text).into());
                     }
                     item
                 }
-                NewContent::Kept(content) => match old.iter().position(|item| self.is(item, content)) {
-                    Some(place) => old.remove(place),
+                NewContent::Kept(content) => match self.take(&mut old, content) {
+                    Some(item) => item,
+                    None if content.rendered == Some(Rendered::Generated) => continue,
                     None => {
                         let is_free = |place: &usize| !restored.contains(place) && self.is(&self.removed[*place], content);
                         let place = (0..self.removed.len()).find(is_free)?;
@@ -174,17 +207,24 @@ impl<'a> Conversation<'a> {
             place += 1;
             !restored.contains(&(place - 1))
         });
-        self.removed.extend(old.into_iter().filter(|item| item.piece.place.is_some()));
+        self.removed.extend(old.into_iter().map(|(_, item)| item).filter(|item| item.piece.place.is_some()));
         self.removed.sort_by_key(|item| item.piece.place);
-        self.end_text(hunk, start, &mut new, body);
+        self.end_text(hunk, end, &mut new, body);
         // The client sends the texts of the system after the prompt that follows.
         let is_late = |item: &Item| hunk.is_last && item.piece.place.is_none() && item.piece.role == Role::System;
         let late = new.split_off(new.iter().rposition(|item| !is_late(item)).map_or(0, |place| place + 1));
-        let end = start + new.len();
-        self.items.splice(start..start + hunk.before.len(), new);
-        let prompt = self.items[end..].iter().take_while(|item| item.piece.role == Role::User).count();
-        self.items.splice(end + prompt..end + prompt, late);
+        let new_end = start + new.len();
+        self.items.splice(start..end, new);
+        let prompt = self.items[new_end..].iter().take_while(|item| item.piece.role == Role::User).count();
+        self.items.splice(new_end + prompt..new_end + prompt, late);
         Some(())
+    }
+
+    /// Takes the item that is a content of a hunk; `None` if no item is left that is.
+    fn take(&self, old: &mut Vec<(SentContent, Item)>, content: &SentContent) -> Option<Item> {
+        let exact = old.iter().position(|(known, _)| known == content);
+        let place = exact.or_else(|| old.iter().position(|(_, item)| self.is(item, content)))?;
+        Some(old.remove(place).1)
     }
 
     /// Returns true if these texts are at a place already.
@@ -198,33 +238,103 @@ impl<'a> Conversation<'a> {
 
     /// Removes the line feed after a last text of the user if a reminder follows it: the client ends only the text before a prompt with
     /// one.
-    fn end_text(&self, hunk: &WindowHunk, start: usize, new: &mut [Item], body: &RequestBody<'_>) {
-        let next = self.items.get(start + hunk.before.len()).and_then(|item| item.piece.place);
+    fn end_text(&self, hunk: &WindowHunk, end: usize, new: &mut [Item], body: &RequestBody<'_>) {
+        let next = self.items.get(end).and_then(|item| item.piece.place);
         let is_reminder = next.is_some_and(|(element, content)| body.is_reminder(element, content));
         let Some(last) = new.last_mut().filter(|item| hunk.is_last && is_reminder && item.piece.place.is_none()) else { return };
         let text = last.piece.text.as_deref().and_then(|text| text.strip_suffix('\n')).map(Arc::from);
         last.piece.text = text.or(last.piece.text.take());
     }
 
-    /// Returns the place of the contents that a hunk replaces.
-    fn find(&self, hunk: &WindowHunk) -> Option<usize> {
+    /// Returns the place of the contents that a hunk replaces. Contents that the client rendered in other words are recognized by their
+    /// role and type, if the contents around them are at one place only.
+    fn find(&self, hunk: &WindowHunk) -> Option<Place> {
         let pattern: Vec<&SentContent> = hunk.anchor.iter().chain(&hunk.before).collect();
         if pattern.is_empty() {
-            return Some(0);
+            return Some(Place { items: 0..0, before: Vec::new() });
         }
         let is_here = |items: &[Item]| items.iter().zip(&pattern).all(|(item, content)| self.is(item, content));
         let mut places = self.items.windows(pattern.len()).enumerate().filter(|(_, items)| is_here(items));
-        let (place, _) = places.nth(hunk.occurrence as usize)?;
-        Some(place + usize::from(hunk.anchor.is_some()))
+        let exact = places.nth(hunk.occurrence as usize).map(|(place, _)| (place..place + pattern.len()).map(Some).collect());
+        let mut place: Vec<Option<usize>> = match exact {
+            Some(place) => place,
+            None => self.find_rendered(hunk, &pattern)?,
+        };
+        let before = place.split_off(usize::from(hunk.anchor.is_some()));
+        let start = before.iter().flatten().next().copied().or_else(|| Some(place.first().copied().flatten()? + 1))?;
+        let end = before.iter().flatten().last().map_or(start, |last| last + 1);
+        Some(Place { items: start..end, before })
+    }
+
+    /// Returns the items of the only place at which contents can be, some of them rendered in other words; `None` if there is no such
+    /// place, or more than one.
+    fn find_rendered(&self, hunk: &WindowHunk, pattern: &[&SentContent]) -> Option<Vec<Option<usize>>> {
+        let all: Vec<&SentContent> = hunk.lead.iter().chain(pattern.iter().copied()).chain(&hunk.trail).collect();
+        let is_exact = |content: &SentContent| content.rendered.is_none();
+        let starts = if is_exact(all.first()?) { self.items.len() } else { 1 };
+        if hunk.occurrence > 0 || !is_exact(all.last()?) || all.iter().all(|content| is_exact(content)) {
+            return None;
+        }
+        let mut places = (0..starts).filter_map(|start| self.aligned(start, &all));
+        let mut place = places.next().filter(|_| places.next().is_none())?;
+        place.truncate(hunk.lead.len() + pattern.len());
+        Some(place.split_off(hunk.lead.len()))
+    }
+
+    /// Returns the items from a place on that are some contents; `None` if an item there is another content.
+    fn aligned(&self, start: usize, contents: &[&SentContent]) -> Option<Vec<Option<usize>>> {
+        let mut next = start;
+        let mut items = Vec::new();
+        for content in contents {
+            let item = self.items.get(next)?;
+            let is_here = self.is(item, content) || is_rendered_as(item, content);
+            if !is_here && content.rendered != Some(Rendered::Generated) {
+                return None;
+            }
+            items.push(is_here.then_some(next));
+            next += usize::from(is_here);
+        }
+        Some(items)
     }
 
     /// Returns true if an item is a content, in any of its forms.
     fn is(&self, item: &Item, content: &SentContent) -> bool {
-        let forms = [Some(item.sent), item.recorded];
-        let is_answer = |role| role == Role::Assistant;
+        let forms = [Some(item.sent), item.recorded, self.rendered_as(item)];
         is_answer(item.piece.role) == is_answer(content.role)
             && forms.into_iter().flatten().any(|form| form == content.sent || self.contents.is_form(form, content.block))
     }
+
+    /// Returns the block of an item that the client rendered in other words.
+    fn rendered_as(&self, item: &Item) -> Option<Key> {
+        self.rendered.get(&item.piece.place?).copied()
+    }
+}
+
+fn is_answer(role: Role) -> bool {
+    role == Role::Assistant
+}
+
+/// Returns true if an item can be a content that the client renders, in other words.
+fn is_rendered_as(item: &Item, content: &SentContent) -> bool {
+    let is_type = match content.rendered {
+        Some(Rendered::Text) => item.is_text,
+        Some(Rendered::Result) => item.is_result,
+        Some(Rendered::Generated) | None => false,
+    };
+    is_type && is_answer(item.piece.role) == is_answer(content.role)
+}
+
+/// Returns the changed text of an item that the client rendered in other words; `None` if only the client knows its words. The change can
+/// be that a joined text leaves it, or the line feed at its end.
+fn rendered_text<'t>(body: &RequestBody<'_>, item: &Item, text: &'t str) -> Option<Cow<'t, str>> {
+    let (element, content) = item.piece.place?;
+    let sent = body.text(element, content)?;
+    if sent.starts_with(text) {
+        return Some(Cow::Borrowed(text));
+    }
+    let line_feed = if text.ends_with('\n') { "\n" } else { "" };
+    let words = sent.strip_suffix('\n').unwrap_or(&sent);
+    body.is_reminder(element, content).then(|| Cow::Owned([words, line_feed].concat()))
 }
 
 /// Returns true if a hunk replaces only texts, so that nothing depends on it.

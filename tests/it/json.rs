@@ -447,6 +447,14 @@ fn watched(coverage: &mut Coverage) {
     watching.until("turn_started");
     coverage.add(&watching.text());
     drop(watching);
+    let sandbox = obeying::sandbox();
+    let mut watching = Watching::new(&sandbox, &["--json"]);
+    watching.until("session_opened");
+    obeying::say(&sandbox, "@pin(20)");
+    sandbox.text(&["obey"]);
+    watching.until("context_changed_by_model");
+    coverage.add(&watching.text());
+    drop(watching);
     // No store can be made where there is a file.
     let sandbox = obeying::sandbox();
     fs::write(sandbox.home.join(".aperture"), "").unwrap();

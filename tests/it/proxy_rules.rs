@@ -260,12 +260,20 @@ fn commands_of_the_model_and_refusals_are_shown() {
     let line = crate::hooks::given(sandbox, &["statusline"], &payload).stdout;
     assert!(line.contains("Claude archived 1 block and pinned 1"), "{line}");
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
-    let observed = "INSERT OR REPLACE INTO wire_lines VALUES (?1, '', 1, x'', 'the API refused it')";
+    let observed = "INSERT OR REPLACE INTO wire_lines (session, line, point, dropped, observed)
+        VALUES (?1, '', 1, x'', 'the API refused it')";
+    let mut watching = crate::watch::Watching::new(sandbox, &["--lines"]);
+    watching.until("watching");
     store.execute(observed, [&client.session]).unwrap();
     let refused = "requests are sent as the client writes them: the API refused it";
     let status = sandbox.text(&["status"]);
     assert!(status.contains(refused), "{status}");
     let line = crate::hooks::given(sandbox, &["statusline"], &payload).stdout;
     assert!(line.contains("sent unchanged"), "{line}");
-    crate::watch::Watching::new(sandbox, &["--lines"]).until(refused);
+    watching.until(refused);
+    // Each refusal is reported to the person once, by the first event.
+    let hook = |event: &str| crate::hooks::given(sandbox, &["hook", event], &payload).stdout;
+    let message = "aperture: requests of this session are sent as the client writes them: the API refused it";
+    assert_eq!(hook("Stop"), format!("{}\n", json!({"systemMessage": message})));
+    assert!(!hook("UserPromptSubmit").contains("systemMessage"));
 }

@@ -121,10 +121,19 @@ fn folded_turns_need_no_resume() {
     assert_eq!(client.send(&body), body);
     let explained = client.sandbox.text(&["proxy", "explain", "2"]);
     assert!(explained.contains("operation 1 of the log is left out"), "{explained}");
+    let unapplied = "operation 1 is not in effect: the last request did not have its contents; to apply: /resume 11111111";
+    let joined = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for command in [&["status"][..], &["proxy", "status"]] {
+        let text = joined(client.sandbox.text(command));
+        assert!(text.contains(unapplied), "{text}");
+    }
+    crate::watch::Watching::new(&client.sandbox, &["--lines"]).until(unapplied);
     // The client has the contents that the undo restores.
     let undone = client.sandbox.text(&["undo"]);
     assert!(!undone.contains("/resume"), "{undone}");
     assert!(bytes(&client.sandbox) == original);
+    let status = client.sandbox.text(&["status"]);
+    assert!(!status.contains("not in effect"), "{status}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::app::look::{manifest, transcript};
 use crate::app::model::{called, obey};
 use crate::app::{CommandError, Env, wait};
 use crate::engine::ModelActivity;
-use crate::model::Pin;
+use crate::model::{OperationId, Pin};
 use crate::output::{Headers, ProxyRequest, Report};
 use crate::wire::{PipelineSettings, PreparedText, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
@@ -131,6 +131,29 @@ pub fn last_request(env: &Env) -> Result<u64, CommandError> {
 pub fn refusal(env: &Env, session: &str) -> Option<String> {
     let store = env.existing_store().ok().flatten()?;
     store.wire_line(session, "").ok().flatten()?.observed
+}
+
+/// Returns the reason why the requests of a session are no longer changed, as a text for the person; once for each refusal.
+pub(super) fn take_refusal(env: &Env, session: &str) -> Option<String> {
+    // The store is only written if there is a refusal.
+    refusal(env, session)?;
+    let reason = env.store().ok()?.take_refusal(session).ok().flatten()?;
+    Some(format!("aperture: requests of this session are sent as the client writes them: {reason}"))
+}
+
+/// Returns the operations of a session that are in force, but not in the last request: it did not have their contents.
+pub fn unapplied(env: &Env, session: &str) -> Vec<OperationId> {
+    let store = env.existing_store().ok().flatten();
+    store.and_then(|store| crate::wire::unapplied(&store, session).ok()).unwrap_or_default()
+}
+
+/// Returns the sessions that have such operations, each with them.
+pub fn all_unapplied(env: &Env) -> Vec<(String, Vec<OperationId>)> {
+    let store = env.existing_store().ok().flatten();
+    let sessions = store.and_then(|store| store.sessions_with_unapplied().ok()).unwrap_or_default();
+    let operations = |session: String| (unapplied(env, &session), session);
+    let all = sessions.into_iter().map(operations).map(|(operations, session)| (session, operations));
+    all.filter(|(_, operations)| !operations.is_empty()).collect()
 }
 
 /// Returns a sentence on what the model did to its context in the last turn; `None` if it did nothing.

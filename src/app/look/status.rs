@@ -21,7 +21,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let pending = pending::changes(env, &workspace);
     let deferred = deferred::count(env, &pending::found(&workspace));
     let (refused, activity) = (proxied::refusal(env, &workspace.location.id), proxied::model_activity(&workspace));
-    env.print(&StatusReport { pending, deferred, refused, activity, ..report(&workspace, open, suggestions) })
+    let unapplied = proxied::unapplied(env, &workspace.location.id);
+    env.print(&StatusReport { pending, deferred, refused, activity, unapplied, ..report(&workspace, open, suggestions) })
 }
 
 fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
@@ -55,6 +56,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         deferred: 0,
         agent: workspace.provider.agent(),
         refused: None,
+        unapplied: Vec::new(),
         activity: None,
         forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
             Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),

@@ -57,6 +57,11 @@ pub enum ActivityEvent {
         /// Current suggestions, the most urgent first.
         suggestions: Vec<Suggestion>,
     },
+    /// An answer ended in which the model changed its context.
+    ContextChangedByModel {
+        /// The changes, as a sentence.
+        summary: String,
+    },
     /// The rules required a change, but it was refused.
     PolicyRefused {
         /// The reason.

@@ -55,6 +55,8 @@ json_objects! {
         saved_dollars: Number ["US dollars"] = report.tokens.saved_dollars,
         /// Losses of the prompt cache, by cause.
         cache_losses: Vec<CacheLosses> = losses(&report.tokens),
+        /// Ids of the sessions with operations that are in force, but not in effect: the last request did not have their contents.
+        unapplied_sessions: Vec<String> = report.unapplied.iter().map(|(session, _)| session).collect::<Vec<_>>(),
     }
 
     /// Losses of the prompt cache by one cause.

@@ -81,6 +81,8 @@ json_objects! {
         deferred_operations: u64 = report.deferred,
         /// Reason why a proxy sends the requests of the session unchanged; null unless the API refused changed ones.
         refused: Option<String> = report.refused,
+        /// Operations that are in force, but not in effect: the last request through a proxy did not have their contents.
+        unapplied_operations: Vec<u32> = report.unapplied,
         /// Changes by the model in the last turn, as a sentence; null if there are none.
         activity: Option<String> = report.activity,
         /// Id of the session that this one was forked from.

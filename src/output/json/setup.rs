@@ -64,6 +64,8 @@ json_objects! {
         context: Option<String> = report.context,
         /// Replacement of the result of a tool, in the form of that tool.
         output: Option<Value> = report.output,
+        /// Text for the person, which the model does not receive.
+        message: Option<String> = report.message,
     }
 
     /// The presets.

@@ -43,6 +43,8 @@ json_objects! {
         undone_by: Option<u32> = row.undone_by,
         /// Change that an undo or a redo is about.
         about: Option<u32> = row.about,
+        /// True if it is in force in requests, and is written to the file when the agent program has closed it.
+        deferred: bool = row.is_deferred,
     }
 
     /// A snapshot in the log.

@@ -78,6 +78,12 @@ pub enum Details {
         /// Suggested commands, the most urgent first.
         suggestions: Vec<Suggestion>,
     },
+    /// An answer ended in which the model changed its context.
+    #[serde(rename = "context_changed_by_model")]
+    ContextChangedByModel {
+        /// Changes, as a sentence.
+        summary: String,
+    },
     /// A rule of the settings could not act.
     #[serde(rename = "policy_refused")]
     PolicyRefused {
@@ -113,6 +119,7 @@ impl ToJson for ActivityEvent {
             ActivityEvent::SuggestionsChanged { suggestions } => {
                 Details::SuggestionsChanged { suggestions: suggestions.to_json() }
             }
+            ActivityEvent::ContextChangedByModel { summary } => Details::ContextChangedByModel { summary: summary.clone() },
             ActivityEvent::PolicyRefused { reason } => Details::PolicyRefused { reason: reason.clone() },
         }
     }

@@ -4,10 +4,12 @@
 
 use super::*;
 use crate::engine::{self, Analysis, PRESETS, ReadSettings, Rules};
-use crate::model::{BlockKind, BlockNumber, History, Role};
+use crate::model::{BlockKind, BlockNumber, History, NewContent, Rendered, Role, SentContent, WindowHunk};
 use crate::planning::*;
 use crate::provider::{FileKind, KnownElements, ProviderAdapter, RequestBody, body, by_name, sniff};
 use crate::store::SessionKey;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// A session file in memory.
 struct File {
@@ -211,4 +213,95 @@ fn a_request_gets_the_contents_of_the_changed_file() {
         }
     }
     assert!(counts.iter().all(|count| *count > 2), "{counts:?}");
+}
+
+/// Returns a body in which each content that the client renders has other words, and the number of these contents.
+fn in_other_words(provider: &dyn ProviderAdapter, bytes: &[u8]) -> (Vec<u8>, usize) {
+    let document = RequestDocument::new(bytes).unwrap();
+    let body = RequestBody::parse(api(provider), &document, &mut KnownElements::default()).unwrap();
+    let places: Vec<(usize, usize)> = body.pieces().into_iter().filter_map(|piece| piece.place).collect();
+    let edit = |(element, content): (usize, usize)| {
+        let kind = body.elements[element].contents[content].0;
+        body.replace(element, content, &other_words(kind, &body.text(element, content)?)?, false)
+    };
+    let edits: Vec<_> = places.into_iter().filter_map(edit).collect();
+    let count = edits.len();
+    (body.with(edits), count)
+}
+
+/// Returns a content of the client in other words; `None` if its words are recorded.
+fn other_words(kind: BlockKind, text: &str) -> Option<String> {
+    let note = "added by the client, not recorded";
+    let is_rendered = text.contains(note) || kind == BlockKind::ToolResult && text.ends_with("</system-reminder>");
+    is_rendered.then(|| match text.contains(note) {
+        true => text.replace(note, "in the words of the client"),
+        false => text.replace("<system-reminder>\n", "<system-reminder>\nIn the words of the client:\n"),
+    })
+}
+
+#[test]
+fn contents_that_the_client_renders_in_other_words_are_recognized() {
+    let handoff: Change<'_> = &|draft| compress(draft, "handoff");
+    let compact: Change<'_> = &|draft| draft.fold(1..=1, "A summary of the first turn.");
+    let mut counts = [0; 2];
+    for (path, file) in fixtures() {
+        let provider = file.provider;
+        let (request, rendered) = in_other_words(provider, &file.request());
+        for (place, change) in [handoff, compact].into_iter().enumerate() {
+            let Some(plan) = file.plan(change).filter(|plan| plan.window.is_some() && rendered > 0) else { continue };
+            let log = Place::new();
+            log.log(provider.name(), &plan);
+            // Texts that the plan writes have the words of the file.
+            let after = plan.window.iter().flat_map(|window| &window.hunks).flat_map(|hunk| &hunk.after);
+            let text = |content: &NewContent| match content {
+                NewContent::Changed(content, _) if content.rendered == Some(Rendered::Text) => None,
+                NewContent::Changed(_, text) | NewContent::Text(_, text) | NewContent::Moved(_, text) => Some(text.clone()),
+                NewContent::Kept(_) => None,
+            };
+            let written: Vec<String> = after.filter_map(text).collect();
+            let mut expected = contents(provider, &file.after(&plan).request());
+            for (_, kind, text) in expected.iter_mut().filter(|(_, _, text)| !written.contains(text)) {
+                *text = other_words(*kind, text).unwrap_or_else(|| text.clone());
+            }
+            let sent = contents(provider, &log.sent(provider, &request));
+            check_equal(&sent, &expected, &format!("{} {place}", path.display()));
+            counts[place] += 1;
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 1), "{counts:?}");
+}
+
+#[test]
+fn contents_in_other_words_at_two_places_are_left_out() {
+    let mut count = 0;
+    let handoff: Change<'_> = &|draft| compress(draft, "handoff");
+    let compact: Change<'_> = &|draft| draft.fold(1..=1, "A summary of the first turn.");
+    let files = fixtures().into_iter().filter(|(_, file)| file.provider.name() == "claude-code");
+    let files: Vec<_> = files.collect();
+    for ((path, file), change) in files.iter().flat_map(|file| [(file, handoff), (file, compact)]) {
+        let Some(plan) = file.plan(change) else { continue };
+        let is_rendered = |content: &SentContent| content.rendered.is_some();
+        let is_replaced = |hunk: &&WindowHunk| hunk.before.len() != hunk.after.len() && hunk.before.iter().any(is_rendered);
+        let is_bounded = |hunk: &WindowHunk| {
+            hunk.lead.iter().chain(&hunk.anchor).chain(&hunk.before).next().is_some_and(|first| !is_rendered(first))
+        };
+        let hunks = plan.window.iter().flat_map(|window| &window.hunks);
+        if !hunks.filter(is_replaced).any(is_bounded) {
+            continue;
+        }
+        let log = Place::new();
+        log.log(file.provider.name(), &plan);
+        let once = in_other_words(file.provider, &file.request()).0;
+        assert_ne!(contents(file.provider, &log.sent(file.provider, &once)), contents(file.provider, &once));
+        let once = String::from_utf8(once).unwrap();
+        let fields: BTreeMap<&str, &RawValue> = serde_json::from_str(&once).unwrap();
+        let messages = fields["messages"].get();
+        let inner = &messages[1..messages.len() - 1];
+        let twice = once.replacen(messages, &format!("[{inner},{inner}]"), 1);
+        let sent = log.sent(file.provider, twice.as_bytes());
+        let name = path.display().to_string();
+        check_equal(&contents(file.provider, &sent), &contents(file.provider, twice.as_bytes()), &name);
+        count += 1;
+    }
+    assert!(count > 0);
 }

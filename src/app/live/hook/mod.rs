@@ -10,6 +10,7 @@ mod start;
 mod stop;
 mod told;
 
+use crate::app::live::proxied;
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::hook::Arguments;
 use crate::engine::label;
@@ -42,6 +43,9 @@ struct Event {
 /// The event after a tool call.
 const RESULTS: &str = "PostToolUse";
 
+/// The events whose answer can have a text for the person.
+const ANNOUNCING: &[&str] = &["SessionStart", "UserPromptSubmit", "Stop"];
+
 /// The events, in the order in which they occur in a session.
 static EVENTS: &[Event] = &[
     Event { name: "SessionStart", answer: start::answer },
@@ -68,7 +72,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         .context("stdin is not a hook payload")
         .map_err(|error| CommandError::new(ErrorKind::Usage, error))?;
     let path = payload.transcript_path.clone().unwrap_or_default();
-    match (event.answer)(&env.on(&path, &format!("hook {}", event.name)), &payload)? {
+    let session = env.on(&path, &format!("hook {}", event.name));
+    let mut report = (event.answer)(&session, &payload)?;
+    if ANNOUNCING.contains(&event.name)
+        && let Some(message) = session.find(None).ok().and_then(|found| proxied::take_refusal(env, &found.location.id))
+    {
+        report.get_or_insert(HookReport::empty(event.name)).message = Some(message);
+    }
+    match report {
         Some(report) => env.print(&report),
         None => Ok(()),
     }

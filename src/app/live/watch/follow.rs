@@ -3,11 +3,12 @@
 use super::keys::Keys;
 use super::policy::Policy;
 use super::{Arguments, around, screen};
+use crate::app::live::proxied;
 use crate::app::look::{manifest, status};
 use crate::app::{CommandError, Env, ErrorKind};
-use crate::engine::{ActivityEvent, Forecast, OtherSession, Seen, SuggestionKind, Update, opened};
+use crate::engine::{ActivityEvent, Analysis, Forecast, OtherSession, Seen, SuggestionKind, Update, opened};
 use crate::fsio::{Identity, Watcher, read_head};
-use crate::model::History;
+use crate::model::{BlockKind, History, Role};
 use crate::output::{WatchEvent, WatchScreen, WentStale};
 use crate::store::STORE_FILE;
 use crate::workspace::{self, FindError, Found, Workspace};
@@ -64,6 +65,8 @@ pub(super) struct Shown {
     /// The time when aperture last changed it, in milliseconds since 1970.
     pub changed: Option<i64>,
     pub suggested: Vec<SuggestionKind>,
+    /// The changes by the model in the last turn, as last reported.
+    activity: Option<String>,
 }
 
 /// The state of the files that shows if something happened: the session file, and the log with its journal.
@@ -205,8 +208,8 @@ impl<'a> Watch<'a> {
 
     fn show(&mut self, found: Found) {
         let name = self.env.name_of(&found.path, &found.location.id);
-        self.shown =
-            Some(Shown { found, name, traces: None, seen: None, unavailable: None, changed: None, suggested: Vec::new() });
+        let (traces, seen, unavailable, activity) = (None, None, None, None);
+        self.shown = Some(Shown { found, name, traces, seen, unavailable, changed: None, suggested: Vec::new(), activity });
         (self.screen, self.others) = (WatchScreen::default(), Vec::new());
         // The list of other sessions belongs to the previous session: search again.
         self.searched = self.searched.filter(|_| !self.arguments.project);
@@ -275,6 +278,8 @@ impl<'a> Watch<'a> {
         let (reading, history) = (&workspace.reading, &workspace.history);
         let title = status::title(reading);
         let suggestions = manifest::advise(&self.env, workspace, &shown.name, Forecast::Estimated);
+        let activity = proxied::model_activity(workspace).filter(|_| has_answered(reading));
+        let was_seen = shown.seen.is_some();
         let back = shown.unavailable.take().is_some();
         let mut happenings = match &shown.seen {
             Some(seen) => seen.until(reading, history, &suggestions, &title),
@@ -283,6 +288,10 @@ impl<'a> Watch<'a> {
         if back || shown.seen.is_none() {
             happenings.insert(0, ActivityEvent::SessionOpened(opened(reading, &title)));
         }
+        if let Some(summary) = activity.as_ref().filter(|_| was_seen && activity != shown.activity) {
+            happenings.push(ActivityEvent::ContextChangedByModel { summary: summary.clone() });
+        }
+        shown.activity = activity;
         shown.traces = Some(traces);
         shown.seen = Some(Seen::from_analysis(reading, history, &suggestions));
         shown.changed = history.operations.iter().rev().find(|operation| !operation.edits.is_empty()).map(|last| last.time);
@@ -290,7 +299,22 @@ impl<'a> Watch<'a> {
         let (went_stale, open) = (std::mem::take(&mut self.screen.went_stale), self.screen.open);
         self.screen = WatchScreen { went_stale, open, ..screen::build(&self.env, workspace, suggestions, title) };
         happenings.iter().try_for_each(|happening| self.tell(happening))?;
-        self.screen.notices.first().cloned().map_or(Ok(()), |refusal| self.note(refusal))
+        let is_refused = proxied::refusal(&self.env, &workspace.location.id).is_some();
+        for (place, notice) in self.screen.notices.clone().into_iter().enumerate() {
+            if place == 0 && is_refused && was_seen && !self.noted.contains(&notice) {
+                self.ring(&notice)?;
+            }
+            self.note(notice)?;
+        }
+        Ok(())
+    }
+
+    /// Shows a text as a notification of the desktop, if standard output is a terminal.
+    fn ring(&self, text: &str) -> Result<(), CommandError> {
+        match self.env.screen_height() {
+            Some(_) => self.env.write(&self.env.gate.text(text, false).as_notification()),
+            None => Ok(()),
+        }
     }
 
     /// Reports one event: as a line, or on the screen.
@@ -364,4 +388,10 @@ impl<'a> Watch<'a> {
         self.drawn = Some(frame);
         Ok(())
     }
+}
+
+/// Returns true if the last content of a session is a text of the model: an answer that calls nothing.
+fn has_answered(reading: &Analysis) -> bool {
+    let last = reading.session.blocks.iter().rev().find(|block| block.role != Role::System);
+    last.is_some_and(|block| block.role == Role::Assistant && block.kind == BlockKind::Text)
 }

@@ -4,7 +4,7 @@ use crate::app::Env;
 use crate::app::live::{pending, proxied};
 use crate::engine::{Executed, Suggestion, label};
 use crate::model::Block;
-use crate::output::{Arrived, Hot, WatchScreen};
+use crate::output::{self, Arrived, Hot, WatchScreen};
 use crate::workspace::Workspace;
 
 /// The number of recent blocks: more than a tall terminal has lines.
@@ -25,6 +25,8 @@ pub(super) fn build(env: &Env, workspace: &Workspace<'_>, suggestions: Vec<Sugge
     });
     let refusal = proxied::refusal(env, &workspace.location.id);
     let refusal = refusal.map(|reason| format!("requests are sent as the client writes them: {reason}"));
+    let unapplied = proxied::unapplied(env, &workspace.location.id);
+    let unapplied = (!unapplied.is_empty()).then(|| output::unapplied(&unapplied, &workspace.location.id));
     WatchScreen {
         session: workspace.location.id.clone(),
         title,
@@ -45,7 +47,7 @@ pub(super) fn build(env: &Env, workspace: &Workspace<'_>, suggestions: Vec<Sugge
         suggestions,
         pending: pending::changes(env, workspace),
         activity: proxied::model_activity(workspace),
-        notices: refusal.into_iter().collect(),
+        notices: refusal.into_iter().chain(unapplied).collect(),
         ..WatchScreen::default()
     }
 }
