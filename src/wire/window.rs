@@ -55,7 +55,7 @@ struct Place {
 }
 
 /// The result of one change.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Applied,
     /// The client has read the changed session.
@@ -340,4 +340,51 @@ fn rendered_text<'t>(body: &RequestBody<'_>, item: &Item, text: &'t str) -> Opti
 /// Returns true if a hunk replaces only texts, so that nothing depends on it.
 fn is_text_only(hunk: &WindowHunk) -> bool {
     hunk.after.len() == hunk.before.len() && hunk.after.iter().all(|content| matches!(content, NewContent::Changed(..)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::{KnownElements, RequestApi, RequestDocument};
+    use crate::store::ContentOperation;
+
+    fn sent(role: Role, text: &str, rendered: Option<Rendered>) -> SentContent {
+        let key = Key::from_bytes(text.as_bytes());
+        SentContent { role, sent: key, block: key, rendered }
+    }
+
+    /// Returns the outcome of a fold of the first four contents, of which the client renders the third, and the number of contents then.
+    fn outcome(texts: &[&str]) -> (Outcome, usize) {
+        let note = sent(Role::User, "note", Some(Rendered::Text));
+        let before =
+            vec![sent(Role::User, "ask", None), sent(Role::Assistant, "one", None), note, sent(Role::Assistant, "two", None)];
+        let after = vec![NewContent::Text(Role::User, "digest".to_owned())];
+        let (lead, trail) = (Vec::new(), Vec::new());
+        let hunk = WindowHunk { anchor: None, before, occurrence: 0, lead, trail, after, is_last: false };
+        let window = WindowChange { hunks: vec![hunk], ..WindowChange::default() };
+        let operation = ContentOperation { id: 1, point: None, edits: Vec::new(), window: Some(window) };
+        let contents = Contents::new(&[operation], &|_| None);
+        let message = |text: &&str| {
+            let role = if ["one", "two"].contains(text) { "assistant" } else { "user" };
+            format!(r#"{{"role":"{role}","content":"{text}"}}"#)
+        };
+        let body = format!(r#"{{"messages":[{}]}}"#, texts.iter().map(message).collect::<Vec<_>>().join(","));
+        let document = RequestDocument::new(body.as_bytes()).unwrap();
+        let body = RequestBody::parse(RequestApi::Messages, &document, &mut KnownElements::default()).unwrap();
+        let (conversation, outcomes) = Conversation::new(&contents, &body).at(1, &body);
+        (outcomes[0].1, conversation.items.len())
+    }
+
+    #[test]
+    fn rendered_contents_are_recognized_at_one_place_only() {
+        assert_eq!(outcome(&["ask", "one", "note", "two", "go on"]), (Outcome::Applied, 2));
+        assert_eq!(outcome(&["ask", "one", "in other words", "two", "go on"]), (Outcome::Applied, 2));
+        let twice = ["ask", "one", "in other words", "two", "ask", "one", "other words again", "two", "go on"];
+        assert_eq!(outcome(&twice), (Outcome::Unknown, 9), "two places");
+        let exact = ["ask", "one", "in other words", "two", "ask", "one", "note", "two", "go on"];
+        assert_eq!(outcome(&exact), (Outcome::Applied, 6), "equal words are preferred");
+        assert_eq!(outcome(&["ask", "one", "words", "words", "two", "go on"]), (Outcome::Unknown, 6), "more contents");
+        assert_eq!(outcome(&["ask", "one", "two", "go on"]), (Outcome::Unknown, 4), "fewer contents");
+        assert_eq!(outcome(&["ask", "two", "in other words", "two", "go on"]), (Outcome::Unknown, 5), "another answer");
+    }
 }

@@ -262,15 +262,13 @@ fn commands_of_the_model_and_refusals_are_shown() {
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
     let observed = "INSERT OR REPLACE INTO wire_lines (session, line, point, dropped, observed)
         VALUES (?1, '', 1, x'', 'the API refused it')";
-    let mut watching = crate::watch::Watching::new(sandbox, &["--lines"]);
-    watching.until("watching");
     store.execute(observed, [&client.session]).unwrap();
     let refused = "requests are sent as the client writes them: the API refused it";
     let status = sandbox.text(&["status"]);
     assert!(status.contains(refused), "{status}");
     let line = crate::hooks::given(sandbox, &["statusline"], &payload).stdout;
     assert!(line.contains("sent unchanged"), "{line}");
-    watching.until(refused);
+    crate::watch::Watching::new(sandbox, &["--lines"]).until(refused);
     // Each refusal is reported to the person once, by the first event.
     let hook = |event: &str| crate::hooks::given(sandbox, &["hook", event], &payload).stdout;
     let message = "aperture: requests of this session are sent as the client writes them: the API refused it";

@@ -4,12 +4,10 @@
 
 use super::*;
 use crate::engine::{self, Analysis, PRESETS, ReadSettings, Rules};
-use crate::model::{BlockKind, BlockNumber, History, NewContent, Rendered, Role, SentContent, WindowHunk};
+use crate::model::{BlockKind, BlockNumber, History, NewContent, Rendered, Role};
 use crate::planning::*;
 use crate::provider::{FileKind, KnownElements, ProviderAdapter, RequestBody, body, by_name, sniff};
 use crate::store::SessionKey;
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
 /// A session file in memory.
 struct File {
@@ -269,39 +267,4 @@ fn contents_that_the_client_renders_in_other_words_are_recognized() {
         }
     }
     assert!(counts.iter().all(|count| *count > 1), "{counts:?}");
-}
-
-#[test]
-fn contents_in_other_words_at_two_places_are_left_out() {
-    let mut count = 0;
-    let handoff: Change<'_> = &|draft| compress(draft, "handoff");
-    let compact: Change<'_> = &|draft| draft.fold(1..=1, "A summary of the first turn.");
-    let files = fixtures().into_iter().filter(|(_, file)| file.provider.name() == "claude-code");
-    let files: Vec<_> = files.collect();
-    for ((path, file), change) in files.iter().flat_map(|file| [(file, handoff), (file, compact)]) {
-        let Some(plan) = file.plan(change) else { continue };
-        let is_rendered = |content: &SentContent| content.rendered.is_some();
-        let is_replaced = |hunk: &&WindowHunk| hunk.before.len() != hunk.after.len() && hunk.before.iter().any(is_rendered);
-        let is_bounded = |hunk: &WindowHunk| {
-            hunk.lead.iter().chain(&hunk.anchor).chain(&hunk.before).next().is_some_and(|first| !is_rendered(first))
-        };
-        let hunks = plan.window.iter().flat_map(|window| &window.hunks);
-        if !hunks.filter(is_replaced).any(is_bounded) {
-            continue;
-        }
-        let log = Place::new();
-        log.log(file.provider.name(), &plan);
-        let once = in_other_words(file.provider, &file.request()).0;
-        assert_ne!(contents(file.provider, &log.sent(file.provider, &once)), contents(file.provider, &once));
-        let once = String::from_utf8(once).unwrap();
-        let fields: BTreeMap<&str, &RawValue> = serde_json::from_str(&once).unwrap();
-        let messages = fields["messages"].get();
-        let inner = &messages[1..messages.len() - 1];
-        let twice = once.replacen(messages, &format!("[{inner},{inner}]"), 1);
-        let sent = log.sent(file.provider, twice.as_bytes());
-        let name = path.display().to_string();
-        check_equal(&contents(file.provider, &sent), &contents(file.provider, twice.as_bytes()), &name);
-        count += 1;
-    }
-    assert!(count > 0);
 }
