@@ -5,14 +5,14 @@ use super::session::Line;
 use super::{RequestFacts, Stage};
 use crate::engine::plural;
 use crate::model::{BlockKind, Key, NewContent, OperationId, Role, SentContent, WindowChange, WindowHunk};
-use crate::provider::{Piece, RequestBody};
+use crate::provider::{BodyEdit, Piece, RequestBody};
 use std::sync::Arc;
 
 /// A request after the changes of the window.
 #[derive(Default)]
 pub(super) struct Folded {
-    /// The body; `None` if it stays.
-    pub body: Option<Vec<u8>>,
+    /// The edits that change the window; `None` if it stays.
+    pub edits: Option<Vec<BodyEdit>>,
     /// The number of contents before the first one that the last request, by its point of the log, did not have there; `None` if there is
     /// no such content.
     pub first: Option<usize>,
@@ -70,12 +70,12 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let first = (now.items != then.items).then_some(common);
     let is_folded = known == outcomes.len();
     if now.items == start.items {
-        return Folded { body: None, first, is_folded };
+        return Folded { edits: None, first, is_folded };
     }
     let pieces: Vec<Piece> = now.items.iter().map(|item| item.piece.clone()).collect();
-    let Some(written) = body.recompose(&pieces) else {
+    let Some(edits) = body.recompose(&pieces) else {
         facts.note(Stage::Condensation, "the changes of the window are left out: the messages of the request have another form");
-        return Folded { body: None, first: None, is_folded: false };
+        return Folded { edits: None, first: None, is_folded: false };
     };
     let stays = pieces.iter().filter(|piece| piece.place.is_some()).count();
     let (gone, added) = (start.items.len() - stays, pieces.len() - stays);
@@ -83,7 +83,7 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let applied = applied.collect::<Vec<_>>().join(", ");
     let changed = format!("{} left out and {} added", plural(gone, "content"), plural(added, "text"));
     facts.note(Stage::Condensation, format!("{changed} as in the log (operation {applied})"));
-    Folded { body: Some(written), first, is_folded }
+    Folded { edits: Some(edits), first, is_folded }
 }
 
 impl<'a> Conversation<'a> {

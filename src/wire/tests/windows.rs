@@ -105,7 +105,7 @@ impl Place {
         let head = RequestHead { method: "POST".to_owned(), target: target.to_owned(), headers };
         let outgoing = self.wire().request(&head, request, 1);
         assert_eq!(outgoing.facts.problem, None);
-        outgoing.body.unwrap_or_else(|| request.to_vec())
+        outgoing.body.map_or_else(|| request.to_vec(), |edited| edited.bytes(request))
     }
 }
 
