@@ -1,12 +1,14 @@
 //! The token figures in the response of an API, read while it passes: a stream of events or a JSON document, in any pieces.
 
+mod chat;
+mod chat_call;
 mod events;
 mod filter;
 mod messages;
 mod responses;
 
 use filter::given;
-pub use filter::{CallFilter, Reply, WithheldCall};
+pub use filter::{CallFilter, Reply, ResponseForm, WithheldCall};
 
 use super::json::{fields, number};
 use crate::model::BilledTokens;

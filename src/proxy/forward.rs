@@ -6,7 +6,7 @@ use super::server::Proxy;
 use super::upload::{Upload, upload};
 use super::{control, headers, relay};
 use crate::output::ProxyRequest;
-use crate::provider::{CallFilter, Endpoint};
+use crate::provider::{CallFilter, Endpoint, ResponseForm};
 use crate::wire::TOOL;
 use anyhow::Context;
 use hyper::body::Incoming;
@@ -60,7 +60,7 @@ async fn forward(
     let is_compressed = parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
     let (body, received) = upload(&mut passage, head, is_compressed, body).await?;
     let base = proxy.options.upstream.as_deref().unwrap_or(endpoint.base_url());
-    let reads = is_api && proxy.upstream.compresses(base);
+    let reads = is_api && (passage.offers_tool() || proxy.upstream.compresses(base));
     let sent = match outgoing(parts, endpoint, base, body, reads) {
         Ok(request) => {
             passage.keep(api, &request);
@@ -121,24 +121,28 @@ fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, bas
     if is_api && is_compressed(&parts.headers) {
         passage.proxy().upstream.note_compression(base);
     } else if is_api {
-        passage.read(is_event_stream(&parts.headers));
+        passage.read(form(&parts.headers) == Some(ResponseForm::Events));
     }
-    let exchange = passage.take_exchange().filter(|_| parts.status == StatusCode::OK && is_event_stream(&parts.headers));
+    let exchange = passage.take_exchange().filter(|_| parts.status == StatusCode::OK);
+    let exchange = exchange.and_then(|exchange| Some((exchange, form(&parts.headers)?)));
     parts.headers = headers::forwarded(&parts.headers, None);
     parts.version = Version::HTTP_11;
-    if let Some((facts, exchange)) = exchange
-        && let Some(filter) = CallFilter::new(exchange.api, TOOL.name, TOOL.input)
-    {
+    if let Some(((facts, exchange), form)) = exchange {
+        let filter = CallFilter::new(exchange.api, form, TOOL.name, TOOL.input);
         parts.headers.remove(CONTENT_LENGTH);
         return Response::from_parts(parts, relay::body(body, passage, facts, exchange, filter));
     }
     Response::from_parts(parts, http_body_util::BodyExt::boxed_unsync(Tee::new(body, passage)))
 }
 
-/// Returns true if a response is a stream of events that can be read.
-pub fn is_event_stream(headers: &HeaderMap) -> bool {
-    let is_stream = headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-    is_stream && !is_compressed(headers)
+/// Returns the form of a response; `None` if it cannot be read.
+pub fn form(headers: &HeaderMap) -> Option<ResponseForm> {
+    let kind = headers.get(CONTENT_TYPE).filter(|_| !is_compressed(headers))?.as_bytes();
+    match () {
+        () if kind.starts_with(b"text/event-stream") => Some(ResponseForm::Events),
+        () if kind.starts_with(b"application/json") => Some(ResponseForm::Document),
+        () => None,
+    }
 }
 
 fn is_compressed(headers: &HeaderMap) -> bool {

@@ -2,13 +2,15 @@
 //! one.
 
 use super::body::{self, BodyError, RequestBody, ResponseBody};
-use super::forward::is_event_stream;
+use super::forward::form;
 use super::passage::Passage;
 use super::server::Proxy;
 use crate::app::proxied::answer_call;
 use crate::model::{Key, ReplyPart, WithheldReply};
 use crate::output::plural;
-use crate::provider::{CallFilter, EditedBody, Occurrences, Reply, RequestDocument, WithheldCall, call_result, continuation};
+use crate::provider::{
+    CallFilter, EditedBody, Occurrences, Reply, RequestDocument, ResponseForm, WithheldCall, call_result, continuation,
+};
 use crate::wire::{RequestApi, RequestFacts, Stage, TOOL};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming};
@@ -115,17 +117,14 @@ impl Relay {
             };
             self.passage.piece(&data);
             let bytes = self.filter.push(&data);
-            // The client can send this block with its next request, as soon as it has it.
-            if let Some(first) = self.filter.take_first() {
-                self.store_pending(Some(first)).await;
-            }
+            self.store_answered().await;
             self.send_bytes(bytes).await;
         }
         self.passage.end("done");
         let (rest, reply) = self.filter.end();
-        self.send_bytes(rest).await;
+        self.store_answered().await;
         if reply.is_none() {
-            self.finish(Vec::new()).await;
+            self.finish(rest).await;
         }
         reply
     }
@@ -199,13 +198,20 @@ impl Relay {
             }
         };
         self.passage.status(response.status());
-        if !response.status().is_success() || !is_event_stream(response.headers()) {
+        if !response.status().is_success() || form(response.headers()) != Some(self.filter.form()) {
             self.passage.end("done");
             return None;
         }
-        self.passage.read(true);
+        self.passage.read(self.filter.form() == ResponseForm::Events);
         self.filter.proceed();
         Some(response.into_body())
+    }
+
+    /// Stores the responses whose continuation is known: the client can send it with its next request, as soon as it has it.
+    async fn store_answered(&mut self) {
+        if let Some(first) = self.filter.take_first() {
+            self.store_pending(Some(first)).await;
+        }
     }
 
     /// Stores the responses whose calls later requests contain, before the client can send one.
@@ -225,6 +231,7 @@ impl Relay {
 
     /// Sends the last bytes and the end of the body.
     async fn finish(&mut self, bytes: Vec<u8>) {
+        self.store_answered().await;
         self.store_pending(None).await;
         self.send_bytes(bytes).await;
         self.send(Piece::End).await;

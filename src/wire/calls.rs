@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn the_tool_takes_few_tokens() {
-        for api in [RequestApi::Messages, RequestApi::Responses] {
-            let tokens = o200k(&TOOL.json(api).unwrap());
+        for api in [RequestApi::Messages, RequestApi::Responses, RequestApi::Chat] {
+            let tokens = o200k(&TOOL.json(api));
             assert!(tokens < 200, "{tokens}");
         }
     }

@@ -40,6 +40,8 @@ mod proxy_faults;
 mod proxy_rules;
 #[cfg(feature = "proxy")]
 mod proxy_tool;
+#[cfg(feature = "proxy")]
+mod proxy_tool_forms;
 mod reliability;
 mod sandbox;
 mod score;

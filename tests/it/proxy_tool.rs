@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
 use crate::changing::session;
-use crate::network::{Api, Proxy, answer_events};
+use crate::network::{Api, Proxy, answer_events, send};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -11,11 +11,13 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
 /// The answers of a scripted model.
-type Script = Arc<Mutex<VecDeque<Answer>>>;
+pub type Script = Arc<Mutex<VecDeque<Answer>>>;
 
-enum Answer {
+pub enum Answer {
     /// A stream of events.
     Events(String),
+    /// A document, with this as the end of its head.
+    Document(&'static str, Vec<u8>),
     /// An error of the API.
     Error,
 }
@@ -65,21 +67,22 @@ fn own(id: &str, commands: &str) -> Value {
 }
 
 /// A client whose model has the tool.
-struct Talk {
-    sandbox: Sandbox,
-    api: Api,
-    proxy: Proxy,
-    session: String,
+pub struct Talk {
+    pub sandbox: Sandbox,
+    pub api: Api,
+    pub proxy: Proxy,
+    pub session: String,
     script: Script,
     messages: Vec<Value>,
 }
 
 impl Talk {
-    fn new(answers: Vec<Answer>) -> Talk {
+    pub fn new(answers: Vec<Answer>) -> Talk {
         let script: Script = Arc::new(Mutex::new(answers.into()));
         let next = script.clone();
         let api = Api::new(move |_, stream| match next.lock().unwrap().pop_front() {
             Some(Answer::Events(events)) => answer_events(stream, &events),
+            Some(Answer::Document(head, document)) => send(stream, &format!("200 OK\r\n{head}"), &document),
             Some(Answer::Error) => {
                 let _ = stream.write_all(b"HTTP/1.1 529 Overloaded\r\ncontent-length: 2\r\n\r\n{}");
             }
@@ -100,7 +103,7 @@ impl Talk {
         Proxy::start(sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)])
     }
 
-    fn restart(&mut self) {
+    pub fn restart(&mut self) {
         // A proxy that is still running would be found.
         self.sandbox.text(&["proxy", "stop"]);
         self.proxy = Talk::proxy(&self.sandbox, &self.api);
@@ -141,7 +144,7 @@ impl Talk {
             .collect()
     }
 
-    fn left(&self) -> usize {
+    pub fn left(&self) -> usize {
         self.script.lock().unwrap().len()
     }
 }

@@ -20,41 +20,44 @@ pub struct ToolDefinition {
 }
 
 impl ToolDefinition {
-    /// Returns its JSON in requests to an API; `None` if calls in responses of the API cannot be withheld.
-    pub fn json(&self, api: RequestApi) -> Option<String> {
+    /// Returns its JSON in requests to an API.
+    pub fn json(&self, api: RequestApi) -> String {
         let mut properties = serde_json::Map::new();
         properties.insert(self.input.to_owned(), json!({"type": "string"}));
         let schema = json!({"type": "object", "properties": properties, "required": [self.input]});
-        match api {
-            RequestApi::Messages => {
-                Some(json!({"name": self.name, "description": self.description, "input_schema": schema}).to_string())
-            }
+        let (name, description) = (self.name, self.description);
+        let tool = match api {
+            RequestApi::Messages => json!({"name": name, "description": description, "input_schema": schema}),
             RequestApi::Responses => {
-                let (name, description) = (self.name, self.description);
-                let tool =
-                    json!({"type": "function", "name": name, "description": description, "strict": false, "parameters": schema});
-                Some(tool.to_string())
+                json!({"type": "function", "name": name, "description": description, "strict": false, "parameters": schema})
             }
-            RequestApi::Chat => None,
-        }
+            RequestApi::Chat => {
+                json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
+            }
+        };
+        tool.to_string()
     }
 
     /// Returns the edit that adds the tool after all others; `None` if the request offers no tools of the client, has one of this name,
-    /// or lets the model only call a certain one.
+    /// lets the model only call a certain one, or if its answers cannot be continued.
     pub fn offer(&self, api: RequestApi, document: &RequestDocument<'_>) -> Option<BodyEdit> {
         let tools = document.member("tools").filter(|tools| tools.get().starts_with('['))?;
         let listed = elements(tools);
+        let is_function = |tool: &RawValue| text_of(member(tool, "type")).is_some_and(|kind| kind == "function");
+        let is = |name: &str, value: &str| document.member(name).is_some_and(|found| found.get() == value);
         let is_client = |tool: &&RawValue| match api {
             RequestApi::Messages => member(tool, "input_schema").is_some(),
             // Otherwise the API keeps the response with the call, and the next request only refers to it.
             RequestApi::Responses => {
-                let kind = text_of(member(tool, "type"));
-                kind.is_some_and(|kind| kind == "function")
-                    && document.member("store").is_some_and(|store| store.get() == "false")
+                is_function(tool) && is("store", "false") && document.member("previous_response_id").is_none()
             }
-            RequestApi::Chat => false,
+            // Several answers to one request would have calls of their own.
+            RequestApi::Chat => is_function(tool) && (document.member("n").is_none() || is("n", "1")),
         };
-        let has_name = |tool: &&RawValue| text_of(member(tool, "name")).is_some_and(|name| name == self.name);
+        let has_name = |tool: &&RawValue| {
+            let holder = if api == RequestApi::Chat { member(tool, "function") } else { Some(*tool) };
+            holder.and_then(|holder| text_of(member(holder, "name"))).is_some_and(|name| name == self.name)
+        };
         let choice = document.member("tool_choice").and_then(|choice| text_of(member(choice, "type")));
         if !listed.iter().any(is_client)
             || listed.iter().any(has_name)
@@ -63,7 +66,7 @@ impl ToolDefinition {
             return None;
         }
         let end = range_in(document.bytes, tools).end - 1;
-        Some((end..end, format!(",{}", self.json(api)?).into_bytes()))
+        Some((end..end, format!(",{}", self.json(api)).into_bytes()))
     }
 }
 
@@ -93,6 +96,20 @@ pub fn item_key(item: &serde_json::Value) -> Option<Key> {
     Some(Key::from_bytes([item["type"].as_str()?, ":", lasting.trim()].concat().as_bytes()))
 }
 
+/// The text between the texts of two messages of the Chat Completions API that the client receives as one.
+pub const BETWEEN_TEXTS: &str = "\n\n";
+
+/// Returns the hash of a call of the Chat Completions API.
+pub fn chat_call_key(id: &str) -> Key {
+    Key::from_bytes(["call:", id].concat().as_bytes())
+}
+
+/// Returns the hash of a message of the Chat Completions API without calls, by its text; `None` if it is empty.
+pub fn chat_text_key(text: &str) -> Option<Key> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| Key::from_bytes(["text:", text].concat().as_bytes()))
+}
+
 /// Numbers the hashes of equal content blocks of a conversation, so that each has another one: the first keeps its hash.
 #[derive(Clone, Debug, Default)]
 pub struct Occurrences(FxHashMap<Key, u32>);
@@ -105,7 +122,8 @@ impl Occurrences {
         let answers = messages(&document).into_iter().filter(|message| has_role(message, "assistant"));
         let keys: Vec<Option<Key>> = match api {
             RequestApi::Responses => items(&document).into_iter().map(key_of_item).collect(),
-            _ => answers.flat_map(|answer| content(answer)).map(key_of_block).collect(),
+            RequestApi::Chat => answers.flat_map(chat_keys).map(Some).collect(),
+            RequestApi::Messages => answers.flat_map(|answer| content(answer)).map(key_of_block).collect(),
         };
         for key in keys.into_iter().flatten() {
             occurrences.count(key);
@@ -146,25 +164,49 @@ pub(super) fn key_of_item(item: &RawValue) -> Option<Key> {
     serde_json::from_str(item.get()).ok().and_then(|item| item_key(&item))
 }
 
+/// Returns the hashes of a message of the Chat Completions API: of its calls or, without any, of its text.
+pub(super) fn chat_keys(message: &RawValue) -> Vec<Key> {
+    let calls = chat_calls(message);
+    if calls.is_empty() {
+        return chat_text_key(&chat_text(message)).into_iter().collect();
+    }
+    calls.into_iter().map(|call| chat_call_key(&text_of(member(call, "id")).unwrap_or_default())).collect()
+}
+
+/// Returns the calls of a message of the Chat Completions API.
+pub(super) fn chat_calls(message: &RawValue) -> Vec<&RawValue> {
+    member(message, "tool_calls").map(elements).unwrap_or_default()
+}
+
+/// Returns the text of a message of the Chat Completions API.
+fn chat_text(message: &RawValue) -> Cow<'_, str> {
+    let text = text_of(member(message, "content"));
+    let parts = || content(message).into_iter().filter_map(|part| text_of(member(part, "text")));
+    text.unwrap_or_else(|| parts().collect::<String>().into())
+}
+
 /// Returns the JSON of the result of a call.
 pub fn call_result(api: RequestApi, id: &str, text: &str) -> String {
     let result = match api {
-        RequestApi::Messages | RequestApi::Chat => json!({"type": "tool_result", "tool_use_id": id, "content": text}),
+        RequestApi::Messages => json!({"type": "tool_result", "tool_use_id": id, "content": text}),
+        RequestApi::Chat => json!({"role": "tool", "tool_call_id": id, "content": text}),
         RequestApi::Responses => json!({"type": "function_call_output", "call_id": id, "output": text}),
     };
     result.to_string()
 }
 
-/// Returns the edit of a body with which it continues after the model's answer. `answer` and `results` are the content blocks of both
-/// new messages, as JSON.
+/// Returns the edit of a body with which it continues after the model's answer. `answer` and `results` are the new content blocks of
+/// both messages, items or messages, as JSON.
 pub fn continuation(api: RequestApi, document: &RequestDocument<'_>, answer: &[String], results: &[String]) -> Option<BodyEdit> {
     let name = if api == RequestApi::Responses { "input" } else { "messages" };
     let list = document.member(name).filter(|list| list.get().starts_with('['))?;
     let end = range_in(document.bytes, list).end - 1;
     let (answer, results) = (answer.join(","), results.join(","));
     let added = match api {
-        RequestApi::Responses => format!(",{answer},{results}"),
-        _ => format!(r#",{{"role":"assistant","content":[{answer}]}},{{"role":"user","content":[{results}]}}"#),
+        RequestApi::Responses | RequestApi::Chat => format!(",{answer},{results}"),
+        RequestApi::Messages => {
+            format!(r#",{{"role":"assistant","content":[{answer}]}},{{"role":"user","content":[{results}]}}"#)
+        }
     };
     Some((end..end, added.into_bytes()))
 }
@@ -207,7 +249,7 @@ mod tests {
             let edit = TOOL.offer(RequestApi::Messages, &document);
             edit.map(|edit| edited(&document, edit))
         };
-        let own = TOOL.json(RequestApi::Messages).unwrap();
+        let own = TOOL.json(RequestApi::Messages);
         let tools = r#"{"tools":[{"name":"Read","input_schema":{},"cache_control":{"type":"ephemeral"}} ],"x":1e400}"#;
         assert_eq!(offered(tools), Some(tools.replace(" ]", &format!(" ,{own}]"))));
         let items = r#"{"tools":[{"type":"function","name":"shell"}],"store":false}"#;
@@ -215,6 +257,13 @@ mod tests {
         assert!(TOOL.offer(RequestApi::Responses, &document).is_some());
         let document = RequestDocument::new(&items.as_bytes()[..items.len() - 15]);
         assert!(document.is_none_or(|document| TOOL.offer(RequestApi::Responses, &document).is_none()));
+        let chat = r#"{"tools":[{"type":"function","function":{"name":"read"}}],"n":1}"#;
+        for (body, is_offered) in
+            [(chat, true), (&*chat.replace("read", "own"), false), (&*chat.replace(":1", ":2"), false), ("{}", false)]
+        {
+            let document = RequestDocument::new(body.as_bytes()).unwrap();
+            assert_eq!(TOOL.offer(RequestApi::Chat, &document).is_some(), is_offered, "{body}");
+        }
         for body in [
             r#"{"tools":[{"type":"web_search_20250305","name":"web_search"}]}"#,
             r#"{"tools":[{"name":"own","input_schema":{}}]}"#,

@@ -20,6 +20,7 @@ mod openai;
 mod prompt;
 mod recompose;
 mod restored;
+mod restored_chat;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
@@ -38,8 +39,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
+pub(super) use calls::{BETWEEN_TEXTS, block_key, chat_call_key, chat_text_key, item_key};
 pub use calls::{Occurrences, ToolDefinition, begins, call_result, continuation};
-pub(super) use calls::{block_key, item_key};
 pub use document::RequestDocument;
 pub use edited::{BodyPiece, EditedBody, body_capacity};
 pub use head::{RequestApi, RequestHead};

@@ -1,6 +1,7 @@
 //! Withheld calls in a conversation: put back between the blocks that the client has.
 
 use super::calls::{Occurrences, content, has_role, items, key_of_block, key_of_item, messages};
+use super::restored_chat::restored_in_chat;
 use super::{BodyEdit, RequestApi, RequestDocument};
 use crate::model::{Key, ReplyPart, WithheldReply};
 use crate::provider::json::{elements, member, range_in, text_of};
@@ -14,7 +15,7 @@ pub fn restored(api: RequestApi, document: &RequestDocument<'_>, replies: &[With
         _ if replies.is_empty() => (Vec::new(), 0),
         RequestApi::Messages => restored_in_messages(document, replies),
         RequestApi::Responses => restored_in_items(document, replies),
-        RequestApi::Chat => (Vec::new(), 0),
+        RequestApi::Chat => restored_in_chat(document, replies),
     }
 }
 
@@ -44,16 +45,21 @@ fn restored_in_items(document: &RequestDocument<'_>, replies: &[WithheldReply]) 
         gaps[results].extend(reply.results.iter().map(String::as_str));
         count += 1;
     }
+    (filled(document.bytes, &items, &gaps), count)
+}
+
+/// Returns the edits that add elements to an array: those before each of its elements, and after the last one.
+pub(super) fn filled(bytes: &[u8], elements: &[&RawValue], gaps: &[Vec<&str>]) -> Vec<BodyEdit> {
     let edit = |(place, added): (usize, &Vec<&str>)| {
         let added = added.join(",");
-        Some(match (items.get(place), items.last()) {
-            (Some(item), _) => (range_in(document.bytes, item).start, format!("{added},")),
-            (None, Some(last)) => (range_in(document.bytes, last).end, format!(",{added}")),
+        Some(match (elements.get(place), elements.last()) {
+            (Some(element), _) => (range_in(bytes, element).start, format!("{added},")),
+            (None, Some(last)) => (range_in(bytes, last).end, format!(",{added}")),
             (None, None) => return None,
         })
     };
     let gaps = gaps.iter().enumerate().filter(|(_, added)| !added.is_empty());
-    (gaps.filter_map(edit).map(|(place, added)| (place..place, added.into_bytes())).collect(), count)
+    gaps.filter_map(edit).map(|(place, added)| (place..place, added.into_bytes())).collect()
 }
 
 fn restored_in_messages(document: &RequestDocument<'_>, replies: &[WithheldReply]) -> (Vec<BodyEdit>, usize) {

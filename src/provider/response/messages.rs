@@ -1,7 +1,7 @@
-//! Streams of the Messages API without the calls of one tool: what the client receives of a response, and of those that continue it.
+//! Responses of the Messages API without the calls of one tool: what the client receives of a response, and of those that continue it.
 
-use super::events::{Events, data};
-use super::{Reply, WithheldCall};
+use super::filter::{Event, Joiner, Joint};
+use super::{Reply, ResponseForm, WithheldCall};
 use crate::model::{Key, ReplyPart};
 use crate::provider::json::{member, range_in};
 use crate::provider::requests::block_key;
@@ -16,26 +16,19 @@ const END_TURN: &str = "end_turn";
 /// The figures of a response that its last event can leave out.
 const INPUT_FIGURES: [&str; 3] = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
 
-/// Passes the events of a response on, except those of the calls of one tool and, after such a call, the end of the response. A response
-/// that continues another one is joined to it. All other events keep their bytes, but for the index of their content block.
-#[derive(Debug)]
-pub struct MessagesFilter {
-    tool: &'static str,
-    input: &'static str,
-    events: Events,
-    /// True if the current response continues another one.
-    continues: bool,
+/// The responses of the Messages API. Events keep their bytes, but for the index of their content block.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
     blocks: Vec<Content>,
     /// Number of content blocks that the client has received.
     passed: usize,
-    /// Output tokens of the responses before the current one.
-    output_before: u64,
     /// The figures at the start of the current response.
     start: Map<String, Value>,
-    /// The withheld end: its figures, and its events.
+    /// The withheld end: its figures and its events, or a document.
     held: Option<(Value, Vec<u8>)>,
-    /// The first lasting content block after which the client knows of the continuation.
-    first: Option<Key>,
+    /// The id of the first document, and the content blocks of all.
+    id: Value,
+    joined: Vec<Value>,
 }
 
 /// A content block of the current response.
@@ -49,107 +42,113 @@ struct Content {
     input: String,
 }
 
-impl MessagesFilter {
-    /// Creates a filter for the calls of a tool. `input` is the name of its input.
-    pub fn new(tool: &'static str, input: &'static str) -> MessagesFilter {
-        MessagesFilter {
-            tool,
-            input,
-            events: Events::default(),
-            continues: false,
-            blocks: Vec::new(),
-            passed: 0,
-            output_before: 0,
-            start: Map::new(),
-            held: None,
-            first: None,
-        }
-    }
-
-    /// See [`super::CallFilter::push`].
-    pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
-        let mut passed = Vec::new();
-        for event in self.events.push(piece) {
-            self.event(event, &mut passed);
-        }
-        passed
-    }
-
-    /// See [`super::CallFilter::take_first`].
-    pub fn take_first(&mut self) -> Option<Key> {
-        self.first.take()
-    }
-
-    /// See [`super::CallFilter::end`].
-    pub fn end(&mut self) -> (Vec<u8>, Option<Reply>) {
-        let rest = self.events.rest();
-        if self.held.is_none() { (rest, None) } else { (Vec::new(), Some(self.reply())) }
-    }
-
-    /// See [`super::CallFilter::proceed`].
-    pub fn proceed(&mut self) {
-        if let Some((end, _)) = self.held.take() {
-            self.output_before += end["usage"]["output_tokens"].as_u64().unwrap_or_default();
-        }
-        self.blocks.clear();
-        self.events = Events::default();
-        self.continues = true;
-    }
-
-    /// See [`super::CallFilter::release`].
-    pub fn release(&mut self, ends_turn: bool) -> Vec<u8> {
-        let Some((mut end, events)) = self.held.take() else { return Vec::new() };
-        if !ends_turn && !self.continues {
-            return events;
-        }
-        if ends_turn {
-            end["delta"]["stop_reason"] = END_TURN.into();
-        }
-        self.finish(end).into_bytes()
-    }
-
-    fn event(&mut self, event: Vec<u8>, passed: &mut Vec<u8>) {
-        let parsed = data(&event).and_then(|place| Some((serde_json::from_slice::<Value>(&event[place.clone()]).ok()?, place)));
-        let Some((value, place)) = parsed else { return passed.extend(event) };
+impl Joiner for Messages {
+    fn event(&mut self, joint: &mut Joint, event: Event, passed: &mut Vec<u8>) {
+        let Event { bytes, place, value } = event;
         let index = value["index"].as_u64();
         match value["type"].as_str().unwrap_or_default() {
             "message_start" => {
                 self.start = value["message"]["usage"].as_object().cloned().unwrap_or_default();
-                if !self.continues {
-                    passed.extend(event);
+                if !joint.continues {
+                    passed.extend(bytes);
                 }
             }
             "content_block_start" => {
-                let block = value["content_block"].as_object().cloned().unwrap_or_default();
-                let is_withheld = block.get("type").is_some_and(|kind| kind == TOOL_USE)
-                    && block.get("name").is_some_and(|name| name == self.tool);
-                let sent = (!is_withheld).then_some(self.passed);
-                self.passed += usize::from(!is_withheld);
-                self.blocks.push(Content { index: index.unwrap_or_default(), sent, block, input: String::new() });
-                self.pass(event, &place, index, passed);
+                self.open(joint, index, &value["content_block"]);
+                self.pass(bytes, &place, index, passed);
             }
             "content_block_delta" => {
                 if let Some(content) = self.blocks.iter_mut().rfind(|content| Some(content.index) == index) {
                     content.add(&value["delta"]);
                 }
-                self.pass(event, &place, index, passed);
+                self.pass(bytes, &place, index, passed);
             }
             "content_block_stop" => {
                 let known = self.blocks.iter().rfind(|content| Some(content.index) == index);
                 // Only one block is reported: a later one cannot be the first of the continuation.
                 let is_first = |content: &&Content| content.sent.is_some() && self.is_first(content.index);
-                if let Some(key) = known.filter(|_| self.continues).filter(is_first).and_then(Content::key) {
-                    self.first = Some(key);
+                if let Some(key) = known.filter(|_| joint.continues).filter(is_first).and_then(Content::key) {
+                    joint.first = Some(key);
                 }
-                self.pass(event, &place, index, passed);
+                self.pass(bytes, &place, index, passed);
             }
-            "message_delta" => self.stop(value, event, passed),
+            "message_delta" if self.awaits(&value) => self.held = Some((value, bytes)),
+            "message_delta" if joint.continues => passed.extend(self.finished(joint, value).into_bytes()),
             "message_stop" => match &mut self.held {
-                Some((_, held)) => held.extend(event),
-                None => passed.extend(event),
+                Some((_, held)) => held.extend(bytes),
+                None => passed.extend(bytes),
             },
-            _ => passed.extend(event),
+            _ => passed.extend(bytes),
         }
+    }
+
+    fn document(&mut self, joint: &mut Joint, mut document: Value) -> bool {
+        let Some(Value::Array(blocks)) = document.get_mut("content").map(Value::take) else { return false };
+        for (index, block) in (0..).zip(blocks) {
+            if self.open(joint, Some(index), &block) {
+                self.joined.push(block);
+            }
+        }
+        if joint.continues {
+            joint.first = self.blocks.iter().filter(|content| content.sent.is_some()).find_map(Content::key);
+        } else {
+            self.id = document["id"].clone();
+        }
+        self.held = Some((document, Vec::new()));
+        true
+    }
+
+    fn holds(&self) -> bool {
+        self.held.is_some()
+    }
+
+    fn reply(&self, joint: &Joint) -> Option<Reply> {
+        self.held.as_ref().filter(|(end, _)| self.awaits(end))?;
+        let is_call = |content: &&Content| content.block.get("type").is_some_and(|kind| kind == TOOL_USE);
+        let call =
+            |content: &Content| WithheldCall { id: content.text("id"), input: super::given(&content.input(), joint.input) };
+        Some(Reply {
+            parts: self.blocks.iter().filter_map(Content::part).collect(),
+            content: self.blocks.iter().filter(|content| !content.is_empty()).map(Content::json).collect(),
+            calls: self.blocks.iter().filter(|content| content.sent.is_none()).map(call).collect(),
+            is_alone: !self.blocks.iter().filter(is_call).any(|content| content.sent.is_some()),
+        })
+    }
+
+    fn proceed(&mut self) -> u64 {
+        self.blocks.clear();
+        self.held.take().and_then(|(end, _)| end["usage"]["output_tokens"].as_u64()).unwrap_or_default()
+    }
+
+    fn release(&mut self, joint: &mut Joint, ends_turn: bool) -> Vec<u8> {
+        let Some((mut end, events)) = self.held.take() else { return Vec::new() };
+        if !ends_turn && !joint.continues && joint.form == ResponseForm::Events {
+            return events;
+        }
+        if ends_turn {
+            let holder = if joint.form == ResponseForm::Events { &mut end["delta"] } else { &mut end };
+            holder["stop_reason"] = END_TURN.into();
+        }
+        if joint.form == ResponseForm::Events {
+            return (self.finished(joint, end) + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n").into_bytes();
+        }
+        (end["id"], end["content"]) = (self.id.take(), std::mem::take(&mut self.joined).into());
+        self.add_figures(joint, &mut end);
+        end.to_string().into_bytes()
+    }
+}
+
+impl Messages {
+    /// Takes the start of a content block. Returns true if the client receives it.
+    fn open(&mut self, joint: &mut Joint, index: Option<u64>, block: &Value) -> bool {
+        let block = block.as_object().cloned().unwrap_or_default();
+        let has = |name: &str, text: &str| block.get(name).is_some_and(|value| value == text);
+        let is_withheld = has("type", TOOL_USE) && has("name", joint.tool);
+        joint.withholds |= is_withheld;
+        let sent = (!is_withheld).then_some(self.passed);
+        self.passed += usize::from(!is_withheld);
+        self.blocks.push(Content { index: index.unwrap_or_default(), sent, block, input: String::new() });
+        !is_withheld
     }
 
     /// Returns true if no lasting content block precedes a content block of the current response in what the client received.
@@ -173,46 +172,27 @@ impl MessagesFilter {
         passed.extend_from_slice(&event[number.end..]);
     }
 
-    /// Takes the event with the reason of the stop.
-    fn stop(&mut self, value: Value, event: Vec<u8>, passed: &mut Vec<u8>) {
-        let calls = self.blocks.iter().any(|content| content.sent.is_none());
-        if calls && value["delta"]["stop_reason"] == TOOL_USE {
-            self.held = Some((value, event));
-        } else if self.continues {
-            let text = self.finished(value);
-            passed.extend(text.into_bytes());
-        } else {
-            passed.extend(event);
-        }
+    /// Returns true if an event or a document ends a response in which the model waits for the result of a withheld call.
+    fn awaits(&self, end: &Value) -> bool {
+        let stop = &end.get("delta").unwrap_or(end)["stop_reason"];
+        stop == TOOL_USE && self.blocks.iter().any(|content| content.sent.is_none())
     }
 
-    /// Returns both events of the end of a response.
-    fn finish(&self, end: Value) -> String {
-        self.finished(end) + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
-    }
-
-    /// Returns the event with the figures of all responses that the client received as one: the input of the last, and the output of all.
-    fn finished(&self, mut end: Value) -> String {
-        if let Some(figures) = end["usage"].as_object_mut() {
-            let output = figures.get("output_tokens").and_then(Value::as_u64).unwrap_or_default();
-            figures.insert("output_tokens".to_owned(), (self.output_before + output).into());
-            for name in INPUT_FIGURES {
-                if let Some(figure) = self.start.get(name).filter(|_| self.continues && !figures.contains_key(name)) {
-                    figures.insert(name.to_owned(), figure.clone());
-                }
-            }
-        }
+    /// Returns the event with the figures of all responses that the client received as one.
+    fn finished(&self, joint: &Joint, mut end: Value) -> String {
+        self.add_figures(joint, &mut end);
         format!("event: message_delta\ndata: {end}\n\n")
     }
 
-    fn reply(&self) -> Reply {
-        let is_call = |content: &&Content| content.block.get("type").is_some_and(|kind| kind == TOOL_USE);
-        let call = |content: &Content| WithheldCall { id: content.text("id"), input: super::given(&content.input(), self.input) };
-        Reply {
-            parts: self.blocks.iter().filter_map(Content::part).collect(),
-            content: self.blocks.iter().filter(|content| !content.is_empty()).map(Content::json).collect(),
-            calls: self.blocks.iter().filter(|content| content.sent.is_none()).map(call).collect(),
-            is_alone: !self.blocks.iter().filter(is_call).any(|content| content.sent.is_some()),
+    /// Adds the figures of all responses: the input of the last, and the output of all.
+    fn add_figures(&self, joint: &Joint, end: &mut Value) {
+        let Some(figures) = end.get_mut("usage").and_then(Value::as_object_mut) else { return };
+        let output = figures.get("output_tokens").and_then(Value::as_u64).unwrap_or_default();
+        figures.insert("output_tokens".to_owned(), (joint.output_before + output).into());
+        for name in INPUT_FIGURES {
+            if let Some(figure) = self.start.get(name).filter(|_| joint.continues && !figures.contains_key(name)) {
+                figures.insert(name.to_owned(), figure.clone());
+            }
         }
     }
 }
@@ -274,8 +254,14 @@ impl Content {
 
 #[cfg(test)]
 mod tests {
+    use super::super::CallFilter;
     use super::*;
+    use crate::provider::RequestApi;
     use serde_json::json;
+
+    fn new() -> CallFilter {
+        CallFilter::new(RequestApi::Messages, ResponseForm::Events, "own", "commands")
+    }
 
     fn event(value: Value) -> String {
         format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap_or_default())
@@ -314,7 +300,7 @@ mod tests {
         ReplyPart::Passed(Key::from_bytes(format!("{kind}:{lasting}").as_bytes()))
     }
 
-    fn push(filter: &mut MessagesFilter, stream: &str, size: usize) -> String {
+    fn push(filter: &mut CallFilter, stream: &str, size: usize) -> String {
         String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
     }
 
@@ -329,7 +315,7 @@ mod tests {
             + &stop("tool_use", 5)
             + "event: x\ndata: cut";
         in_pieces(|size| {
-            let mut filter = MessagesFilter::new("own", "commands");
+            let mut filter = new();
             let passed = push(&mut filter, &stream, size);
             let (rest, reply) = filter.end();
             assert_eq!((passed + std::str::from_utf8(&rest).unwrap(), reply), (stream.clone(), None));
@@ -342,7 +328,7 @@ mod tests {
             [start(1), text(0, "I look."), call(1, "t1", "own", r#"{"commands":"@recall(\"é\")"}"#), stop("tool_use", 20)];
         let second = [start(3), text(0, "Found."), call(1, "t2", "Read", "{}"), stop("tool_use", 4)];
         in_pieces(|size| {
-            let mut filter = MessagesFilter::new("own", "commands");
+            let mut filter = new();
             assert_eq!(push(&mut filter, &first.concat(), size), [start(1), text(0, "I look.")].concat());
             let (rest, reply) = filter.end();
             let own = r#"{"type":"tool_use","id":"t1","name":"own","input":{"commands":"@recall(\"é\")"}}"#.to_owned();
@@ -370,7 +356,7 @@ mod tests {
         let stream =
             [start(1), call(0, "t1", "Read", "{}"), call(1, "t2", "own", ""), call(2, "t3", "Bash", "{}")].concat() + &end;
         in_pieces(|size| {
-            let mut filter = MessagesFilter::new("own", "commands");
+            let mut filter = new();
             let passed = push(&mut filter, &stream, size);
             assert_eq!(passed, [start(1), call(0, "t1", "Read", "{}"), call(1, "t3", "Bash", "{}")].concat());
             let reply = filter.end().1.unwrap();
@@ -383,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_call_that_cannot_be_continued_ends_the_turn() {
-        let mut filter = MessagesFilter::new("own", "commands");
+        let mut filter = new();
         let thinking = json!({"type": "thinking", "thinking": "", "signature": ""});
         let signed = block(0, thinking, json!({"type": "signature_delta", "signature": "s1"}));
         push(&mut filter, &([start(1), signed.clone(), call(1, "t1", "own", "{")].concat() + &stop("tool_use", 2)), 7);
@@ -391,7 +377,7 @@ mod tests {
         assert_eq!((&reply.parts[0], reply.content.len()), (&key("thinking", "s1"), 2));
         assert_eq!(filter.release(true), stop("end_turn", 2).as_bytes());
         // A response that was cut within the call has no end to be withheld.
-        let mut filter = MessagesFilter::new("own", "commands");
+        let mut filter = new();
         let cut =
             push(&mut filter, &([start(1), signed.clone(), call(1, "t1", "own", "{")].concat() + &stop("max_tokens", 2)), 7);
         assert_eq!((cut, filter.end()), ([start(1), signed].concat() + &stop("max_tokens", 2), (Vec::new(), None)));

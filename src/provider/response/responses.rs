@@ -1,23 +1,20 @@
-//! Streams of the Responses API without the calls of one tool: what the client receives of a response, and of those that continue it.
+//! Responses of the Responses API without the calls of one tool: what the client receives of a response, and of those that continue it.
 
-use super::events::{Events, data};
-use super::{Reply, WithheldCall};
+use super::filter::{Event, Joiner, Joint};
+use super::{Reply, ResponseForm, WithheldCall};
 use crate::model::{Key, ReplyPart};
 use crate::provider::json::{member, range_in, with_figures};
 use crate::provider::requests::item_key;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::ops::Range;
 
-/// Passes the events of a response on, except those of the calls of one tool and, after such a call, the end of the response. All other
-/// events keep their bytes, but for their number and the place of their item.
+/// The end of a complete response.
+const COMPLETED: &str = "response.completed";
+
+/// The responses of the Responses API. Events keep their bytes, but for their number and the place of their item.
 #[derive(Debug, Default)]
-pub struct ResponsesFilter {
-    tool: &'static str,
-    input: &'static str,
-    events: Events,
-    /// True if the current response continues another one.
-    continues: bool,
+pub(super) struct Responses {
     items: Vec<Item>,
     /// The items that the client has received, of all responses.
     passed: Vec<Value>,
@@ -27,12 +24,8 @@ pub struct ResponsesFilter {
     sequence: Option<u64>,
     /// The id of the first response.
     id: Value,
-    /// Output tokens of the responses before the current one.
-    output_before: u64,
     /// The withheld end of the response.
     held: Option<Value>,
-    /// The first lasting item after which the client knows of the continuation.
-    first: Option<Key>,
 }
 
 /// An item of the current response.
@@ -51,84 +44,96 @@ impl Item {
     }
 }
 
-impl ResponsesFilter {
-    /// Creates a filter for the calls of a tool. `input` is the name of its input.
-    pub fn new(tool: &'static str, input: &'static str) -> ResponsesFilter {
-        ResponsesFilter { tool, input, ..ResponsesFilter::default() }
-    }
-
-    /// See [`super::CallFilter::push`].
-    pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
-        let mut passed = Vec::new();
-        for event in self.events.push(piece) {
-            self.event(event, &mut passed);
-        }
-        passed
-    }
-
-    /// See [`super::CallFilter::take_first`].
-    pub fn take_first(&mut self) -> Option<Key> {
-        self.first.take()
-    }
-
-    /// See [`super::CallFilter::end`].
-    pub fn end(&mut self) -> (Vec<u8>, Option<Reply>) {
-        let rest = self.events.rest();
-        if self.held.is_none() { (rest, None) } else { (Vec::new(), Some(self.reply())) }
-    }
-
-    /// See [`super::CallFilter::proceed`].
-    pub fn proceed(&mut self) {
-        if let Some(end) = self.held.take() {
-            self.output_before += output_tokens(&end);
-        }
-        self.items.clear();
-        self.events = Events::default();
-        self.continues = true;
-    }
-
-    /// See [`super::CallFilter::release`].
-    pub fn release(&mut self) -> Vec<u8> {
-        self.held.take().map(|end| self.finished(end).into_bytes()).unwrap_or_default()
-    }
-
-    fn event(&mut self, event: Vec<u8>, passed: &mut Vec<u8>) {
-        let parsed = data(&event).and_then(|place| Some((serde_json::from_slice::<Value>(&event[place.clone()]).ok()?, place)));
-        let Some((mut value, place)) = parsed else { return passed.extend(event) };
+impl Joiner for Responses {
+    fn event(&mut self, joint: &mut Joint, event: Event, passed: &mut Vec<u8>) {
+        let Event { bytes, place, mut value } = event;
         let index = value["output_index"].as_u64();
         match value["type"].as_str().unwrap_or_default() {
-            "response.created" | "response.queued" | "response.in_progress" if self.continues => return,
+            "response.created" | "response.queued" | "response.in_progress" if joint.continues => return,
             "response.created" => self.id = value["response"]["id"].clone(),
-            "response.output_item.added" => {
-                let item = &value["item"];
-                let is_withheld = item["type"] == "function_call" && item["name"] == self.tool;
-                let sent = (!is_withheld).then_some(self.known);
-                self.known += usize::from(!is_withheld);
-                self.items.push(Item { index: index.unwrap_or_default(), sent, item: Value::Null });
+            "response.output_item.added" => self.open(joint, index, &value["item"]),
+            "response.output_item.done" => self.complete(joint, index, value["item"].take()),
+            COMPLETED if self.items.iter().any(|item| item.sent.is_none()) => {
+                self.held = Some(value);
+                return;
             }
-            "response.output_item.done" => self.complete(index, value["item"].take()),
-            "response.completed" => {
-                if self.items.iter().any(|item| item.sent.is_none()) {
-                    self.held = Some(value);
-                    return;
-                }
-                if self.continues {
-                    return passed.extend(self.finished(value).into_bytes());
-                }
+            COMPLETED | "response.incomplete" if joint.withholds => {
+                let end = self.finished(joint, value);
+                return passed.extend(event_of(&end));
             }
             _ => {}
         }
-        self.pass(event, &place, index, passed);
+        self.pass(bytes, &place, index, passed);
     }
 
-    fn complete(&mut self, index: Option<u64>, content: Value) {
+    fn document(&mut self, joint: &mut Joint, mut document: Value) -> bool {
+        let Some(Value::Array(items)) = document.get_mut("output").map(Value::take) else { return false };
+        for (index, item) in (0..).zip(items) {
+            self.open(joint, Some(index), &item);
+            self.complete(joint, Some(index), item);
+        }
+        if !joint.continues {
+            self.id = document["id"].clone();
+        }
+        let status = document["status"].as_str().unwrap_or("completed");
+        self.held = Some(json!({"type": format!("response.{status}"), "response": document}));
+        true
+    }
+
+    fn holds(&self) -> bool {
+        self.held.is_some()
+    }
+
+    fn reply(&self, joint: &Joint) -> Option<Reply> {
+        let is_withheld = |item: &&Item| item.sent.is_none();
+        self.held.as_ref().filter(|end| end["type"] == COMPLETED && self.items.iter().any(|item| is_withheld(&item)))?;
+        let part = |item: &Item| match item.sent {
+            Some(_) => item.key().map(ReplyPart::Passed),
+            None => Some(ReplyPart::Withheld(item.item.to_string())),
+        };
+        let is_call = |item: &&Item| item.item["type"].as_str().is_some_and(|kind| kind.ends_with("_call"));
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let call = |item: &Item| {
+            let arguments: Value = serde_json::from_str(&text(&item.item["arguments"])).unwrap_or_default();
+            WithheldCall { id: text(&item.item["call_id"]), input: super::given(&arguments, joint.input) }
+        };
+        Some(Reply {
+            parts: self.items.iter().filter_map(part).collect(),
+            content: self.items.iter().filter(|item| !item.item.is_null()).map(|item| item.item.to_string()).collect(),
+            calls: self.items.iter().filter(is_withheld).map(call).collect(),
+            is_alone: !self.items.iter().filter(is_call).any(|item| item.sent.is_some()),
+        })
+    }
+
+    fn proceed(&mut self) -> u64 {
+        self.items.clear();
+        self.held.take().and_then(|end| end["response"]["usage"]["output_tokens"].as_u64()).unwrap_or_default()
+    }
+
+    fn release(&mut self, joint: &mut Joint, _ends_turn: bool) -> Vec<u8> {
+        let Some(end) = self.held.take() else { return Vec::new() };
+        let end = self.finished(joint, end);
+        if joint.form == ResponseForm::Events { event_of(&end) } else { end["response"].to_string().into_bytes() }
+    }
+}
+
+impl Responses {
+    fn open(&mut self, joint: &mut Joint, index: Option<u64>, item: &Value) {
+        let is_withheld = item["type"] == "function_call" && item["name"] == joint.tool;
+        joint.withholds |= is_withheld;
+        let sent = (!is_withheld).then_some(self.known);
+        self.known += usize::from(!is_withheld);
+        self.items.push(Item { index: index.unwrap_or_default(), sent, item: Value::Null });
+    }
+
+    fn complete(&mut self, joint: &mut Joint, index: Option<u64>, content: Value) {
         // Only one item is reported: a later one cannot be the first of the continuation.
         let is_first = !self.items.iter().any(|item| item.sent.is_some() && item.key().is_some());
         let Some(item) = self.items.iter_mut().rfind(|item| Some(item.index) == index) else { return };
         item.item = content;
         if item.sent.is_some() {
             self.passed.push(item.item.clone());
-            self.first = item.key().filter(|_| self.continues && is_first).or(self.first);
+            joint.first = item.key().filter(|_| joint.continues && is_first).or(joint.first);
         }
     }
 
@@ -155,7 +160,7 @@ impl ResponsesFilter {
 
     /// Returns the last event of what the client received as one response: all its items, the input of the last response, and the output
     /// of all.
-    fn finished(&mut self, mut end: Value) -> String {
+    fn finished(&mut self, joint: &Joint, mut end: Value) -> Value {
         if let Some(next) = self.sequence.filter(|_| end["sequence_number"].is_u64()) {
             end["sequence_number"] = next.into();
         }
@@ -164,44 +169,30 @@ impl ResponsesFilter {
             response["id"] = self.id.clone();
         }
         response["output"] = self.passed.clone().into();
-        if let Some(figures) = response["usage"].as_object_mut() {
+        if let Some(figures) = response.get_mut("usage").and_then(Value::as_object_mut) {
             let figure = |name: &str| figures.get(name).and_then(Value::as_u64).unwrap_or_default();
-            let output = self.output_before + figure("output_tokens");
+            let output = joint.output_before + figure("output_tokens");
             let total = figure("input_tokens") + output;
             figures.insert("output_tokens".to_owned(), output.into());
             figures.insert("total_tokens".to_owned(), total.into());
         }
-        format!("event: response.completed\ndata: {end}\n\n")
-    }
-
-    fn reply(&self) -> Reply {
-        let part = |item: &Item| match item.sent {
-            Some(_) => item.key().map(ReplyPart::Passed),
-            None => Some(ReplyPart::Withheld(item.item.to_string())),
-        };
-        let is_call = |item: &&Item| item.item["type"].as_str().is_some_and(|kind| kind.ends_with("_call"));
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let call = |item: &Item| {
-            let arguments: Value = serde_json::from_str(&text(&item.item["arguments"])).unwrap_or_default();
-            WithheldCall { id: text(&item.item["call_id"]), input: super::given(&arguments, self.input) }
-        };
-        Reply {
-            parts: self.items.iter().filter_map(part).collect(),
-            content: self.items.iter().filter(|item| !item.item.is_null()).map(|item| item.item.to_string()).collect(),
-            calls: self.items.iter().filter(|item| item.sent.is_none()).map(call).collect(),
-            is_alone: !self.items.iter().filter(is_call).any(|item| item.sent.is_some()),
-        }
+        end
     }
 }
 
-fn output_tokens(end: &Value) -> u64 {
-    end["response"]["usage"]["output_tokens"].as_u64().unwrap_or_default()
+fn event_of(end: &Value) -> Vec<u8> {
+    format!("event: {}\ndata: {end}\n\n", end["type"].as_str().unwrap_or_default()).into_bytes()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::CallFilter;
     use super::*;
-    use serde_json::json;
+    use crate::provider::RequestApi;
+
+    fn new() -> CallFilter {
+        CallFilter::new(RequestApi::Responses, ResponseForm::Events, "own", "commands")
+    }
 
     /// Returns the events of a response with these items, numbered from an index and a sequence number on.
     fn stream(id: &str, start: bool, items: &[Value], first: usize, mut sequence: u64, output: &[Value], tokens: u64) -> String {
@@ -232,7 +223,7 @@ mod tests {
         json!({"type": kind, "id": format!("i_{id}"), "call_id": id, "name": name, "arguments": "{\"commands\":\"@pin(é)\"}"})
     }
 
-    fn push(filter: &mut ResponsesFilter, stream: &str, size: usize) -> String {
+    fn push(filter: &mut CallFilter, stream: &str, size: usize) -> String {
         String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
     }
 
@@ -241,7 +232,7 @@ mod tests {
         let items = [item("function_call", "c1", "shell")];
         let whole = stream("r1", true, &items, 0, 0, &items, 5);
         for size in [1, 2, 7, 10_000] {
-            let mut filter = ResponsesFilter::new("own", "commands");
+            let mut filter = new();
             assert_eq!(push(&mut filter, &whole, size), whole);
             assert_eq!(filter.end(), (Vec::new(), None));
         }
@@ -255,7 +246,7 @@ mod tests {
         let said = json!({"type": "message", "id": "m2", "role": "assistant"});
         let second = stream("r2", true, std::slice::from_ref(&said), 0, 0, std::slice::from_ref(&said), 7);
         for size in [1, 2, 7, 10_000] {
-            let mut filter = ResponsesFilter::new("own", "commands");
+            let mut filter = new();
             let start = stream("r1", true, std::slice::from_ref(&thinking), 0, 0, &[], 0);
             assert_eq!(push(&mut filter, &first, size), start);
             let reply = filter.end().1.unwrap();
@@ -276,10 +267,10 @@ mod tests {
         let items =
             [item("function_call", "c1", "shell"), item("function_call", "o1", "own"), item("custom_tool_call", "c2", "x")];
         let clients = [items[0].clone(), items[2].clone()];
-        let mut filter = ResponsesFilter::new("own", "commands");
+        let mut filter = new();
         let passed = push(&mut filter, &stream("r1", true, &items, 0, 0, &items, 5), 7);
         assert!(!filter.end().1.unwrap().is_alone);
-        let whole = passed + std::str::from_utf8(&filter.release()).unwrap();
+        let whole = passed + std::str::from_utf8(&filter.release(false)).unwrap();
         assert_eq!(whole, stream("r1", true, &clients, 0, 0, &clients, 5));
     }
 }

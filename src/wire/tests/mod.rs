@@ -284,7 +284,7 @@ fn a_request_for_a_summary_has_no_new_text() {
 fn the_tool_is_in_all_requests_of_a_conversation_or_in_none() {
     let place = Place::new();
     let with_schema = |messages: &[&str]| body(messages).replace(r#"{"name":"Read"}"#, r#"{"name":"Read","input_schema":{}}"#);
-    let own = format!(",{}]", TOOL.json(RequestApi::Messages).unwrap());
+    let own = format!(",{}]", TOOL.json(RequestApi::Messages));
     let with_tool = |messages: &[&str]| with_schema(messages).replacen("}}]", &format!("}}}}{own}"), 1);
     assert_eq!(sent(&place.wire(), &with_schema(&[ASK])), with_tool(&[ASK]));
     assert_eq!(sent(&place.wire(), &with_schema(&[ASK, CALL, RESULT])), with_tool(&[ASK, CALL, RESULT]), "after a restart");
