@@ -170,7 +170,7 @@ impl Connection {
         Some(())
     }
 
-    /// Reads a message with a body of a known length, and returns its head.
+    /// Reads a message with a body of a known length or in chunks, and returns its head.
     fn message(&mut self) -> Option<String> {
         let end = loop {
             match memchr::memmem::find(&self.rest, b"\r\n\r\n") {
@@ -179,6 +179,13 @@ impl Connection {
             }
         };
         let head = String::from_utf8_lossy(&self.rest[..end]).to_lowercase();
+        if head.contains("transfer-encoding: chunked") {
+            while !self.rest[end..].ends_with(b"0\r\n\r\n") {
+                self.fill()?;
+            }
+            self.rest.clear();
+            return Some(head);
+        }
         let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
         let length: usize = length.map_or(0, |length| length.trim().parse().expect("a length"));
         let mut left = (end + length).saturating_sub(self.rest.len());
