@@ -2,7 +2,8 @@
 //! a response, many streams at once, memory.
 //!
 //! `cargo bench --bench proxy` needs no network but the loopback. The API is a thread of this program, the relay and the proxy are
-//! processes. The requests are those of a generated session, as large as the target says; a third of its results is archived.
+//! processes. The requests are those of a generated session, as large as the target says; a third of its results is archived. Requests of
+//! one session also offer the tool of aperture, and an earlier call of it is put back into them.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -17,9 +18,9 @@ mod generate;
 #[allow(dead_code, reason = "shared with another benchmark")]
 mod measure;
 
-use aperture::model::{Actor, BlockEdit, Key, Level, OperationKind, OperationState, Plan};
+use aperture::model::{Actor, BlockEdit, Key, Level, OperationKind, OperationState, Plan, ReplyPart, WithheldReply};
 use aperture::store::Store;
-use aperture::wire::{PipelineSettings, RequestHead, Wire};
+use aperture::wire::{PipelineSettings, RequestFacts, RequestHead, Wire};
 use generate::Generator;
 use measure::{Round, Target, command, median};
 use serde_json::value::RawValue;
@@ -35,6 +36,8 @@ use std::time::{Duration, Instant};
 const APERTURE: &str = env!("CARGO_BIN_EXE_aperture");
 /// The id of the session with operations.
 const CHANGED: &str = "11111111-1111-4111-8111-111111111111";
+/// The id of a session with operations and the tool of aperture.
+const OFFERED: &str = "33333333-3333-4333-8333-333333333333";
 /// The id of a session without operations.
 const PLAIN: &str = "22222222-2222-4222-8222-222222222222";
 /// Number of requests of the conversation that the rounds repeat, each with more messages than the one before.
@@ -60,6 +63,7 @@ fn main() {
     let mut targets = Vec::new();
     for (name, bytes) in [("200 kB", 200_000), ("1 MB", 1_000_000)] {
         let proxy = place.proxy(&api);
+        begin(&proxy);
         let conversation = place.conversation(bytes);
         in_process(&place, name, &conversation, rounds, &mut targets);
         through_sockets(&api, &relay, &proxy, name, &conversation, rounds, &mut targets);
@@ -67,7 +71,7 @@ fn main() {
     let proxy = place.proxy(&api);
     events(&api, &relay, &proxy, if brief { 1 } else { 5 }, &mut targets);
     streams(&relay, &proxy, &place.conversation(200_000), if brief { 1 } else { 9 }, &mut targets);
-    growth(&place.proxy(&api), &place.conversation(50_000), many, &mut targets);
+    growth(&place, &place.proxy(&api), &place.conversation(50_000), many, &mut targets);
     memory(&place, &api, if brief { &[1] } else { &[1, 8, 24] }, &mut targets);
     println!("\n{:<66} {:>9}  {:>9}", "target", "limit", "measured");
     for target in targets {
@@ -107,14 +111,18 @@ fn api() -> String {
     let address = listener.local_addr().expect("its address").to_string();
     let started = Instant::now();
     STARTED.set(started).expect("one API");
+    // Only a request with a bill has an account.
+    let bill = r#"{"type":"message","usage":{"input_tokens":10,"cache_read_input_tokens":50000,"output_tokens":1}}"#;
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{bill}", bill.len());
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut connection = Connection::of(stream.expect("a client"));
+            let answer = answer.clone();
             thread::spawn(move || {
                 while let Some(head) = connection.message() {
                     let answered = match head.contains("x-events") {
                         true => send_events(&mut connection.stream, started),
-                        false => connection.stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"),
+                        false => connection.stream.write_all(answer.as_bytes()),
                     };
                     if answered.is_err() {
                         break;
@@ -162,7 +170,7 @@ impl Connection {
         Some(())
     }
 
-    /// Reads a message with a body of a known length, and returns its head.
+    /// Reads a message with a body of a known length or in chunks, and returns its head.
     fn message(&mut self) -> Option<String> {
         let end = loop {
             match memchr::memmem::find(&self.rest, b"\r\n\r\n") {
@@ -171,6 +179,13 @@ impl Connection {
             }
         };
         let head = String::from_utf8_lossy(&self.rest[..end]).to_lowercase();
+        if head.contains("transfer-encoding: chunked") {
+            while !self.rest[end..].ends_with(b"0\r\n\r\n") {
+                self.fill()?;
+            }
+            self.rest.clear();
+            return Some(head);
+        }
         let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
         let length: usize = length.map_or(0, |length| length.trim().parse().expect("a length"));
         let mut left = (end + length).saturating_sub(self.rest.len());
@@ -254,12 +269,27 @@ impl Place {
         };
         let messages = bytes.split(|byte| *byte == b'\n').filter_map(message).collect();
         let place = Place { home: directory.to_owned(), messages };
-        place.archive();
+        [CHANGED, OFFERED].iter().for_each(|session| place.archive(session));
+        place.withhold();
         place
     }
 
-    /// Logs an operation that archives a third of the large results.
-    fn archive(&self) {
+    /// Stores a call of the tool of aperture after the first one of the model.
+    fn withhold(&self) {
+        let parsed = self.messages.iter().filter_map(|message| serde_json::from_str::<Value>(message.get()).ok());
+        let mut blocks = parsed.flat_map(|message| message["content"].as_array().cloned().unwrap_or_default());
+        let call = blocks.find(|block| block["type"] == "tool_use").expect("a call");
+        let key = Key::from_bytes(format!("tool_use:{}", call["id"].as_str().expect("an id")).as_bytes());
+        let own = json!({"type": "tool_use", "id": "o1", "name": "aperture", "input": {"commands": "@recall(1)"}});
+        let result = json!({"type": "tool_result", "tool_use_id": "o1", "content": "found"});
+        let parts = vec![ReplyPart::Passed(key), ReplyPart::Withheld(own.to_string())];
+        let reply = WithheldReply { parts, results: vec![result.to_string()], next: None };
+        let facts = RequestFacts { session: OFFERED.to_owned(), ..RequestFacts::default() };
+        self.wire(true).add_replies(&facts, vec![reply], 1).expect("a stored call");
+    }
+
+    /// Logs an operation of a session that archives a third of the large results.
+    fn archive(&self, session: &str) {
         let parsed = self.messages.iter().filter_map(|message| serde_json::from_str::<Value>(message.get()).ok());
         let results = parsed.flat_map(|message| message["content"].as_array().cloned().unwrap_or_default());
         let contents = results.filter_map(|block| block["content"].as_str().map(str::to_owned));
@@ -289,7 +319,7 @@ impl Place {
         };
         fs::create_dir_all(self.home.join(".aperture")).expect("a directory for the store");
         let store = Store::open(&self.home.join(".aperture")).expect("a store");
-        let key = store.register("claude-code", CHANGED, Path::new("/no/session.jsonl"), "shop").expect("a session");
+        let key = store.register("claude-code", session, Path::new(&format!("/no/{session}.jsonl")), "shop").expect("a session");
         let id = store.prepare(key, &plan, 0, std::iter::empty(), None).expect("an operation");
         store.settle(key, id, OperationState::Committed).expect("an operation");
     }
@@ -311,11 +341,7 @@ impl Place {
         let tools: Vec<Value> = (0..12)
             .map(|number| json!({"name": format!("Tool{number}"), "description": text, "input_schema": {"type": "object"}}))
             .collect();
-        let prefix = format!(
-            r#"{{"model":"claude-opus-5-5","max_tokens":32000,"tools":{},"messages":["#,
-            serde_json::to_string(&tools).expect("tools")
-        );
-        let mut body = prefix.into_bytes();
+        let mut body = prefix(&tools).into_bytes();
         let mut bodies = Vec::new();
         for (place, message) in self.messages.iter().cycle().enumerate() {
             if place > 0 {
@@ -333,11 +359,24 @@ impl Place {
     }
 
     /// Opens the sessions of the wire within this process.
-    fn wire(&self) -> Wire {
+    fn wire(&self, tool: bool) -> Wire {
         let directory = self.home.join(".aperture");
         let open = move |_| Store::open_existing(&directory).map_err(|error| error.to_string());
-        Wire::new(PipelineSettings { injection: false, manifest: false, ..PipelineSettings::default() }, Box::new(open))
+        Wire::new(PipelineSettings { injection: false, manifest: false, tool, ..PipelineSettings::default() }, Box::new(open))
     }
+}
+
+/// Returns a body up to its first message.
+fn prefix(tools: &[Value]) -> String {
+    let tools = serde_json::to_string(tools).expect("tools");
+    format!(r#"{{"model":"claude-opus-5-5","max_tokens":32000,"tools":{tools},"messages":["#)
+}
+
+/// Sends the first request of the session with the tool, from which on it is offered.
+fn begin(proxy: &Process) {
+    let tools = [json!({"name": "Tool0", "input_schema": {"type": "object"}})];
+    let body = [&prefix(&tools), r#"{"role":"user","content":"begin"}]}"#].concat();
+    Connection::to(&proxy.address).exchange(&head(OFFERED), body.as_bytes());
 }
 
 fn head(session: &str) -> String {
@@ -354,14 +393,19 @@ fn percentile(values: &[f64], share: f64) -> f64 {
 
 /// The work on a body alone, without sockets.
 fn in_process(place: &Place, name: &str, conversation: &[Vec<u8>], rounds: usize, targets: &mut Vec<Target>) {
-    let headers = vec![("x-claude-code-session-id".to_owned(), CHANGED.to_owned())];
-    let head = RequestHead { method: "POST".to_owned(), target: "/v1/messages".to_owned(), headers };
-    let wire = place.wire();
+    for (kind, session) in [("edits", CHANGED), ("edits and the tool", OFFERED)] {
+        let headers = vec![("x-claude-code-session-id".to_owned(), session.to_owned())];
+        let head = RequestHead { method: "POST".to_owned(), target: "/v1/messages".to_owned(), headers };
+        alone(&place.wire(session == OFFERED), &head, &format!("{name} with {kind}"), conversation, rounds, targets);
+    }
+}
+
+fn alone(wire: &Wire, head: &RequestHead, name: &str, conversation: &[Vec<u8>], rounds: usize, targets: &mut Vec<Target>) {
     let (mut first, mut later, mut sent) = (0.0, Vec::new(), 0);
     for round in 0..rounds * 5 {
         let body = &conversation[round % conversation.len()];
         let start = Instant::now();
-        let outgoing = wire.request(&head, body, 1);
+        let outgoing = wire.request(head, body, 1);
         let seconds = start.elapsed().as_secs_f64();
         assert!(outgoing.facts.problem.is_none() && outgoing.body.is_some(), "{:?}", outgoing.facts);
         sent = outgoing.facts.sent_bytes;
@@ -380,9 +424,9 @@ fn in_process(place: &Place, name: &str, conversation: &[Vec<u8>], rounds: usize
         most * 1e3
     );
     let of_megabyte = half * 1e3 / megabytes;
-    targets.push(Target::new(&format!("{name} with edits: p50 of one MB"), "4 ms", of_megabyte, "ms", of_megabyte <= 4.0));
+    targets.push(Target::new(&format!("{name}: p50 of one MB"), "4 ms", of_megabyte, "ms", of_megabyte <= 4.0));
     if conversation[0].len() < 500_000 {
-        targets.push(Target::new(&format!("{name} with edits: p99"), "5 ms", most * 1e3, "ms", most < 5e-3));
+        targets.push(Target::new(&format!("{name}: p99"), "5 ms", most * 1e3, "ms", most < 5e-3));
     }
 }
 
@@ -396,30 +440,37 @@ fn through_sockets(
     rounds: usize,
     targets: &mut Vec<Target>,
 ) {
-    let (plain, changed) = (head(PLAIN), head(CHANGED));
+    let (plain, changed, offered) = (head(PLAIN), head(CHANGED), head(OFFERED));
     let other = plain.replace("/v1/messages", "/v1/other");
-    let jobs =
-        [(api, &plain), (&relay.address, &plain), (&proxy.address, &other), (&proxy.address, &plain), (&proxy.address, &changed)];
-    let mut connections: Vec<(Connection, &String)> = jobs.map(|(to, head)| (Connection::to(to), head)).into();
-    let mut round = Round::new(&["direct", "relay", "proxy: another path", "proxy: no operation", "proxy: operations"]);
-    let mut of_changed = Vec::new();
+    let of_proxy = [&other, &plain, &changed, &offered].map(|head| (&*proxy.address, head));
+    let jobs = [&[(api, &plain), (&*relay.address, &plain)][..], &of_proxy].concat();
+    let mut connections: Vec<(Connection, &String)> = jobs.iter().map(|(to, head)| (Connection::to(to), *head)).collect();
+    let names =
+        ["direct", "relay", "proxy: another path", "proxy: no operation", "proxy: operations", "proxy: operations and tool"];
+    let mut round = Round::new(&names);
+    let (mut of_changed, mut of_offered) = (Vec::new(), Vec::new());
     for turn in 0..rounds + 5 {
         let body = &conversation[turn % conversation.len()];
         let times: Vec<f64> = connections.iter_mut().map(|(connection, head)| connection.exchange(head, body)).collect();
         if turn >= 5 {
             of_changed.push(times[4] - times[1]);
+            of_offered.push(times[5] - times[1]);
             round.add(&times);
         }
     }
     println!("\nrequests of {name}, {rounds} rounds:");
     round.print(1);
-    let (half, most) = (median(of_changed.clone()), percentile(&of_changed, 0.99));
-    println!("  operations add to the relay: p50 {:.2} ms, p99 {:.2} ms", half * 1e3, most * 1e3);
+    for (kind, added) in [("edits", of_changed), ("edits and the tool", of_offered)] {
+        let (half, most) = (median(added.clone()), percentile(&added, 0.99));
+        println!("  {kind} add to the relay: p50 {:.2} ms, p99 {:.2} ms", half * 1e3, most * 1e3);
+        if conversation[0].len() < 500_000 {
+            let name = format!("{name} with {kind}, over the relay: p99");
+            targets.push(Target::new(&name, "5 ms", most * 1e3, "ms", most < 5e-3));
+        }
+    }
     if conversation[0].len() > 500_000 {
         let ratio = round.ratio(3, 1);
         targets.push(Target::new(&format!("{name} passed on: of a relay, p50"), "1.3 x", ratio, "x", ratio <= 1.3));
-    } else {
-        targets.push(Target::new(&format!("{name} with edits, over the relay: p99"), "5 ms", most * 1e3, "ms", most < 5e-3));
     }
 }
 
@@ -484,15 +535,21 @@ fn streams(relay: &Process, proxy: &Process, conversation: &[Vec<u8>], rounds: u
     targets.push(Target::new("64 streams with edits: time of a request of 200 kB", "5 ms", each, "ms", each < 5.0));
 }
 
-/// Memory after many requests.
-fn growth(proxy: &Process, conversation: &[Vec<u8>], many: usize, targets: &mut Vec<Target>) {
+/// Memory after many requests, each with its account.
+fn growth(place: &Place, proxy: &Process, conversation: &[Vec<u8>], many: usize, targets: &mut Vec<Target>) {
     let mut connection = Connection::to(&proxy.address);
     let mut send = |count: usize| {
         for turn in 0..count {
-            let session = if turn % 2 == 0 { CHANGED } else { PLAIN };
+            let session = [CHANGED, PLAIN, OFFERED][turn % 3];
             connection.exchange(&head(session), &conversation[turn % conversation.len()]);
         }
     };
+    begin(proxy);
+    let log = || {
+        let files = ["requests.db", "requests.db-wal"].map(|name| fs::metadata(place.home.join(".aperture").join(name)));
+        files.into_iter().flatten().map(|file| file.len()).sum::<u64>()
+    };
+    let before = log();
     // The list of requests is full after a thousand, and the pools of memory a little later.
     send(many / 4);
     let mut sizes = Vec::new();
@@ -503,6 +560,11 @@ fn growth(proxy: &Process, conversation: &[Vec<u8>], many: usize, targets: &mut 
         };
         sizes.push(size / 1e6);
     }
+    let is_logged = (0..20).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        log() > before
+    });
+    assert!(is_logged, "the requests are not logged");
     println!("\nmemory after each {many} requests, in MB: {sizes:.1?}");
     // A leak grows each time, the pools of the allocator do not.
     let more = sizes.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
@@ -513,8 +575,9 @@ fn growth(proxy: &Process, conversation: &[Vec<u8>], many: usize, targets: &mut 
 fn memory(place: &Place, api: &str, sizes: &[usize], targets: &mut Vec<Target>) {
     for megabytes in sizes {
         let conversation = place.conversation(megabytes * 1_000_000);
-        for (name, session) in [("no operation", PLAIN), ("operations", CHANGED)] {
+        for (name, session) in [("no operation", PLAIN), ("operations", CHANGED), ("operations and tool", OFFERED)] {
             let proxy = place.proxy(api);
+            begin(&proxy);
             let idle = proxy.bytes("VmHWM").unwrap_or_default();
             let mut connection = Connection::to(&proxy.address);
             for body in &conversation {

@@ -42,9 +42,9 @@ pub use json::strings;
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, unwrap};
 pub use requests::{
-    BodyEdit, KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REQUESTS, RequestApi, RequestBody,
-    RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins, call_result, continued, identity,
-    named_in_head, restored, spliced,
+    BodyEdit, BodyPiece, EditedBody, KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REQUESTS, RequestApi,
+    RequestBody, RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins, body_capacity,
+    call_result, continuation, identity, named_in_head, restored,
 };
 #[cfg(test)]
 pub use requests::{body, chat_body};

@@ -6,7 +6,7 @@ use super::schedule::Schedule;
 use super::server::Proxy;
 use crate::app::proxied::{Automatic, Moment, RequestWriter};
 use crate::app::{CommandError, Env, proxied, wait};
-use crate::provider::ResponseContent;
+use crate::provider::{EditedBody, ResponseContent};
 use crate::wire::{RequestApi, RequestFacts};
 use hyper::body::Bytes;
 use std::collections::{BTreeSet, VecDeque};
@@ -52,13 +52,7 @@ pub struct Sent {
     /// The body as the client wrote it.
     pub client: Bytes,
     /// The body that was sent in its place; `None` if it is the same.
-    pub sent: Option<Bytes>,
-}
-
-impl Sent {
-    fn size(&self) -> usize {
-        self.client.len() + self.sent.as_ref().map_or(0, Bytes::len)
-    }
+    pub changed: Option<EditedBody>,
 }
 
 /// A request with its response.
@@ -79,7 +73,7 @@ pub struct Answered {
 #[derive(Clone)]
 pub struct Tasks {
     queue: Sender<Task>,
-    /// Bytes of bodies in the queue.
+    /// Bytes of bodies in the queue and of the one that is being read.
     waiting: Arc<AtomicUsize>,
 }
 
@@ -91,7 +85,7 @@ impl Tasks {
 
     /// Adds a request that was sent, unless too many wait.
     pub fn sent(&self, sent: Sent) {
-        let size = sent.size();
+        let size = sent.client.len();
         let before = self.waiting.fetch_add(size, Ordering::Relaxed);
         if before > 0 && before + size > LARGEST_QUEUE {
             self.waiting.fetch_sub(size, Ordering::Relaxed);
@@ -184,8 +178,9 @@ impl Beside {
     fn execute(&mut self, task: Option<Task>, queue: &Receiver<Task>) {
         match task {
             Some(Task::Sent(sent)) => {
-                self.proxy.tasks.waiting.fetch_sub(sent.size(), Ordering::Relaxed);
-                self.ledger.sent(sent.number, sent.api, &sent.client, sent.sent.as_deref());
+                let size = sent.client.len();
+                self.ledger.sent(sent.number, sent.api, sent.client, sent.changed);
+                self.proxy.tasks.waiting.fetch_sub(size, Ordering::Relaxed);
             }
             Some(Task::Answered(task)) => self.answered(&task, queue),
             Some(Task::End) | None => {

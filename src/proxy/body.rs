@@ -1,6 +1,7 @@
 //! Bodies: of requests, read whole or passed on as a stream, and of responses, read while they pass.
 
-use super::forward::Passage;
+use super::passage::Passage;
+use crate::provider::{BodyPiece, EditedBody, body_capacity};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
@@ -32,6 +33,63 @@ pub fn whole(bytes: impl Into<Bytes>) -> UnsyncBoxBody<Bytes, BodyError> {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
+/// The size in bytes from which a piece of a body is sent by itself; smaller ones are joined.
+const PIECE: usize = 16 << 10;
+
+/// Returns a received body after edits. Long pieces that stay are not copied.
+pub fn edited(received: Bytes, body: EditedBody) -> RequestBody {
+    let left = body.len() as u64;
+    let pieces: VecDeque<BodyPiece> = body.into_pieces().collect();
+    Edited { received, pieces, left }.boxed_unsync()
+}
+
+/// A body after edits on its way to the API.
+struct Edited {
+    received: Bytes,
+    pieces: VecDeque<BodyPiece>,
+    /// Bytes that were not yet sent.
+    left: u64,
+}
+
+impl Edited {
+    fn next(&mut self) -> Option<Bytes> {
+        if let Some(BodyPiece::Received(range)) = self.pieces.pop_front_if(|piece| is_long(piece)) {
+            return Some(self.received.slice(range));
+        }
+        let mut joined = Vec::new();
+        while joined.len() < PIECE
+            && let Some(piece) = self.pieces.pop_front_if(|piece| !is_long(piece))
+        {
+            joined.extend_from_slice(piece.bytes(&self.received));
+        }
+        (!joined.is_empty()).then(|| joined.into())
+    }
+}
+
+/// Returns true if a piece is sent without a copy.
+fn is_long(piece: &BodyPiece) -> bool {
+    matches!(piece, BodyPiece::Received(range) if range.len() >= PIECE)
+}
+
+impl Body for Edited {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let bytes = self.next();
+        self.left -= bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
 /// Returns a body that passes on as it arrives.
 pub fn stream(body: Incoming) -> RequestBody {
     body.map_err(Into::into).boxed_unsync()
@@ -56,7 +114,7 @@ pub async fn read(mut body: Incoming, buffers: &Buffers) -> Result<Read, hyper::
         return Ok(Read::Larger(stream(body)));
     }
     let mut bytes = buffers.take();
-    bytes.reserve(expected);
+    bytes.reserve(body_capacity(expected));
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         if bytes.len() + data.len() > LARGEST {

@@ -2,8 +2,9 @@
 
 use crate::engine::{CacheFacts, CacheLoss, LossCause, Prices, RemovedTokens, Saving, cache_loss, saving};
 use crate::model::BilledTokens;
-use crate::provider::{KnownHashes, PromptElements};
+use crate::provider::{EditedBody, KnownHashes, PromptElements};
 use crate::wire::{RequestApi, RequestFacts};
+use hyper::body::Bytes;
 use rustc_hash::FxHashMap;
 
 /// Maximum number of lines of requests; then the one that ended first is forgotten.
@@ -67,10 +68,13 @@ pub struct Account {
 
 impl Ledger {
     /// Records the prompt of a request that was sent.
-    pub fn sent(&mut self, number: u64, api: RequestApi, client: &[u8], sent: Option<&[u8]>) {
-        let mut parse = |body| PromptElements::parse(api, body, &mut self.known);
-        let Some(client) = parse(client) else { return };
-        let sent = match sent.map(parse) {
+    pub fn sent(&mut self, number: u64, api: RequestApi, received: Bytes, changed: Option<EditedBody>) {
+        let mut parse = |body: &[u8]| PromptElements::parse(api, body, &mut self.known);
+        let Some(client) = parse(&received) else { return };
+        let changed = changed.map(|changed| changed.bytes(&received));
+        // Of a large body, only one form is in memory for long.
+        drop(received);
+        let sent = match changed.map(|changed| parse(&changed)) {
             Some(None) => return,
             sent => sent.flatten(),
         };
@@ -147,11 +151,14 @@ mod tests {
             let messages: Vec<String> = messages.iter().map(|text| format!(r#"{{"role":"user","content":"{text}"}}"#)).collect();
             format!(r#"{{"model":"claude-opus-4-7","messages":[{}]}}"#, messages.join(","))
         };
-        let changed = (client != sent).then(|| body(sent));
-        ledger.sent(number, RequestApi::Messages, body(client).as_bytes(), changed.as_ref().map(String::as_bytes));
+        let (received, sent) = (body(client), body(sent));
+        let changed =
+            (received != sent).then(|| EditedBody::new(received.len()).with(vec![(0..received.len(), sent.into_bytes())]));
+        let is_changed = changed.is_some();
+        ledger.sent(number, RequestApi::Messages, received.into(), changed);
         let facts = RequestFacts { session: "s".to_owned(), model: "claude-opus-4-7".to_owned(), ..RequestFacts::default() };
         let billed = BilledTokens { cache_read: billed.0, cache_write_5m: billed.1, ..BilledTokens::default() };
-        let client_tokens = billed.sent() + if changed.is_some() { 10_000 } else { 0 };
+        let client_tokens = billed.sent() + if is_changed { 10_000 } else { 0 };
         ledger.ended(&Ended { number, facts: &facts, billed, client_tokens, now }, &Prices::default())
     }
 
@@ -193,7 +200,8 @@ mod tests {
         let mut ledger = Ledger::default();
         for number in 0..10_000 {
             let facts = RequestFacts { session: number.to_string(), ..RequestFacts::default() };
-            ledger.sent(number, RequestApi::Messages, br#"{"model":"m","messages":[{"role":"user","content":"a"}]}"#, None);
+            let body = br#"{"model":"m","messages":[{"role":"user","content":"a"}]}"#;
+            ledger.sent(number, RequestApi::Messages, Bytes::from_static(body), None);
             if number % 3 == 0 {
                 ledger.failed(number);
                 continue;

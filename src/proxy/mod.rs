@@ -11,11 +11,13 @@ mod control;
 mod forward;
 mod headers;
 mod ledger;
+mod passage;
 mod relay;
 mod requests;
 mod schedule;
 mod server;
 mod state;
+mod upload;
 mod upstream;
 
 pub use child::run;

@@ -1,13 +1,16 @@
 //! Responses of a model that has the tool of aperture: its calls are answered here, and the responses that follow them reach the client as
 //! one.
 
-use super::body::{BodyError, RequestBody, ResponseBody, whole};
-use super::forward::{Passage, form};
+use super::body::{self, BodyError, RequestBody, ResponseBody};
+use super::forward::form;
+use super::passage::Passage;
 use super::server::Proxy;
 use crate::app::proxied::answer_call;
 use crate::model::{Key, ReplyPart, WithheldReply};
 use crate::output::plural;
-use crate::provider::{CallFilter, Occurrences, Reply, RequestDocument, ResponseForm, WithheldCall, call_result, continued};
+use crate::provider::{
+    CallFilter, EditedBody, Occurrences, Reply, RequestDocument, ResponseForm, WithheldCall, call_result, continuation,
+};
 use crate::wire::{RequestApi, RequestFacts, Stage, TOOL};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming};
@@ -37,13 +40,13 @@ pub struct Exchange {
     pub headers: HeaderMap,
     /// The body as the client wrote it.
     pub received: Bytes,
-    /// The body as it was sent.
-    pub body: Bytes,
+    /// The body as it was sent: the received one after edits.
+    pub body: EditedBody,
 }
 
 impl Exchange {
     fn request(&self) -> Request<RequestBody> {
-        let mut request = Request::new(whole(self.body.clone()));
+        let mut request = Request::new(body::edited(self.received.clone(), self.body.clone()));
         (*request.method_mut(), *request.uri_mut()) = (self.method.clone(), self.uri.clone());
         *request.headers_mut() = self.headers.clone();
         if self.headers.contains_key(CONTENT_LENGTH) {
@@ -138,9 +141,11 @@ impl Relay {
             self.finish(end).await;
             return None;
         }
-        let next = match continued_body(self.exchange.api, &self.exchange.body, &content, &results) {
-            Some(body) => self.proceed(body).await,
-            None => None,
+        let (api, received, body) = (self.exchange.api, self.exchange.received.clone(), self.exchange.body.clone());
+        let continued = tokio::task::spawn_blocking(move || continued(api, &received, body, &content, &results)).await;
+        let next = match continued {
+            Ok(Some(body)) => self.proceed(body).await,
+            _ => None,
         };
         if next.is_none() {
             let end = self.filter.release(true);
@@ -178,10 +183,10 @@ impl Relay {
     }
 
     /// Sends the request that continues the current one, and returns its response; `None` if it fails.
-    async fn proceed(&mut self, body: Vec<u8>) -> Option<Incoming> {
+    async fn proceed(&mut self, body: EditedBody) -> Option<Incoming> {
         self.rounds += 1;
-        self.exchange.body = body.into();
-        self.passage = self.passage.continuation(&self.facts, &self.exchange.body);
+        self.exchange.body = body;
+        self.passage = self.passage.continuation(&self.facts, &self.exchange);
         let sent = self.proxy.upstream.send(self.exchange.request()).await;
         let response = match sent {
             Ok(response) => response,
@@ -244,8 +249,10 @@ impl Relay {
     }
 }
 
-fn continued_body(api: RequestApi, body: &[u8], content: &[String], results: &[String]) -> Option<Vec<u8>> {
-    continued(api, &RequestDocument::new(body)?, content, results)
+/// Returns a body that continues with the content of a response and the results of its calls.
+fn continued(api: RequestApi, received: &[u8], body: EditedBody, content: &[String], results: &[String]) -> Option<EditedBody> {
+    let edit = continuation(api, &RequestDocument::new(&body.bytes(received))?, content, results)?;
+    Some(body.with(vec![edit]))
 }
 
 /// The body that a client receives.

@@ -3,7 +3,7 @@
 use super::session::{Sessions, WireError};
 use super::{PipelineSettings, RequestFacts, Stage};
 use crate::engine::plural;
-use crate::provider::{RequestApi, RequestDocument, ToolDefinition, begins, restored, spliced};
+use crate::provider::{BodyEdit, RequestApi, RequestDocument, ToolDefinition, begins, restored};
 
 /// The tool by which the model manages its context window.
 pub const TOOL: ToolDefinition = ToolDefinition {
@@ -20,18 +20,27 @@ pub const TOOL: ToolDefinition = ToolDefinition {
     input: "commands",
 };
 
-/// Returns the body with the tool and its earlier calls, if it gets any, and if it offers the tool.
+/// The edits that add the tool of aperture and its calls to a request.
+#[derive(Default)]
+pub(super) struct AddedCalls {
+    /// The edits that put earlier calls and their results back.
+    pub restored: Vec<BodyEdit>,
+    /// The edit that offers the tool.
+    pub offer: Option<BodyEdit>,
+}
+
+/// Returns the edits that add the tool of aperture and its earlier calls.
 pub(super) fn added(
     sessions: &mut Sessions,
     settings: PipelineSettings,
     api: RequestApi,
     document: &RequestDocument<'_>,
     facts: &mut RequestFacts,
-) -> Result<(Option<Vec<u8>>, bool), WireError> {
+) -> Result<AddedCalls, WireError> {
     let (session, name) = (facts.session.clone(), facts.line.clone());
     let line = sessions.line(&session, &name)?;
     if line.state.as_ref().is_some_and(|state| state.observed.is_some()) {
-        return Ok((None, false));
+        return Ok(AddedCalls::default());
     }
     let mut offer = None;
     if settings.tool && name.is_empty() && line.offers != Some(false) {
@@ -47,16 +56,14 @@ pub(super) fn added(
             offer = offer.filter(|_| begins);
         }
     }
-    let offers = offer.is_some();
-    let (mut edits, count) = restored(api, document, &sessions.line(&session, &name)?.replies);
-    edits.extend(offer);
+    let (restored, count) = restored(api, document, &sessions.line(&session, &name)?.replies);
     if count > 0 {
         facts.note(Stage::Injection, format!("{} with the calls of {} put back", plural(count, "response"), TOOL.name));
     }
-    if offers {
+    if offer.is_some() {
         facts.note(Stage::Injection, format!("{} is offered to the model", TOOL.name));
     }
-    Ok(((!edits.is_empty()).then(|| spliced(document.bytes, edits)), offers))
+    Ok(AddedCalls { restored, offer })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod calls;
 mod contents;
+mod outgoing;
 mod pipeline;
 mod rewrite;
 mod session;
@@ -21,8 +22,9 @@ pub use session::{WireError, unapplied};
 pub use texts::{PreparedText, TextKind};
 
 use crate::model::WithheldReply;
-use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity, named_in_head};
+use crate::provider::{EditedBody, RequestDocument, RequestIdentity, identity, named_in_head};
 use crate::store::Store;
+use outgoing::OutgoingBody;
 use rustc_hash::FxHashMap;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
@@ -34,7 +36,7 @@ const NOTED: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub struct Outgoing {
     /// The body to send; `None` if it stays as it was received.
-    pub body: Option<Vec<u8>>,
+    pub body: Option<EditedBody>,
     /// True if the body offers the tool of aperture, so that its calls are to be withheld from the client.
     pub offers_tool: bool,
     /// The facts for the list of requests.
@@ -136,7 +138,7 @@ impl Wire {
         document: &RequestDocument<'_>,
         facts: &mut RequestFacts,
         now: i64,
-    ) -> Result<(Option<Vec<u8>>, bool), WireError> {
+    ) -> Result<(Option<EditedBody>, bool), WireError> {
         // After a panic the state is read again from the store.
         let mut sessions = self.sessions.lock().unwrap_or_else(|poisoned| {
             let mut sessions = poisoned.into_inner();
@@ -144,21 +146,16 @@ impl Wire {
             self.sessions.clear_poison();
             sessions
         });
+        let calls = calls::added(&mut sessions, settings, api, document, facts)?;
+        let offers_tool = calls.offer.is_some();
+        let mut outgoing = OutgoingBody::new(document.bytes, calls.offer);
         // All other stages see the conversation as the model had it.
-        let (whole, offers_tool) = calls::added(&mut sessions, settings, api, document, facts)?;
-        let with_calls = whole.as_deref().and_then(RequestDocument::new);
-        let document = with_calls.as_ref().unwrap_or(document);
-        let changed = match sessions.is_idle(&facts.session, &facts.line)? {
-            true => {
-                facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait");
-                None
-            }
-            false => match RequestBody::parse(api, document, &mut sessions.known) {
-                Some(body) => rewrite::rewrite(&mut sessions, settings, api, &body, facts, now)?,
-                None => None,
-            },
-        };
-        Ok((changed.or(whole), offers_tool))
+        outgoing.edit(calls.restored);
+        match sessions.is_idle(&facts.session, &facts.line)? {
+            true => facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait"),
+            false => rewrite::rewrite(&mut sessions, settings, api, document, &mut outgoing, facts, now)?,
+        }
+        Ok((outgoing.finish(), offers_tool))
     }
 
     /// Stores responses whose withheld calls later requests of the line contain.

@@ -1,5 +1,6 @@
 //! The rewriting of one request: changed contents, dropped thinking, inserted texts.
 
+use super::outgoing::OutgoingBody;
 use super::pipeline::{PipelineSettings, Stage};
 use super::session::{Line, Sessions, WireError};
 use super::window::{self, Folded};
@@ -9,41 +10,57 @@ use crate::model::{Key, OperationId, RowKind};
 use crate::provider::{BodyEdit, RequestBody, RequestDocument};
 use crate::store::WireLine;
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 
-/// Rewrites a body; `None` if it stays.
+/// Rewrites a body. `received` is its document if no stage has changed it.
 pub(super) fn rewrite(
     sessions: &mut Sessions,
     settings: PipelineSettings,
     api: RequestApi,
-    body: &RequestBody<'_>,
+    received: &RequestDocument<'_>,
+    outgoing: &mut OutgoingBody<'_>,
     facts: &mut RequestFacts,
     now: i64,
-) -> Result<Option<Vec<u8>>, WireError> {
+) -> Result<(), WireError> {
     let (session, name) = (facts.session.clone(), facts.line.clone());
+    let bytes = outgoing.bytes();
+    let changed = match &bytes {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(bytes) => Some(RequestDocument::new(bytes).ok_or(WireError::Unreadable)?),
+    };
+    let Some(body) = RequestBody::parse(api, changed.as_ref().unwrap_or(received), &mut sessions.known) else { return Ok(()) };
     let contents: usize = body.elements.iter().map(|element| element.contents.len()).sum();
     facts.note(Stage::Parse, format!("{}, {}", plural(body.elements.len(), "element"), plural(contents, "content")));
     let line = sessions.line(&session, &name)?;
     if let Some(reason) = line.state.as_ref().and_then(|state| state.observed.as_deref()) {
         facts.note(Stage::Emit, format!("not changed: {reason}"));
-        return Ok(None);
+        return Ok(());
     }
-    let folded = if settings.edits { window::fold(line, body, facts) } else { Folded::default() };
-    let Some(bytes) = &folded.body else { return spliced(sessions, settings, body, &folded, facts, now) };
-    let document = RequestDocument::new(bytes);
-    let body = document.and_then(|document| RequestBody::parse(api, &document, &mut sessions.known));
-    let body = body.ok_or(WireError::Unreadable)?;
-    Ok(spliced(sessions, settings, &body, &folded, facts, now)?.or(folded.body))
+    let mut folded = if settings.edits { window::fold(line, &body, facts) } else { Folded::default() };
+    let Some(window) = folded.edits.take() else {
+        outgoing.edit(edits(sessions, settings, &body, &folded, facts, now)?);
+        return Ok(());
+    };
+    // A large body is in memory once before the change of the window and once after it, but not twice.
+    drop((body, changed));
+    drop(bytes);
+    outgoing.edit(window);
+    let bytes = outgoing.bytes();
+    let document = RequestDocument::new(&bytes).ok_or(WireError::Unreadable)?;
+    let body = RequestBody::parse(api, &document, &mut sessions.known).ok_or(WireError::Unreadable)?;
+    outgoing.edit(edits(sessions, settings, &body, &folded, facts, now)?);
+    Ok(())
 }
 
-/// Rewrites a body in which the window is as in the log; `None` if it stays.
-fn spliced(
+/// Returns the edits of a body in which the window is as in the log.
+fn edits(
     sessions: &mut Sessions,
     settings: PipelineSettings,
     body: &RequestBody<'_>,
     folded: &Folded,
     facts: &mut RequestFacts,
     now: i64,
-) -> Result<Option<Vec<u8>>, WireError> {
+) -> Result<Vec<BodyEdit>, WireError> {
     let (session, name) = (facts.session.clone(), facts.line.clone());
     let line = sessions.line(&session, &name)?;
     let mut edits = Vec::new();
@@ -60,10 +77,7 @@ fn spliced(
         texts::take(sessions, settings, body, &places, facts, now)?;
     }
     texts::add(sessions.line(&session, &name)?, body, &places, facts, &mut edits);
-    if edits.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(body.with(edits)))
+    Ok(edits)
 }
 
 /// Describes the zones of a request.

@@ -5,7 +5,7 @@ use super::session::Line;
 use super::{RequestFacts, Stage};
 use crate::engine::plural;
 use crate::model::{BlockKind, Key, NewContent, OperationId, Rendered, Role, SentContent, WindowChange, WindowHunk};
-use crate::provider::{Piece, RequestBody};
+use crate::provider::{BodyEdit, Piece, RequestBody};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// A request after the changes of the window.
 #[derive(Default)]
 pub(super) struct Folded {
-    /// The body; `None` if it stays.
-    pub body: Option<Vec<u8>>,
+    /// The edits that change the window; `None` if it stays.
+    pub edits: Option<Vec<BodyEdit>>,
     /// The number of contents before the first one that the last request, by its point of the log, did not have there; `None` if there is
     /// no such content.
     pub first: Option<usize>,
@@ -86,13 +86,13 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let first = (now.items != then.items).then_some(common);
     let is_folded = known == outcomes.len();
     if now.items == start.items {
-        return Folded { body: None, first, is_folded, unapplied };
+        return Folded { edits: None, first, is_folded, unapplied };
     }
     let pieces: Vec<Piece> = now.items.iter().map(|item| item.piece.clone()).collect();
-    let Some(written) = body.recompose(&pieces) else {
+    let Some(edits) = body.recompose(&pieces) else {
         facts.note(Stage::Condensation, "the changes of the window are left out: the messages of the request have another form");
         let unapplied = outcomes.iter().map(|(operation, _)| *operation).collect();
-        return Folded { body: None, first: None, is_folded: false, unapplied };
+        return Folded { edits: None, first: None, is_folded: false, unapplied };
     };
     let stays = pieces.iter().filter(|piece| piece.place.is_some()).count();
     let (gone, added) = (start.items.len() - stays, pieces.len() - stays);
@@ -100,7 +100,7 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let applied = applied.collect::<Vec<_>>().join(", ");
     let changed = format!("{} left out and {} added", plural(gone, "content"), plural(added, "text"));
     facts.note(Stage::Condensation, format!("{changed} as in the log (operation {applied})"));
-    Folded { body: Some(written), first, is_folded, unapplied }
+    Folded { edits: Some(edits), first, is_folded, unapplied }
 }
 
 impl<'a> Conversation<'a> {

@@ -209,11 +209,6 @@ impl<'a> RequestBody<'a> {
         let escaped = &quoted[1..quoted.len() - 1];
         memchr::memmem::find(&self.bytes[first.range.start..], escaped.as_bytes()).is_some()
     }
-
-    /// Returns the body with edits, which do not overlap.
-    pub fn with(&self, edits: Vec<BodyEdit>) -> Vec<u8> {
-        json::with_values(self.bytes, edits)
-    }
 }
 
 /// The form of a content in the file of the client.
@@ -260,12 +255,14 @@ pub(super) fn parts(api: RequestApi, row: &[u8]) -> Vec<(Range<usize>, Option<Ke
 
 #[cfg(test)]
 mod tests {
+    use super::super::EditedBody;
     use super::*;
 
     const MESSAGES: &str = r#"{"system":"s","messages":[ {"role":"user","content":"ask"} ,{"role":"assistant","content":[
 {"type":"thinking","thinking":"","signature":"a"}, {"type":"text","text":"one"},{"type":"thinking","thinking":"","signature":"b"}]}],"x":1e400}"#;
 
-    fn text(bytes: Vec<u8>) -> String {
+    fn text(body: &RequestBody<'_>, edits: Vec<BodyEdit>) -> String {
+        let bytes = EditedBody::new(body.bytes.len()).with(edits).bytes(body.bytes);
         let text = String::from_utf8(bytes).unwrap();
         serde_json::from_str::<&RawValue>(&text).unwrap();
         text
@@ -281,7 +278,7 @@ mod tests {
         let thinking: Vec<Key> = body.elements[2].thinking().collect();
         let without = |dropped: &[Key]| {
             let edits = body.without_thinking(2, &|key| dropped.contains(&key));
-            text(body.with(edits)).split_once("assistant").unwrap().1.to_owned()
+            text(&body, edits).split_once("assistant").unwrap().1.to_owned()
         };
         let all = without(&thinking);
         assert_eq!(all, "\",\"content\":[\n{\"type\":\"text\",\"text\":\"one\"}]}],\"x\":1e400}");
@@ -303,7 +300,7 @@ mod tests {
     fn a_text_is_added_to_a_message_or_after_an_item() {
         let with = |api, bytes: &str, element| {
             let body = body(api, bytes);
-            text(body.with(body.insert_after(element, "a \"b\"\n").unwrap()))
+            text(&body, body.insert_after(element, "a \"b\"\n").unwrap())
         };
         let added = with(RequestApi::Messages, MESSAGES, 1);
         assert!(
@@ -325,7 +322,7 @@ mod tests {
             r#"{"messages":[{"role":"user","content":[{"type":"text","text":"long\n"},{"type":"text","text":"go on"}]}]}"#;
         let body = body(RequestApi::Messages, bytes);
         assert_eq!((body.elements[0].recorded(0), body.elements[0].recorded(1)), (Some(Key::from_bytes(b"long")), None));
-        let changed = text(body.with(vec![body.replace(0, 0, "short", true).unwrap()]));
+        let changed = text(&body, vec![body.replace(0, 0, "short", true).unwrap()]);
         assert_eq!(changed, bytes.replacen("long", "short", 1));
     }
 
@@ -336,7 +333,7 @@ mod tests {
         let body = body(RequestApi::Messages, bytes);
         let recorded = Key::from_bytes(b"<system-reminder>\nrules\n</system-reminder>");
         assert_eq!((body.elements[0].recorded(0), body.elements[1].recorded(0)), (Some(recorded), None));
-        let changed = text(body.with(vec![body.replace(0, 0, "<system-reminder>\nshort\n</system-reminder>", true).unwrap()]));
+        let changed = text(&body, vec![body.replace(0, 0, "<system-reminder>\nshort\n</system-reminder>", true).unwrap()]);
         assert_eq!(changed, bytes.replacen("rules", "short", 1));
     }
 
@@ -349,7 +346,7 @@ mod tests {
         );
         let body = body(RequestApi::Messages, &bytes);
         assert_eq!(body.elements[0].recorded(0), Some(Key::from_bytes(b"long result")));
-        let changed = text(body.with(vec![body.replace(0, 0, "short", true).unwrap()]));
+        let changed = text(&body, vec![body.replace(0, 0, "short", true).unwrap()]);
         assert_eq!(changed, bytes.replace("long result", "short"));
     }
 
@@ -357,7 +354,7 @@ mod tests {
     fn a_content_is_replaced_and_nothing_else() {
         let body = body(RequestApi::Messages, MESSAGES);
         let place = body.elements[2].contents.iter().position(|(_, key)| *key == Key::from_bytes(b"one")).unwrap();
-        let changed = text(body.with(vec![body.replace(2, place, "\"2\"", false).unwrap()]));
+        let changed = text(&body, vec![body.replace(2, place, "\"2\"", false).unwrap()]);
         assert_eq!(changed, MESSAGES.replace(r#""one""#, r#""\"2\"""#));
         assert!(body.replace(2, 0, "x", false).is_none(), "thinking is never changed");
         assert!(body.replace(9, 0, "x", false).is_none());

@@ -2,7 +2,7 @@
 
 use super::{BodyEdit, RequestApi, RequestDocument};
 use crate::model::Key;
-use crate::provider::json::{elements, member, members, range_in, text_of, with_values};
+use crate::provider::json::{elements, member, members, range_in, text_of};
 use rustc_hash::FxHashMap;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -195,9 +195,9 @@ pub fn call_result(api: RequestApi, id: &str, text: &str) -> String {
     result.to_string()
 }
 
-/// Returns the body of a request that continues another one after the model's answer. `answer` and `results` are the new content
-/// blocks of both messages, items or messages, as JSON.
-pub fn continued(api: RequestApi, document: &RequestDocument<'_>, answer: &[String], results: &[String]) -> Option<Vec<u8>> {
+/// Returns the edit of a body with which it continues after the model's answer. `answer` and `results` are the new content blocks of
+/// both messages, items or messages, as JSON.
+pub fn continuation(api: RequestApi, document: &RequestDocument<'_>, answer: &[String], results: &[String]) -> Option<BodyEdit> {
     let name = if api == RequestApi::Responses { "input" } else { "messages" };
     let list = document.member(name).filter(|list| list.get().starts_with('['))?;
     let end = range_in(document.bytes, list).end - 1;
@@ -208,12 +208,7 @@ pub fn continued(api: RequestApi, document: &RequestDocument<'_>, answer: &[Stri
             format!(r#",{{"role":"assistant","content":[{answer}]}},{{"role":"user","content":[{results}]}}"#)
         }
     };
-    Some(spliced(document.bytes, vec![(end..end, added.into_bytes())]))
-}
-
-/// Returns a body with edits, which do not overlap.
-pub fn spliced(body: &[u8], edits: Vec<BodyEdit>) -> Vec<u8> {
-    with_values(body, edits)
+    Some((end..end, added.into_bytes()))
 }
 
 pub(super) fn messages<'a>(document: &RequestDocument<'a>) -> Vec<&'a RawValue> {
@@ -235,18 +230,24 @@ pub(super) fn has_role(message: &RawValue, role: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::EditedBody;
     use super::*;
 
     const TOOL: ToolDefinition = ToolDefinition { name: "own", description: "It does.", input: "commands" };
     const OWN: &str = r#"{"type":"tool_use","id":"o1","name":"own","input":{}}"#;
     const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"o1","content":"found"}"#;
 
+    fn edited(document: &RequestDocument<'_>, edit: BodyEdit) -> String {
+        let body = EditedBody::new(document.bytes.len()).with(vec![edit]);
+        String::from_utf8(body.bytes(document.bytes)).unwrap()
+    }
+
     #[test]
     fn the_tool_is_the_last_one_where_the_client_has_tools() {
         let offered = |body: &str| {
             let document = RequestDocument::new(body.as_bytes()).unwrap();
             let edit = TOOL.offer(RequestApi::Messages, &document);
-            edit.map(|edit| String::from_utf8(spliced(document.bytes, vec![edit])).unwrap())
+            edit.map(|edit| edited(&document, edit))
         };
         let own = TOOL.json(RequestApi::Messages);
         let tools = r#"{"tools":[{"name":"Read","input_schema":{},"cache_control":{"type":"ephemeral"}} ],"x":1e400}"#;
@@ -278,13 +279,13 @@ mod tests {
     fn a_continuation_has_the_answer_and_the_results() {
         let body = r#"{"messages":[{"role":"user","content":"ask"}],"x":1e400}"#;
         let document = RequestDocument::new(body.as_bytes()).unwrap();
-        let found = continued(RequestApi::Messages, &document, &[OWN.to_owned()], &[RESULT.to_owned()]).unwrap();
+        let found = continuation(RequestApi::Messages, &document, &[OWN.to_owned()], &[RESULT.to_owned()]).unwrap();
         let added = format!(r#"}},{{"role":"assistant","content":[{OWN}]}},{{"role":"user","content":[{RESULT}]}}],"x""#);
-        assert_eq!(String::from_utf8(found).unwrap(), body.replace(r#"}],"x""#, &added));
+        assert_eq!(edited(&document, found), body.replace(r#"}],"x""#, &added));
         assert_eq!(call_result(RequestApi::Messages, "o1", "found"), RESULT);
         let body = r#"{"input":[{"role":"user"}],"x":1e400}"#;
         let document = RequestDocument::new(body.as_bytes()).unwrap();
-        let found = continued(RequestApi::Responses, &document, &["1".to_owned(), "2".to_owned()], &["3".to_owned()]).unwrap();
-        assert_eq!(String::from_utf8(found).unwrap(), body.replace("}]", "},1,2,3]"));
+        let found = continuation(RequestApi::Responses, &document, &["1".to_owned(), "2".to_owned()], &["3".to_owned()]).unwrap();
+        assert_eq!(edited(&document, found), body.replace("}]", "},1,2,3]"));
     }
 }

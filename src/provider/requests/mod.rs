@@ -12,6 +12,7 @@ mod calls;
 mod chat;
 mod dialect;
 mod document;
+mod edited;
 mod head;
 mod identity;
 mod models;
@@ -39,8 +40,9 @@ use std::path::{Path, PathBuf};
 
 pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
 pub(super) use calls::{BETWEEN_TEXTS, block_key, chat_call_key, chat_text_key, item_key};
-pub use calls::{Occurrences, ToolDefinition, begins, call_result, continued, spliced};
+pub use calls::{Occurrences, ToolDefinition, begins, call_result, continuation};
 pub use document::RequestDocument;
+pub use edited::{BodyPiece, EditedBody, body_capacity};
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity, named_in_head};
 pub use prompt::{KnownHashes, PromptElements};

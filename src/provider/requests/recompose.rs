@@ -68,9 +68,9 @@ impl RequestBody<'_> {
         }
     }
 
-    /// Returns the body with these contents: those of the body in their order, and new texts among them. A message of which no
+    /// Returns the edits that lead to these contents: those of the body in their order, and new texts among them. A message of which no
     /// content is left goes with its thinking. `None` if a body cannot have these contents.
-    pub fn recompose(&self, pieces: &[Piece]) -> Option<Vec<u8>> {
+    pub fn recompose(&self, pieces: &[Piece]) -> Option<Vec<BodyEdit>> {
         let places = || pieces.iter().filter_map(|piece| piece.place);
         if !places().is_sorted() {
             return None;
@@ -90,7 +90,7 @@ impl RequestBody<'_> {
         for gap in gaps(pieces) {
             edits.extend(self.filled(&gap)?);
         }
-        Some(self.with(edits))
+        Some(edits)
     }
 
     fn ranges(&self) -> Vec<Range<usize>> {

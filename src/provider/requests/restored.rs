@@ -206,11 +206,15 @@ fn with_results(bytes: &[u8], message: &RawValue, results: &str) -> Option<BodyE
 
 #[cfg(test)]
 mod tests {
-    use super::super::spliced;
+    use super::super::EditedBody;
     use super::*;
 
     const OWN: &str = r#"{"type":"tool_use","id":"o1","name":"own","input":{}}"#;
     const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"o1","content":"found"}"#;
+
+    fn text(document: &RequestDocument<'_>, edits: Vec<BodyEdit>) -> String {
+        String::from_utf8(EditedBody::new(document.bytes.len()).with(edits).bytes(document.bytes)).unwrap()
+    }
 
     fn passed(kind: &str, lasting: &str) -> ReplyPart {
         ReplyPart::Passed(Key::from_bytes(format!("{kind}:{lasting}").as_bytes()))
@@ -231,7 +235,7 @@ mod tests {
         let body = format!(r#"{{"messages":{messages},"x":1e400}}"#);
         let document = RequestDocument::new(body.as_bytes()).unwrap();
         let (edits, count) = restored(RequestApi::Messages, &document, replies);
-        let found = String::from_utf8(spliced(document.bytes, edits)).unwrap();
+        let found = text(&document, edits);
         let expected = expected.replace("OWN", OWN).replace("RESULT", RESULT);
         assert_eq!(found, format!(r#"{{"messages":{expected},"x":1e400}}"#));
         serde_json::from_str::<serde_json::Value>(&found.replace("1e400", "1")).unwrap();
@@ -320,7 +324,7 @@ mod tests {
             let body = format!(r#"{{"input":{input},"x":1e400}}"#);
             let document = RequestDocument::new(body.as_bytes()).unwrap();
             let (edits, _) = restored(RequestApi::Responses, &document, std::slice::from_ref(reply));
-            let found = String::from_utf8(spliced(document.bytes, edits)).unwrap();
+            let found = text(&document, edits);
             found.replace(OWN, "OWN").replace(RESULT, "RESULT")
         };
         let [ask, thinks, calls, output] = [

@@ -116,7 +116,7 @@ fn without(text: &str, messages: &[Value], name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{RequestApi, chat_call_key, chat_text_key, restored, spliced};
+    use super::super::{EditedBody, RequestApi, chat_call_key, chat_text_key, restored};
     use super::*;
 
     const OWN: &str = r#"{"id":"o1","function":{"name":"own"}}"#;
@@ -141,7 +141,7 @@ mod tests {
         let body = format!(r#"{{"messages":[{}],"x":1e400}}"#, messages.join(","));
         let document = RequestDocument::new(body.as_bytes()).unwrap();
         let (edits, count) = restored(RequestApi::Chat, &document, replies);
-        let found = String::from_utf8(spliced(document.bytes, edits)).unwrap();
+        let found = String::from_utf8(EditedBody::new(document.bytes.len()).with(edits).bytes(document.bytes)).unwrap();
         assert_eq!(found, format!(r#"{{"messages":[{}],"x":1e400}}"#, expected.join(",")));
         assert_eq!(count == 0, messages == expected);
     }

@@ -103,7 +103,7 @@ fn prepared(kind: TextKind, is_top: bool, text: &str) -> PreparedText {
 fn sent(wire: &Wire, body: &str) -> String {
     let outgoing = wire.request(&head(), body.as_bytes(), 1);
     assert_eq!(outgoing.facts.problem, None);
-    let bytes = outgoing.body.unwrap_or_else(|| body.as_bytes().to_vec());
+    let bytes = outgoing.body.map_or_else(|| body.as_bytes().to_vec(), |edited| edited.bytes(body.as_bytes()));
     assert_eq!(outgoing.facts.sent_bytes, bytes.len() as u64);
     String::from_utf8(bytes).unwrap()
 }
@@ -255,7 +255,7 @@ fn a_stage_can_be_switched_off() {
         let wire = Wire { settings, ..place.wire() };
         let outgoing = wire.request(&head(), request.as_bytes(), 1);
         let notes = wire.explained(&outgoing.facts);
-        (outgoing.body.map(|body| String::from_utf8(body).unwrap()), notes)
+        (outgoing.body.map(|body| String::from_utf8(body.bytes(request.as_bytes())).unwrap()), notes)
     };
     let on = PipelineSettings::default();
     for settings in [PipelineSettings { parse: false, ..on }, PipelineSettings { emit: false, ..on }] {

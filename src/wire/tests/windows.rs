@@ -6,7 +6,7 @@ use super::*;
 use crate::engine::{self, Analysis, PRESETS, ReadSettings, Rules};
 use crate::model::{BlockKind, BlockNumber, History, NewContent, Rendered, Role};
 use crate::planning::*;
-use crate::provider::{FileKind, KnownElements, ProviderAdapter, RequestBody, body, by_name, sniff};
+use crate::provider::{EditedBody, FileKind, KnownElements, ProviderAdapter, RequestBody, body, by_name, sniff};
 use crate::store::SessionKey;
 
 /// A session file in memory.
@@ -105,7 +105,7 @@ impl Place {
         let head = RequestHead { method: "POST".to_owned(), target: target.to_owned(), headers };
         let outgoing = self.wire().request(&head, request, 1);
         assert_eq!(outgoing.facts.problem, None);
-        outgoing.body.unwrap_or_else(|| request.to_vec())
+        outgoing.body.map_or_else(|| request.to_vec(), |edited| edited.bytes(request))
     }
 }
 
@@ -224,7 +224,7 @@ fn in_other_words(provider: &dyn ProviderAdapter, bytes: &[u8]) -> (Vec<u8>, usi
     };
     let edits: Vec<_> = places.into_iter().filter_map(edit).collect();
     let count = edits.len();
-    (body.with(edits), count)
+    (EditedBody::new(bytes.len()).with(edits).bytes(bytes), count)
 }
 
 /// Returns a content of the client in other words; `None` if its words are recorded.

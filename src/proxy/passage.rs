@@ -1,0 +1,224 @@
+//! The passage of a request and its response: its entry in the list, its figures, and the bytes that are kept meanwhile.
+
+use super::beside::{Answered, Task};
+use super::body::RequestBody;
+use super::relay::Exchange;
+use super::server::Proxy;
+use crate::output::{ProxyRequest, RequestStage};
+use crate::provider::{EditedBody, ResponseReader};
+use crate::wire::{RequestApi, RequestFacts, Stage};
+use hyper::body::Bytes;
+use hyper::{Request, StatusCode};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// The maximum size of a recorded response, in bytes.
+const LONGEST_RECORD: usize = 16 << 20;
+
+/// A request and its response on their way. An entry of the list whose passage is dropped without an end was aborted by the client.
+pub struct Passage {
+    proxy: Arc<Proxy>,
+    number: u64,
+    status: u16,
+    failed: bool,
+    ended: bool,
+    reader: Option<ResponseReader>,
+    record: Option<Vec<u8>>,
+    /// The facts of the request, and if its body was changed.
+    decided: Option<(RequestFacts, bool)>,
+    /// The body as it was received and its changes, if it offers the tool of aperture.
+    offered: Option<(Bytes, EditedBody)>,
+    /// The request for those that continue it.
+    exchange: Option<(RequestFacts, Exchange)>,
+    /// The work beside the request, which returns its facts if its body is passed on as it arrives.
+    beside: Option<JoinHandle<Option<RequestFacts>>>,
+    /// Dropped when the answer begins, for this work.
+    unanswered: Option<oneshot::Sender<()>>,
+}
+
+impl Passage {
+    /// Adds a request to the list and returns its passage.
+    pub fn new(proxy: Arc<Proxy>, request: ProxyRequest) -> Passage {
+        let number = proxy.requests.add(request);
+        Passage {
+            proxy,
+            number,
+            status: 0,
+            failed: true,
+            ended: false,
+            reader: None,
+            record: None,
+            decided: None,
+            offered: None,
+            exchange: None,
+            beside: None,
+            unanswered: None,
+        }
+    }
+
+    /// Returns the passage of a request that continues this one.
+    pub fn continuation(&self, facts: &RequestFacts, exchange: &Exchange) -> Passage {
+        let RequestFacts { session, line, model, .. } = facts.clone();
+        let bytes = exchange.body.len() as u64;
+        let mut request = ProxyRequest { time: self.proxy.now(), session, line, model, ..ProxyRequest::default() };
+        (request.client_bytes, request.sent_bytes) = (bytes, bytes);
+        self.update(|of| (request.method, request.path) = (of.method.clone(), of.path.clone()));
+        let mut passage = Passage::new(self.proxy.clone(), request);
+        passage.note(Stage::Emit.name(), &format!("continues request {} with the results of its calls", self.number));
+        passage.decided = Some((facts.clone(), true));
+        passage.record_body("sent", || exchange.body.bytes(&exchange.received).into());
+        passage
+    }
+
+    /// Returns the proxy.
+    pub fn proxy(&self) -> &Arc<Proxy> {
+        &self.proxy
+    }
+
+    /// Returns the number of the request in the list.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Takes the work beside the request, and the value to drop when the answer begins. The end of the request is after it.
+    pub fn work(&mut self, beside: JoinHandle<Option<RequestFacts>>, unanswered: oneshot::Sender<()>) {
+        (self.beside, self.unanswered) = (Some(beside), Some(unanswered));
+    }
+
+    /// Takes the facts of the request, and if its body was changed.
+    pub fn decide(&mut self, facts: RequestFacts, is_changed: bool) {
+        self.decided = Some((facts, is_changed));
+    }
+
+    /// Takes the body of a request that offers the tool of aperture: as received, and its changes.
+    pub fn offer(&mut self, received: Bytes, changed: EditedBody) {
+        self.offered = Some((received, changed));
+    }
+
+    /// Returns true if the request offers the tool of aperture.
+    pub fn offers_tool(&self) -> bool {
+        self.offered.is_some()
+    }
+
+    /// Keeps a request for those that continue it, if it offers the tool of aperture.
+    pub fn keep(&mut self, api: Option<RequestApi>, request: &Request<RequestBody>) {
+        let facts = self.decided.as_ref().map(|(facts, _)| facts.clone());
+        if let (Some(api), Some((received, body)), Some(facts)) = (api, self.offered.take(), facts) {
+            let (method, uri, headers) = (request.method().clone(), request.uri().clone(), request.headers().clone());
+            self.exchange = Some((facts, Exchange { api, method, uri, headers, received, body }));
+        }
+    }
+
+    /// Returns the request for those that continue it, and its facts.
+    pub fn take_exchange(&mut self) -> Option<(RequestFacts, Exchange)> {
+        self.exchange.take()
+    }
+
+    /// Records a body, and from now on the response.
+    pub fn record_body(&mut self, kind: &str, body: impl FnOnce() -> Bytes) {
+        if self.proxy.options.record.is_some() {
+            self.proxy.record(format!("{:06}-{kind}.json", self.number), body());
+            self.record = Some(Vec::new());
+        }
+    }
+
+    fn update(&self, change: impl FnOnce(&mut ProxyRequest)) {
+        self.proxy.requests.update(self.number, change);
+    }
+
+    /// Adds a note on what was sent.
+    pub fn stage(&self, note: &str) {
+        self.note(Stage::Emit.name(), note);
+    }
+
+    /// Adds a note on the work of a stage.
+    pub fn note(&self, stage: &str, note: &str) {
+        self.update(|request| request.stages.push(RequestStage { stage: stage.to_owned(), note: note.to_owned() }));
+    }
+
+    /// Takes the time between the end of the request of the client and the start of the one to the API.
+    pub fn sent(&self, added: Duration) {
+        self.update(|request| request.added_microseconds = u64::try_from(added.as_micros()).unwrap_or(u64::MAX));
+    }
+
+    /// Takes the status of the response.
+    pub fn status(&mut self, status: StatusCode) {
+        self.unanswered = None;
+        self.status = status.as_u16();
+        self.failed = status.is_client_error() || status.is_server_error();
+        self.update(|request| request.status = status.as_u16());
+    }
+
+    /// Reads the figures of the response.
+    pub fn read(&mut self, events: bool) {
+        self.reader = Some(ResponseReader::new(events));
+    }
+
+    /// Takes a piece of the response.
+    pub fn piece(&mut self, bytes: &[u8]) {
+        if let Some(reader) = &mut self.reader {
+            reader.push(bytes);
+        }
+        if let Some(record) = self.record.as_mut().filter(|record| record.len() + bytes.len() <= LONGEST_RECORD) {
+            record.extend_from_slice(bytes);
+        }
+    }
+
+    /// Takes the end of the response; later ends are ignored.
+    pub fn end(&mut self, outcome: &'static str) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        self.unanswered = None;
+        let (Some(beside), Ok(runtime)) = (self.beside.take(), Handle::try_current()) else { return self.conclude(outcome) };
+        let ended = Passage {
+            proxy: self.proxy.clone(),
+            reader: self.reader.take(),
+            record: self.record.take(),
+            decided: self.decided.take(),
+            beside: None,
+            unanswered: None,
+            offered: None,
+            exchange: None,
+            ..*self
+        };
+        runtime.spawn(async move {
+            let mut ended = ended;
+            if let Ok(Some(facts)) = beside.await {
+                ended.decided = Some((facts, false));
+            }
+            ended.conclude(outcome);
+        });
+    }
+
+    fn conclude(&mut self, outcome: &str) {
+        let content = self.reader.take().map(ResponseReader::finish).unwrap_or_default();
+        let billed = content.tokens;
+        let failed = self.failed || outcome == "cut";
+        self.proxy.requests.end(self.number, failed && outcome != "aborted", |request| {
+            request.outcome = outcome.to_owned();
+            request.billed = billed;
+            if let Some(billed) = billed.filter(|_| request.sent_bytes > 0) {
+                // The bill calibrates the estimate of the tokens that were not sent.
+                request.sent_tokens = billed.sent();
+                let ratio = request.client_bytes as f64 / request.sent_bytes as f64;
+                request.client_tokens = (billed.sent() as f64 * ratio).round() as u64;
+            }
+        });
+        if let Some(record) = self.record.take() {
+            self.proxy.record(format!("{:06}-response.txt", self.number), record.into());
+        }
+        let decided = self.decided.take();
+        let complete = outcome == "done";
+        self.proxy.tasks.send(Task::Answered(Answered { number: self.number, decided, status: self.status, complete, content }));
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        self.end("aborted");
+    }
+}
