@@ -452,7 +452,8 @@ fn a_full_disk_sends_the_original_bytes_and_is_reported_once() {
         assert_eq!(client.send(&body), body);
         assert!(started.elapsed() < LONGEST);
     }
-    let notes = client.proxy.kill();
+    // A graceful end waits for the thread that records.
+    let notes = client.proxy.errors();
     let count = |text: &str| notes.lines().filter(|line| line.contains(text)).count();
     assert_eq!((count("the body was sent as it was received: "), count("cannot write to ")), (1, 1), "{notes}");
     client.proxy = Proxy::of(&client.sandbox, &client.api);
