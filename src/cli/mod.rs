@@ -36,7 +36,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match line.request {
         Some(Request::Help(arguments)) => app::help::run(&arguments),
         Some(Request::Completions(arguments)) => app::completions::run(&arguments),
-        request => Env::new(&line.globals, given, gate.clone()).and_then(|env| match request {
+        request => Env::new(&line.globals, given, gate.clone()).map(|env| with_sessions(&env)).and_then(|env| match request {
             Some(Request::Mcp(_)) => mcp::serve(&env),
             Some(Request::Proxy(arguments)) => proxy(&env, &arguments),
             Some(Request::Run(arguments)) => client(&env, &arguments).map(|code| exit = code),
@@ -72,7 +72,13 @@ fn forget_hidden(error: &mut clap::Error) {
 }
 
 #[cfg(feature = "proxy")]
-use crate::proxy::{run as client, serve as proxy};
+use crate::proxy::{run as client, serve as proxy, with_sessions};
+
+/// Returns the environment: without the proxy, all sessions are in files.
+#[cfg(not(feature = "proxy"))]
+fn with_sessions(env: &Env) -> Env {
+    env.clone()
+}
 
 /// Refuses to start the proxy.
 #[cfg(not(feature = "proxy"))]

@@ -39,7 +39,7 @@ pub use reply::{ReplyPart, WithheldReply};
 pub use response_usage::{BilledTokens, FileUsage, ResponseUsage};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
-pub use session_id::{id_starts_with, is_subagent_id, split_id};
+pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, split_id};
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};

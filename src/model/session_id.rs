@@ -1,4 +1,7 @@
-//! The form of session ids: the sessions of subagents have a word in front of their id, which people may leave out.
+//! The form of session ids: the sessions of subagents have a word in front of their id, which people may leave out. A session that
+//! exists only in requests has a path that is made from its id.
+
+use std::path::{Path, PathBuf};
 
 /// The word in front of the id of a subagent's session.
 const SUBAGENT: &str = "agent-";
@@ -18,6 +21,19 @@ pub fn id_starts_with(id: &str, prefix: &str) -> bool {
     id.starts_with(prefix) || split_id(id).1.starts_with(prefix)
 }
 
+/// The directory in the paths of sessions that exist only in requests. There is no such directory.
+const REQUESTS: &str = "proxy:";
+
+/// Returns the path of a session that exists only in requests, by its id. There is no such file.
+pub fn request_path(id: &str) -> PathBuf {
+    PathBuf::from(format!("{REQUESTS}/{id}"))
+}
+
+/// Returns the id in the path of a session that exists only in requests; `None` for any other path.
+pub fn request_id(path: &Path) -> Option<&str> {
+    path.to_str()?.strip_prefix(REQUESTS)?.strip_prefix('/')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,5 +45,14 @@ mod tests {
         for (prefix, expected) in [("agent-a1", true), ("a1", true), ("b2", false), ("", true)] {
             assert_eq!(id_starts_with("agent-a1b2", prefix), expected, "{prefix}");
         }
+    }
+
+    #[test]
+    fn the_path_of_a_session_in_requests_has_its_id() {
+        for id in ["ses_1", "a/../b", "/", ""] {
+            assert_eq!(request_id(&request_path(id)), Some(id));
+        }
+        assert_eq!(request_id(Path::new("/proxy:/a")), None);
+        assert_eq!(request_id(Path::new("proxy:")), None);
     }
 }

@@ -222,9 +222,10 @@ impl Beside {
         if !facts.is_main || self.proxy.options.observe || !task.complete || task.status != 200 {
             return;
         }
+        self.proxy.memory.answered(&facts.session, || proxied::has_file(&self.proxy.env, &facts.session));
         self.schedule.touch(&facts.session, self.proxy.now());
         // A summary only quotes commands.
-        self.obey(&facts.session, if facts.asks_for_summary { "" } else { &task.content.text });
+        self.obey(task.number, &facts.session, if facts.asks_for_summary { "" } else { &task.content.text });
         self.waiting.extend(queue.try_iter());
         // Later requests of the session do the rest again.
         let is_later = |later: &Task| match later {
@@ -288,7 +289,7 @@ impl Beside {
     }
 
     /// Records that the session passes the proxy, and executes the commands of the answer.
-    fn obey(&mut self, session: &str, text: &str) {
+    fn obey(&mut self, number: u64, session: &str, text: &str) {
         let env = self.env();
         if !self.recorded.contains(session) {
             match proxied::record(&env, session, env.process()) {
@@ -297,7 +298,7 @@ impl Beside {
             }
         }
         if text.contains('@')
-            && let Err(error) = proxied::obey_message(&env, session, text)
+            && let Err(error) = proxied::obey_message(&env, session, &format!("{} {number}", self.proxy.now()), text)
         {
             self.report(&error);
         }

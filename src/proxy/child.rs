@@ -48,10 +48,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     super::hide_panics();
     let server = server::start(env, options)?;
     let state = server.state();
-    // The status of one proxy is shown; that of an earlier one stays.
-    if State::running(env)?.is_none() {
-        state.announce(env);
-    }
+    state.announce(env);
     let ended = redirect(&state.url()).and_then(|changes| start(program, own, &changes));
     state.remove(env);
     for fault in server.end() {

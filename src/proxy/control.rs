@@ -1,12 +1,15 @@
 //! Requests to the proxy itself, from `aperture proxy status` and its siblings.
 
-use super::body::ResponseBody;
+use super::body::{ResponseBody, whole};
 use super::forward::{error, json};
 use super::server::{Phase, Proxy};
 use crate::provider::Endpoint;
+use crate::workspace::RequestSessions;
+use hyper::body::Bytes;
 use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The path below which requests are for the proxy itself.
 const ROOT: &str = "/.aperture/";
@@ -14,6 +17,8 @@ const ROOT: &str = "/.aperture/";
 pub const STATUS: &str = "/.aperture/status";
 /// The path of the newest requests.
 pub const REQUESTS: &str = "/.aperture/requests";
+/// The path of the sessions in memory. Below it, each has a path with the hash of its id.
+pub const SESSIONS: &str = "/.aperture/sessions";
 /// The path that stops the proxy.
 pub const STOP: &str = "/.aperture/stop";
 /// The header with the token of the state file.
@@ -25,7 +30,7 @@ pub fn is_control(parts: &Parts) -> bool {
 }
 
 /// Answers a request for the proxy itself.
-pub fn answer(proxy: &Proxy, parts: &Parts) -> Response<ResponseBody> {
+pub async fn answer(proxy: &Arc<Proxy>, parts: &Parts) -> Response<ResponseBody> {
     let given = parts.headers.get(HEADER).map(|value| value.as_bytes());
     if !given.is_some_and(|given| is_equal(given, proxy.control_token.as_bytes())) {
         return error(Endpoint::OpenAi, StatusCode::FORBIDDEN, "wrong_token", "the control token is missing or wrong");
@@ -33,12 +38,28 @@ pub fn answer(proxy: &Proxy, parts: &Parts) -> Response<ResponseBody> {
     match (&parts.method, parts.uri.path()) {
         (&Method::GET, STATUS) => document(&proxy.status()),
         (&Method::GET, REQUESTS) => document(&proxy.requests.newest()),
+        (&Method::GET, SESSIONS) => document(&proxy.memory.list()),
+        (&Method::GET, path) if path.starts_with(SESSIONS) => session(proxy, path[SESSIONS.len()..].to_owned()).await,
         (&Method::POST, STOP) => {
             proxy.enter(Phase::Stopping);
             document(&proxy.status())
         }
-        _ => error(Endpoint::OpenAi, StatusCode::NOT_FOUND, "unknown_path", "there is no such control path"),
+        _ => unknown(),
     }
+}
+
+/// Returns the bytes of a session in memory. They are made on another thread.
+async fn session(proxy: &Arc<Proxy>, path: String) -> Response<ResponseBody> {
+    let memory = proxy.memory.clone();
+    let made = tokio::task::spawn_blocking(move || memory.bytes(&memory.id_of(path.strip_prefix('/')?)?)).await;
+    match made {
+        Ok(Some(bytes)) => Response::new(whole(Bytes::from_owner(bytes))),
+        _ => unknown(),
+    }
+}
+
+fn unknown() -> Response<ResponseBody> {
+    error(Endpoint::OpenAi, StatusCode::NOT_FOUND, "unknown_path", "there is no such control path")
 }
 
 fn document(value: &impl Serialize) -> Response<ResponseBody> {

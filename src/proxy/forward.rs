@@ -33,7 +33,7 @@ pub async fn answer(proxy: Arc<Proxy>, request: Request<Incoming>) -> Result<Res
         return refuse(StatusCode::FORBIDDEN, "foreign_host", "the host of the request is not a loopback address");
     }
     if control::is_control(&parts) {
-        return Ok(control::answer(&proxy, &parts));
+        return Ok(control::answer(&proxy, &parts).await);
     }
     if parts.method == Method::CONNECT {
         return refuse(StatusCode::METHOD_NOT_ALLOWED, "no_tunnel", "CONNECT is not supported");

@@ -11,6 +11,7 @@ mod control;
 mod forward;
 mod headers;
 mod ledger;
+mod memory;
 mod passage;
 mod relay;
 mod requests;
@@ -21,6 +22,7 @@ mod upload;
 mod upstream;
 
 pub use child::run;
+pub use state::with_sessions;
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::proxy::{Action, Arguments};

@@ -5,6 +5,7 @@ use super::body::Buffers;
 use super::control;
 use super::forward;
 use super::headers::TOKEN_HEADER;
+use super::memory::Memory;
 use super::requests::Requests;
 use super::state::State;
 use super::upstream::Upstream;
@@ -77,7 +78,9 @@ pub struct Proxy {
     /// The address on which it listens.
     pub address: SocketAddr,
     /// The sessions on the wire.
-    pub wire: Wire,
+    pub wire: Arc<Wire>,
+    /// The sessions that are in no file.
+    pub memory: Arc<Memory>,
     /// The connections to APIs.
     pub upstream: Upstream,
     /// The buffers of request bodies.
@@ -116,14 +119,18 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let listener = listener.with_context(|| format!("cannot listen on {listen}")).map_err(refused)?;
     let address = listener.local_addr()?;
     let options = Options { observe: options.observe || !env.pipeline.emit, ..options };
-    let wire = proxied::wire(env, !options.observe);
+    let wire = Arc::new(proxied::wire(env, !options.observe));
+    let clock = env.clone();
+    let memory = Arc::new(Memory::new(wire.clone(), move || clock.elapsed()));
+    let env = env.with_requests(memory.clone());
     let control_token = random_token()?;
-    let base = beside::last_request(env);
+    let base = beside::last_request(&env);
     let proxy = |tasks| Proxy {
-        env: env.clone(),
+        env,
         options,
         address,
         wire,
+        memory,
         upstream: Upstream::default(),
         buffers: Buffers::default(),
         requests: Requests::after(base),

@@ -1,19 +1,22 @@
-//! The state file of a running proxy, and requests to that proxy.
+//! The state files of running proxies, and requests to these proxies.
 #![expect(clippy::disallowed_types, reason = "asks the running proxy")]
 
 use super::control;
+use super::memory::hash_of;
 use crate::app::{CommandError, Env, ErrorKind, files};
-use crate::workspace::is_alive;
+use crate::workspace::{RequestSession, RequestSessions, is_alive};
 use anyhow::{Context, anyhow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// The name of the file in the data directory.
-const FILE: &str = "proxy.json";
+/// The beginning and the end of the name of a file in the data directory. The proxy of one client has its process id between them.
+const NAME: &str = "proxy";
+const END: &str = ".json";
 /// The maximum time to connect to the proxy, and between two pieces of its answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -33,56 +36,71 @@ pub struct State {
 }
 
 impl State {
-    /// Returns the state of the proxy that runs, if one does: a file whose process has ended, or whose address does not answer, is
-    /// ignored.
+    /// Returns the state of the proxy that runs, if one does; of several, that of all clients, or else the first one. A file whose process
+    /// has ended, or whose address does not answer, is ignored.
     ///
     /// # Errors
     ///
     /// There is no data directory.
     pub fn running(env: &Env) -> Result<Option<State>, CommandError> {
-        let state = State::read(env)?.filter(|state| is_alive(state.process));
-        Ok(state.filter(|state| state.request("GET", control::STATUS).is_ok()))
+        let mut states = State::alive(env)?;
+        states.sort_by_key(|state| (state.client.is_some(), state.started));
+        Ok(states.into_iter().find(|state| state.request("GET", control::STATUS).is_ok()))
     }
 
-    /// Returns true if the file is that of this proxy, and its process runs.
+    /// Returns true if there is a file of this proxy, and its process runs.
     ///
     /// # Errors
     ///
     /// There is no data directory.
     pub fn is_current(&self, env: &Env) -> Result<bool, CommandError> {
-        Ok(State::read(env)?.is_some_and(|state| state.token == self.token && is_alive(state.process)))
+        Ok(State::alive(env)?.iter().any(|state| state.token == self.token))
     }
 
-    fn read(env: &Env) -> Result<Option<State>, CommandError> {
-        let bytes = files::whole(env.disk, &path(env)?).ok().flatten();
-        Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    /// Returns the states of the proxies whose processes run.
+    fn alive(env: &Env) -> Result<Vec<State>, CommandError> {
+        let states = State::all(env)?.into_iter().map(|(_, state)| state);
+        Ok(states.filter(|state| is_alive(state.process)).collect())
+    }
+
+    /// Returns all files and their states.
+    fn all(env: &Env) -> Result<Vec<(PathBuf, State)>, CommandError> {
+        let is_state = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.starts_with(NAME) && name.ends_with(END)
+        };
+        let read = |path: &Path| serde_json::from_slice(&files::whole(env.disk, path).ok().flatten()?).ok();
+        let entries = env.disk.list(&env.store_directory()?).unwrap_or_default();
+        let paths = entries.into_iter().map(|entry| entry.path).filter(is_state);
+        Ok(paths.filter_map(|path| read(&path).map(|state| (path, state))).collect())
     }
 
     /// Writes the file, readable by its owner only. A proxy without it serves all the same.
     pub fn announce(&self, env: &Env) {
-        if let Err(error) = self.write(env) {
+        let own = self.client.as_ref().map_or(String::new(), |_| format!("-{}", self.process));
+        let path = env.store_directory().map(|directory| directory.join(format!("{NAME}{own}{END}")));
+        if let Err(error) = path.and_then(|path| self.write(env, &path)) {
             env.note(&format!("{:#}: requests pass, but other commands do not find this proxy", error.source));
         }
     }
 
-    fn write(&self, env: &Env) -> Result<(), CommandError> {
-        let path = path(env)?;
+    /// Removes the file of this proxy, and those of proxies that were killed.
+    pub fn remove(&self, env: &Env) {
+        for (path, state) in State::all(env).unwrap_or_default() {
+            if state.token == self.token || !is_alive(state.process) {
+                let _ = env.disk.remove(&path);
+            }
+        }
+    }
+
+    fn write(&self, env: &Env, path: &Path) -> Result<(), CommandError> {
         let write = || {
             files::make_directory(&env.store_directory().map_err(|error| error.source)?)?;
-            files::write_private(env.disk, &path, &serde_json::to_vec(self)?)?;
+            files::write_private(env.disk, path, &serde_json::to_vec(self)?)?;
             anyhow::Ok(())
         };
         let written = write().with_context(|| format!("cannot write {}", path.display()));
         written.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a writable directory"))
-    }
-
-    /// Removes the file, unless it is that of another proxy.
-    pub fn remove(&self, env: &Env) {
-        if let (Ok(path), Ok(Some(state))) = (path(env), State::read(env))
-            && state.token == self.token
-        {
-            let _ = env.disk.remove(&path);
-        }
     }
 
     /// Returns the URL of the proxy.
@@ -134,6 +152,33 @@ impl State {
     }
 }
 
-fn path(env: &Env) -> Result<PathBuf, CommandError> {
-    Ok(env.store_directory()?.join(FILE))
+/// Returns an environment that also has the sessions in the memory of the running proxy.
+pub fn with_sessions(env: &Env) -> Env {
+    env.with_requests(Arc::new(Remote(env.clone())))
+}
+
+/// The proxies that run, in other processes.
+struct Remote(Env);
+
+impl Remote {
+    /// Returns the answers of the proxies to a request.
+    fn get(&self, path: &str) -> Vec<Vec<u8>> {
+        let running = State::alive(&self.0).unwrap_or_default();
+        running.iter().filter_map(|state| state.request("GET", path).ok()).collect()
+    }
+}
+
+impl RequestSessions for Remote {
+    fn list(&self) -> Vec<RequestSession> {
+        let listed = self.get(control::SESSIONS);
+        let listed = listed.iter().filter_map(|listed| serde_json::from_slice::<Vec<RequestSession>>(listed).ok());
+        let mut sessions: Vec<RequestSession> = listed.flatten().collect();
+        sessions.sort_by(|a, b| (&a.id, b.modified).cmp(&(&b.id, a.modified)));
+        sessions.dedup_by(|later, first| later.id == first.id);
+        sessions
+    }
+
+    fn bytes(&self, id: &str) -> Option<Arc<[u8]>> {
+        self.get(&format!("{}/{}", control::SESSIONS, hash_of(id))).into_iter().next().map(Arc::from)
+    }
 }

@@ -6,7 +6,7 @@ use super::passage::Passage;
 use super::server::Proxy;
 use crate::output::RequestStage;
 use crate::provider::EditedBody;
-use crate::wire::{Outgoing, RequestFacts, RequestHead, Stage, Wire};
+use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, Stage, Wire};
 use hyper::body::{Body, Bytes, Incoming};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -88,6 +88,7 @@ fn pass(passage: &mut Passage, head: &RequestHead, body: Incoming) -> Result<Req
         if let (Ok(facts), Some(api)) = (&facts, api)
             && is_in_line(facts)
         {
+            proxy.keep(facts, api, &client);
             proxy.tasks.sent(Sent { number, api, client, changed: None });
         }
         match &facts {
@@ -124,6 +125,7 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes) -> Up
         proxy.requests.count_changed();
     }
     if let Some(api) = api.filter(|_| is_in_line(&facts)) {
+        proxy.keep(&facts, api, &received);
         let sent = Sent { number: passage.number(), api, client: received.clone(), changed: changed.clone() };
         let (unanswered, answered) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
@@ -148,6 +150,13 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes) -> Up
 }
 
 impl Proxy {
+    /// Keeps a body for commands on its session, unless requests are not changed.
+    fn keep(&self, facts: &RequestFacts, api: RequestApi, body: &Bytes) {
+        if !self.options.observe {
+            self.memory.keep(facts, api, body, self.now());
+        }
+    }
+
     /// Returns the note on a body that was not changed.
     fn as_received(&self) -> &'static str {
         if self.options.observe { "sent as received: the proxy only observes" } else { "sent as received" }

@@ -2,7 +2,7 @@
 
 use super::database::{Store, StoreError, StoredSession, damaged};
 use super::rows::stored;
-use crate::model::{BlockEdit, Key, OperationId, OperationState, WindowChange};
+use crate::model::{BlockEdit, Key, OperationId, OperationState, WindowChange, request_id};
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -58,10 +58,13 @@ impl Store {
         Ok(self.connection.query_row("PRAGMA data_version", [], |row| row.get(0))?)
     }
 
-    /// Returns the sessions with this id, the newest first.
+    /// Returns the sessions with this id: those with a file first, then the newest.
     pub fn sessions_with_id(&self, id: &str) -> Result<Vec<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions WHERE session = ?1 ORDER BY id DESC";
-        Ok(self.connection.prepare_cached(sql)?.query_map([id], stored)?.collect::<Result<_, _>>()?)
+        let mut sessions: Vec<StoredSession> =
+            self.connection.prepare_cached(sql)?.query_map([id], stored)?.collect::<Result<_, _>>()?;
+        sessions.sort_by_key(|session| request_id(&session.path).is_some());
+        Ok(sessions)
     }
 
     /// Returns what the operations of a session changed in its contents, oldest first: the committed and the deferred ones, and those
@@ -195,6 +198,8 @@ pub(super) fn key(bytes: &[u8], column: usize) -> rusqlite::Result<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::request_path;
+    use std::path::Path;
 
     #[test]
     fn a_line_is_stored_by_session_and_name() {
@@ -217,6 +222,17 @@ mod tests {
         assert!(store.sessions_with_unapplied().unwrap().is_empty(), "its requests are not changed at all");
         store.save_wire_line("s", "", &WireLine { unapplied: vec![7], ..WireLine::default() }).unwrap();
         assert_eq!(store.sessions_with_unapplied().unwrap(), ["s"]);
+    }
+
+    #[test]
+    fn a_session_with_a_file_precedes_one_in_requests() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        for path in [Path::new("/old/s.jsonl"), Path::new("/s.jsonl"), &request_path("s")] {
+            store.register("codex", "s", path, "").unwrap();
+        }
+        let paths: Vec<_> = store.sessions_with_id("s").unwrap().into_iter().map(|session| session.path).collect();
+        assert_eq!(paths, [Path::new("/s.jsonl"), Path::new("/old/s.jsonl"), &request_path("s")]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use session::{WireError, unapplied};
 pub use texts::{PreparedText, TextKind};
 
 use crate::model::WithheldReply;
-use crate::provider::{EditedBody, RequestDocument, RequestIdentity, identity, named_in_head};
+use crate::provider::{EditedBody, RequestBody, RequestDocument, RequestIdentity, identity, named_in_head, session_lines};
 use crate::store::Store;
 use outgoing::OutgoingBody;
 use rustc_hash::FxHashMap;
@@ -117,7 +117,7 @@ impl Wire {
         if facts.is_main {
             facts.stages.extend(self.notes_of(&facts.session));
         }
-        // The commands of the tool need the file of the session.
+        // Another conversation can have the hash of a session without a name.
         let settings = PipelineSettings { tool: self.settings.tool && is_named, ..self.settings };
         match self.rewrite(settings, api, &document, &mut facts, now) {
             Ok((body, offers_tool)) => {
@@ -156,6 +156,20 @@ impl Wire {
             false => rewrite::rewrite(&mut sessions, settings, api, document, &mut outgoing, facts, now)?,
         }
         Ok((outgoing.finish(), offers_tool))
+    }
+
+    /// Returns the prompt of a body with the changes of the log, and nothing else that is sent: each element in a line.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read, or the body is not that of a request.
+    pub fn session_lines(&self, session: &str, api: RequestApi, body: &[u8]) -> Result<Vec<u8>, WireError> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let document = RequestDocument::new(body).ok_or(WireError::Unreadable)?;
+        let parsed = RequestBody::parse(api, &document, &mut sessions.known).ok_or(WireError::Unreadable)?;
+        let edits = rewrite::logged(sessions.line(session, "")?, &parsed);
+        let changed = EditedBody::new(body.len()).with(edits).bytes(body);
+        Ok(session_lines(api, &RequestDocument::new(&changed).ok_or(WireError::Unreadable)?))
     }
 
     /// Stores responses whose withheld calls later requests of the line contain.

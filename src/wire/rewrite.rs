@@ -94,6 +94,20 @@ fn zones(body: &RequestBody<'_>, places: usize) -> String {
     )
 }
 
+/// Returns the edits that replace the contents of a body by those of the log.
+pub(super) fn logged(line: &Line, body: &RequestBody<'_>) -> Vec<BodyEdit> {
+    let mut reader = line.contents.reader(Some(line.contents.last()), false);
+    let mut edits = Vec::new();
+    for (place, element) in body.elements.iter().enumerate() {
+        for (index, (_, sent)) in element.contents.iter().enumerate() {
+            let recorded = element.recorded(index).filter(|recorded| line.contents.knows(*recorded));
+            let text = reader.next(recorded.unwrap_or(*sent));
+            edits.extend(text.and_then(|text| body.replace(place, index, &text, recorded.is_some())));
+        }
+    }
+    edits
+}
+
 /// Collects the edits that replace contents and drop thinking. Returns the state of the line if it differs from the stored one.
 fn changed(
     line: &Line,

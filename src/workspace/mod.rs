@@ -10,6 +10,7 @@ mod live;
 mod load;
 mod originals;
 mod project;
+mod requests;
 mod secret_scan;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ pub use list::{Listed, list};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, stated};
+pub use requests::{RequestDisk, RequestSession, RequestSessions, find_in_requests};
 pub use secret_scan::{SecretMatch, scan, scan_file};
 pub use usage::usage;
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
@@ -36,7 +38,7 @@ pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, Analysis, Capacity, CapacitySource, Known, ReadSettings};
 use crate::fsio::Disk;
-use crate::model::{BlockNumber, Event, History, Session, Slot};
+use crate::model::{BlockNumber, Event, History, Session, Slot, request_id};
 use crate::planning::{self, Originals, PlanSource, SpliceError};
 use crate::provider::{ClientPart, Location, ProviderAdapter, WindowSize};
 use crate::store::{Cache, Store};
@@ -102,6 +104,8 @@ impl<'a> Workspace<'a> {
         whole: &dyn Fn(&Session) -> bool,
     ) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
+        // Contents of requests are not written to a disk.
+        let cache = if request_id(&path).is_some() { &Arc::new(Cache::none()) } else { cache };
         let (mut session, files) = load::load_with_files(disk, cache, provider, &path, location.id.clone())?;
         let known = secret_scan::named_secrets(provider, &files, &session)?;
         // Contents that were shortened may have named credentials too.

@@ -3,7 +3,7 @@
 use super::{DriftedValue, Found, LoggedSession, PlanError, Workspace, was_done};
 use crate::engine::ReadSettings;
 use crate::fsio::Disk;
-use crate::model::{Address, History, OperationId, OperationKind};
+use crate::model::{Address, History, OperationId, OperationKind, request_id};
 use crate::planning::OriginalError;
 use crate::provider::{self, Location};
 use crate::store::{Cache, Store, StoreError, StoredSession};
@@ -34,6 +34,8 @@ pub enum WayBack {
 pub enum FileState {
     /// The file exists.
     There,
+    /// The session has no file: it is only in requests, with the changes of the log.
+    InRequests,
     /// The file no longer exists.
     Gone,
     /// The file cannot be read.
@@ -128,6 +130,7 @@ fn verify_session(
     let mut history = store.history(stored.key)?;
     let prepared = store.prepared(stored.key)?;
     let file = match disk.identify(&stored.path) {
+        _ if request_id(&stored.path).is_some() => FileState::InRequests,
         Ok(_) => FileState::There,
         Err(error) if error.kind() == io::ErrorKind::NotFound => FileState::Gone,
         Err(error) => FileState::Unreadable(error.to_string()),
@@ -156,6 +159,10 @@ fn verify_session(
     let lacking = history.operations.iter().filter(|operation| operation.lacks_delta());
     verified.without_delta = lacking.map(|operation| operation.id).collect();
     verified.in_force = in_force(&history);
+    if verified.file == FileState::InRequests && verified.lost.is_empty() {
+        // Each request has the original until the log changes it.
+        verified.way_back = if verified.in_force == 0 { WayBack::Nothing } else { WayBack::Exact };
+    }
     if verified.file == FileState::There
         && let Err(error) = beside_file(disk, cache, store, stored, settings, now, history, &mut verified)
     {

@@ -39,6 +39,8 @@ mod proxy_faults;
 #[cfg(feature = "proxy")]
 mod proxy_rules;
 #[cfg(feature = "proxy")]
+mod proxy_sessions;
+#[cfg(feature = "proxy")]
 mod proxy_tool;
 #[cfg(feature = "proxy")]
 mod proxy_tool_forms;

@@ -469,7 +469,9 @@ fn a_client_is_started_behind_the_proxy_and_nothing_is_left() {
     assert!(lines[0].starts_with("url http://127.0.0.1:") && lines[0] != format!("url {}", api.url()), "{text}");
     assert_eq!(lines[1..3], ["tool search true", "arguments 7 --json a b"]);
     assert!(text.contains("clients    claude") && text.contains(&format!("upstream   {}", api.url())), "{text}");
-    assert!(!sandbox.home.join(".aperture/proxy.json").exists());
+    let files =
+        fs::read_dir(sandbox.home.join(".aperture")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(files.filter(|name| name.starts_with("proxy")).collect::<Vec<_>>(), [""; 0]);
     assert!(TcpStream::connect(lines[0].trim_start_matches("url http://")).is_err());
     assert_eq!(run(&["signal"]).2, Some(128 + 15));
     let missing = sandbox.run(&["run", "--", "./no/such/claude"]);

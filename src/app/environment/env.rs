@@ -1,24 +1,23 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::files::make_private;
-use super::hints::with_session;
 use super::settings::{AutomaticSettings, Hooks, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager, session_name};
 use crate::commands::{ColorChoice, Globals};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
-use crate::model::{Actor, Event, Fault, History, Session, quoted};
-use crate::output::{Clean, Gate, Report, Style, short_id};
+use crate::model::{Actor, Event, Fault, History, Session};
+use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
-use crate::workspace::{self, Found, Workspace};
+use crate::workspace::{self, Found, RequestDisk, RequestSessions, Workspace};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The width of text in columns if there is no terminal.
@@ -58,12 +57,14 @@ pub struct Env {
     /// The time without writes after which rules may act on a session, in seconds.
     pub idle_seconds: u64,
     /// The options of every command.
-    globals: Globals,
+    pub(super) globals: Globals,
     /// The path of the session to use instead of `-s`.
-    at: Option<String>,
-    chosen: Arc<Mutex<Option<Chosen>>>,
+    pub(super) at: Option<String>,
+    pub(super) chosen: Arc<Mutex<Option<Chosen>>>,
+    /// The sessions that exist only in requests.
+    pub(super) requests: Option<Arc<dyn RequestSessions>>,
     /// The session of a run over many sessions, which is used instead of `-s`. The run shows its own progress.
-    visited: Option<Found>,
+    pub(super) visited: Option<Found>,
     /// The settings for hooks.
     pub hooks: Hooks,
     /// The settings for the stages of the proxy.
@@ -78,7 +79,7 @@ pub struct Env {
     pub command: String,
     started: Instant,
     /// The id of the session of the client in which this runs.
-    surrounding: Option<String>,
+    pub(super) surrounding: Option<String>,
     /// The actor recorded in the log.
     pub actor: Actor,
     /// The permissions of the model.
@@ -94,10 +95,10 @@ pub struct Env {
 
 /// The session that was found last.
 #[derive(Clone)]
-struct Chosen {
-    found: Found,
+pub(super) struct Chosen {
+    pub(super) found: Found,
     /// The user's name for it.
-    named: Option<String>,
+    pub(super) named: Option<String>,
 }
 
 /// A report in both of its forms.
@@ -171,6 +172,7 @@ impl Env {
             globals: globals.clone(),
             at: None,
             chosen: Arc::default(),
+            requests: None,
             visited: None,
             listener: None,
             json: globals.json,
@@ -238,6 +240,12 @@ impl Env {
         bar
     }
 
+    /// Returns a copy that also has the sessions in the memory of a proxy. Their disk lives until the process ends.
+    pub fn with_requests(&self, requests: Arc<dyn RequestSessions>) -> Env {
+        let disk = Box::leak(Box::new(RequestDisk::new(&RealDisk, requests.clone())));
+        Env { disk, requests: Some(requests), chosen: Arc::default(), ..self.clone() }
+    }
+
     /// Returns a copy with the current settings, for another directory, with plain text output.
     ///
     /// # Errors
@@ -246,7 +254,8 @@ impl Env {
     pub fn renewed(&self, directory: &Path) -> Result<Env, CommandError> {
         let directory = Some(directory.to_owned());
         let globals = Globals { directory, json: false, color: ColorChoice::Never, no_pager: true, ..self.globals.clone() };
-        Env::new(&globals, self.command.clone(), self.gate.clone())
+        let renewed = Env::new(&globals, self.command.clone(), self.gate.clone())?;
+        Ok(Env { disk: self.disk, requests: self.requests.clone(), ..renewed })
     }
 
     /// Returns true if a path is an existing directory.
@@ -423,89 +432,6 @@ impl Env {
         }
         let error = anyhow!("another aperture process is changing the session {}", session_name(path));
         Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
-    }
-
-    /// Returns the value of `-s`.
-    pub fn session(&self) -> Option<&str> {
-        self.globals.session.as_deref()
-    }
-
-    /// Finds the selected session: the one named in the command, the one given by `-s`, the one of the client in which this runs,
-    /// or the newest of the project.
-    ///
-    /// # Errors
-    ///
-    /// There is no such session, more than one, or the file is not a session.
-    pub fn find(&self, named: Option<&str>) -> Result<Found, CommandError> {
-        if let (Some(positional), Some(option)) = (named, &self.globals.session)
-            && positional != option
-            && self.at.is_none()
-        {
-            let error = anyhow!("two sessions are given: '{positional}' and, by --session, '{option}'");
-            return Err(CommandError::new(ErrorKind::Usage, error));
-        }
-        if let (None, Some(visited)) = (named, &self.visited) {
-            return Ok(visited.clone());
-        }
-        let named = named.or(self.at.as_deref()).or(self.session());
-        let found = match (named, &self.surrounding) {
-            (None, Some(id)) => self.find_open(id)?,
-            _ => workspace::find(self.disk, &self.places, &self.directory, named)?,
-        };
-        let named = named.filter(|_| self.at.is_none()).map(str::to_owned);
-        *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Chosen { found: found.clone(), named });
-        Ok(found)
-    }
-
-    /// Returns the shortest name that selects a session with `-s`: the user's, the short id, the id or the path.
-    pub fn name_of(&self, path: &Path, id: &str) -> String {
-        if self.visited.is_some() {
-            // A run over many sessions searches none of them again.
-            return id.to_owned();
-        }
-        let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let given = chosen.filter(|chosen| chosen.found.path == path).and_then(|chosen| chosen.named);
-        let names = [given.clone().filter(|given| given.len() <= id.len()), Some(short_id(id)), Some(id.to_owned())];
-        let selects = |name: &String| self.find_by(name).is_ok_and(|other| other.path == path);
-        names.into_iter().flatten().find(selects).or(given).unwrap_or_else(|| path.display().to_string())
-    }
-
-    /// Names the session in the hints of an error.
-    pub fn name_session_in(&self, mut error: CommandError) -> CommandError {
-        let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(Chosen { found, .. }) = chosen.filter(|_| !error.hints.is_empty()) {
-            let name = quoted(&self.name_of(&found.path, &found.location.id));
-            error.hints.iter_mut().for_each(|hint| *hint = with_session(hint, &name));
-        }
-        error
-    }
-
-    /// Finds the newest session of the project.
-    ///
-    /// # Errors
-    ///
-    /// There is no session.
-    pub fn newest(&self) -> Result<Found, CommandError> {
-        Ok(workspace::find(self.disk, &self.places, &self.directory, None)?)
-    }
-
-    /// Finds the session with this id or path.
-    ///
-    /// # Errors
-    ///
-    /// As [`Env::find`].
-    pub fn find_by(&self, name: &str) -> Result<Found, CommandError> {
-        Ok(workspace::find(self.disk, &self.places, &self.directory, Some(name))?)
-    }
-
-    /// Finds the session that a client reports as open. It does not fall back to another session if the file does not exist yet,
-    /// because that would be the wrong one.
-    ///
-    /// # Errors
-    ///
-    /// There is no session with this id.
-    pub fn find_open(&self, id: &str) -> Result<Found, CommandError> {
-        self.find_by(id).map_err(|error| error.hint("a new session is written with its first answer: then try again"))
     }
 
     /// Opens the selected session.

@@ -3,6 +3,7 @@
 mod env;
 mod error;
 pub mod files;
+mod find;
 mod git;
 mod hints;
 mod pager;

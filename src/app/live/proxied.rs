@@ -10,7 +10,8 @@ use crate::app::look::{manifest, transcript};
 use crate::app::model::{called, obey};
 use crate::app::{CommandError, Env, wait};
 use crate::engine::ModelActivity;
-use crate::model::{OperationId, Pin};
+use crate::engine::model_commands::find as commands_in;
+use crate::model::{OperationId, Pin, request_id};
 use crate::output::{Headers, ProxyRequest, Report};
 use crate::wire::{PipelineSettings, PreparedText, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
@@ -19,8 +20,11 @@ use std::time::Duration;
 /// Longest wait of a request for another process that has locked the store. Other requests wait meanwhile; a commit takes less.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The result of a call in a session that the client has not written yet, or does not write to a file.
-const NO_FILE: &str = "nothing was executed: aperture finds no file of this session";
+/// The result of a call in a session that is neither in a file nor in memory.
+const UNKNOWN: &str = "nothing was executed: aperture finds no content of this session";
+
+/// The heading of the results of commands.
+const RESULTS: &str = "Results of the commands in your last message:";
 
 /// The total time to wait for a session file, and the interval between two checks.
 const WRITTEN: Duration = Duration::from_secs(1);
@@ -43,7 +47,7 @@ pub fn record(env: &Env, session: &str, process: u32) -> Result<(), CommandError
     Ok(env.store()?.record_proxy(session, process)?)
 }
 
-/// Returns the texts for the next prompt of a session, by the settings; none if the client has written no file yet.
+/// Returns the texts for the next prompt of a session, by the settings; none if its content is not known.
 ///
 /// # Errors
 ///
@@ -70,14 +74,24 @@ pub fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, CommandEr
     Ok(texts)
 }
 
-/// Executes the commands in a message of the model that has just ended, by the policy.
+/// Executes the commands in a message of the model that has just ended, by the policy. `id` is that of the response. If the session is in
+/// no file, the results follow the next prompt: its client has no hook that adds them.
 ///
 /// # Errors
 ///
 /// The session cannot be read, or the store cannot be written.
-pub fn obey_message(env: &Env, session: &str, message: &str) -> Result<(), CommandError> {
+pub fn obey_message(env: &Env, session: &str, id: &str, message: &str) -> Result<(), CommandError> {
     let Some(found) = find(env, session) else { return Ok(()) };
-    obey::obey_turn(&env.on(&found.path, "aperture proxy"), &found.path, Some(message))
+    let env = env.on(&found.path, "aperture proxy");
+    if request_id(&found.path).is_none() {
+        return obey::obey_turn(&env, &found.path, Some(message));
+    }
+    let commands: Vec<&str> = commands_in(message).into_iter().map(|found| &message[found.place]).collect();
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let results = called::obey_call(&env, id, &commands.join("\n"))?;
+    Ok(env.store()?.stage(session, &format!("{RESULTS}\n{results}"), env.style.now.as_millisecond())?)
 }
 
 /// Executes the commands in a tool call that the proxy answers, by the policy, and returns the text of its result.
@@ -85,7 +99,7 @@ pub fn answer_call(env: &Env, session: &str, id: &str, input: &str) -> String {
     let answer = || {
         // Changes of contents hold from the next request on because the session passes a proxy.
         record(env, session, env.process())?;
-        let Some(found) = find_written(env, session) else { return Ok(NO_FILE.to_owned()) };
+        let Some(found) = find(env, session) else { return Ok(UNKNOWN.to_owned()) };
         called::obey_call(&env.on(&found.path, "aperture proxy"), id, input)
     };
     answer().unwrap_or_else(|error: CommandError| env.gate.masked(&error.text()))
@@ -100,7 +114,7 @@ pub fn write_deferred(env: &Env) -> Result<(), CommandError> {
     deferred::write_all(env)
 }
 
-/// Applies the rules that are switched on to a session. `None` if none is, or the client has written no file yet.
+/// Applies the rules that are switched on to a session. `None` if none is, or the content of the session is not known.
 ///
 /// # Errors
 ///
@@ -161,17 +175,22 @@ pub fn model_activity(workspace: &Workspace<'_>) -> Option<String> {
     ModelActivity::in_last_turn(&workspace.reading, &workspace.history).sentence(workspace.provider.agent())
 }
 
-/// Returns the session file that a client writes; `None` before it exists.
-pub(super) fn find(env: &Env, session: &str) -> Option<Found> {
-    // A hash names no session, and an id prefix could name another one.
+/// Returns true if a session is in a file.
+pub fn has_file(env: &Env, session: &str) -> bool {
+    known(env, session).is_some_and(|found| request_id(&found.path).is_none())
+}
+
+fn known(env: &Env, session: &str) -> Option<Found> {
+    // A hash names no file, and an id prefix could name another session.
     env.find_by(session).ok().filter(|found| found.location.id == session)
 }
 
-/// Returns the session file, for which it waits a moment: a client writes it soon after the first request.
-fn find_written(env: &Env, session: &str) -> Option<Found> {
+/// Returns a session, for which it waits a moment: a client writes the file soon after the first request. A session of which no
+/// file was found is that of its requests.
+pub(super) fn find(env: &Env, session: &str) -> Option<Found> {
     let start = env.elapsed();
     loop {
-        let found = find(env, session);
+        let found = known(env, session);
         if found.is_some() || env.elapsed().saturating_sub(start) > WRITTEN {
             return found;
         }

@@ -1,12 +1,15 @@
 //! `aperture sessions`: lists the sessions on this machine.
 
+use super::status::title;
 use super::usage::check_client;
 use crate::app::{CommandError, Env};
 use crate::commands::sessions::{Arguments, Sort};
 use crate::engine;
+use crate::fsio::Identity;
 use crate::model::{Basis, TokenCount, id_starts_with};
 use crate::output::{SessionRow, SessionsReport};
-use crate::workspace::{self, Listed, Project};
+use crate::provider::Totals;
+use crate::workspace::{self, FindError, Listed, Project, RequestSession};
 
 /// The default for the number of sessions listed as text.
 const LISTED: usize = 50;
@@ -31,8 +34,13 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
     for problem in skipped {
         env.note(&format!("skipped {problem}"));
     }
-    let listed = listed?;
-    let open = workspace::open_sessions(env.disk, &env.places);
+    let in_requests = if project.is_none() { in_requests(env) } else { Vec::new() };
+    let mut listed = match listed {
+        Err(FindError::NoSessions(_)) if !in_requests.is_empty() => Vec::new(),
+        listed => listed?,
+    };
+    listed.push(in_requests);
+    let open = env.open_sessions();
     let wanted = |session: &&Listed| {
         is_selected(env, arguments, session)
             && (arguments.subagents || !session.found.location.subagent)
@@ -60,6 +68,27 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
     // The program ends here: freeing thousands of sessions takes longer than writing the output.
     std::mem::forget(listed);
     Ok(SessionsReport { sessions, left_out, outside_project: false })
+}
+
+/// Returns the sessions in the memory of a running proxy. One that can no longer be read is left out.
+fn in_requests(env: &Env) -> Vec<Listed> {
+    let listed = |session: RequestSession| {
+        let (found, modified) = (session.found(), i128::from(session.modified) * 1_000_000);
+        let workspace = env.read(found.clone()).ok()?;
+        let reading = &workspace.reading;
+        let totals = Totals {
+            window_tokens: reading.price.total.value as u64,
+            moved_on: true,
+            steps: reading.steps,
+            turns: reading.turns.len() as u32,
+            last_written: Some(session.modified),
+            model: reading.model.as_str().into(),
+            title: title(reading),
+            ..Totals::default()
+        };
+        Some(Listed { found, identity: Identity { bytes: reading.session.bytes, modified, ..Identity::default() }, totals })
+    };
+    env.request_sessions().into_iter().filter_map(listed).collect()
 }
 
 /// Returns true if a session has the selected properties.

@@ -10,12 +10,12 @@ use crate::engine::{self, Analysis, Suggestion};
 use crate::model::{Event, TokenCount, Zone};
 use crate::output::{Share, StatusReport};
 use crate::provider::{ClientPart, without_insertions};
-use crate::workspace::{self, Workspace};
+use crate::workspace::Workspace;
 
 /// Prints the overview.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
-    let open = workspace::open_sessions(env.disk, &env.places);
+    let open = env.open_sessions();
     let open = open.contains(&workspace.location.id);
     let suggestions = manifest::suggestions(env, &workspace, None);
     let pending = pending::changes(env, &workspace);

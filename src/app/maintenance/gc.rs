@@ -3,7 +3,7 @@
 use crate::app::{CommandError, Env};
 use crate::commands::gc::Arguments;
 use crate::engine::{Forgettable, forgettable};
-use crate::model::{History, Proposal, ProposalStatus};
+use crate::model::{History, Proposal, ProposalStatus, request_id};
 use crate::output::{ForgettableSession, GcReport};
 use crate::store::{SessionKey, Store, StoreError, StoredSession};
 use crate::workspace;
@@ -71,7 +71,9 @@ fn decide(
     stored: &StoredSession,
     ids: &Option<BTreeSet<String>>,
 ) -> Result<Option<(Forgettable, History)>, StoreError> {
-    let missing = env.disk.identify(&stored.path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    // A session that is only in requests can continue at any time.
+    let has_file = request_id(&stored.path).is_none();
+    let missing = has_file && env.disk.identify(&stored.path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     let gone = missing && ids.as_ref().is_some_and(|ids| !ids.contains(&stored.session));
     let history = store.history(stored.key)?;
     let interrupted = !store.prepared(stored.key)?.is_empty();

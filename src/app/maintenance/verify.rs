@@ -101,7 +101,7 @@ fn unreadable(stored: &StoredSession, error: String) -> VerifiedSession {
 fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
     let mut findings = Vec::new();
     match &verified.file {
-        FileState::There => {}
+        FileState::There | FileState::InRequests => {}
         FileState::Gone => findings.push(Finding::new(FindingKind::FileGone)),
         FileState::Unreadable(error) => {
             findings.push(Finding { text: error.clone(), ..Finding::new(FindingKind::FileUnreadable) });

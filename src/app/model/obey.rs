@@ -4,12 +4,13 @@ use crate::app::change::pipeline::takes_effect;
 use crate::app::live::pending::LiveChanges;
 use crate::app::model::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
 use crate::app::model::reported;
-use crate::app::{CommandError, Env};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::obey::Arguments;
-use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus};
+use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus, request_id};
 use crate::output::{ChangeReport, ObeyReport, ObeyedCommand, TellReport};
 use crate::store::{NewProposal, Outcome, SessionKey, Store};
 use crate::workspace::Workspace;
+use anyhow::anyhow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -22,6 +23,10 @@ const MOST_TOLD: usize = 8_000;
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.tell {
         return env.print(&TellReport { text: untold_answers(env)? });
+    }
+    if request_id(&env.find(None)?.path).is_some() {
+        let error = anyhow!("the proxy executes the commands of this session, each with its answer");
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list those that wait for you: aperture inbox"));
     }
     let report = if arguments.dry_run { dry_run(env)? } else { obey(env)? };
     env.print(&report)

@@ -2,6 +2,7 @@
 
 use crate::provider::json::{elements, fields, member, text_of};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 fields! {
     /// The relevant keys of an item.
@@ -18,6 +19,13 @@ fields! {
         action = "action",
         output = "output",
         tools = "tools",
+    }
+}
+
+impl ItemFields<'_> {
+    /// Returns the type of an item. Only that of a message can be left out in a request.
+    pub(super) fn kind(&self) -> Cow<'_, str> {
+        text_of(self.kind).unwrap_or(if self.role.is_some() { "message".into() } else { "".into() })
     }
 }
 
@@ -57,19 +65,17 @@ pub(super) enum Sort {
 
 /// Returns true if an item was written by the model.
 pub(super) fn is_of_model(item: &ItemFields<'_>) -> bool {
-    match text_of(item.kind).as_deref() {
-        Some("message") => text_of(item.role).is_some_and(|role| role == "assistant"),
-        Some(kind) => kind == "reasoning" || kind.ends_with("_call"),
-        None => false,
+    match &*item.kind() {
+        "message" => text_of(item.role).is_some_and(|role| role == "assistant"),
+        kind => kind == "reasoning" || kind.ends_with("_call"),
     }
 }
 
 /// Returns the pieces of an item in order; empty if it is not an item or is never sent.
 pub(super) fn pieces(element: &RawValue) -> Vec<Piece<'_>> {
     let Ok(item) = serde_json::from_str::<ItemFields<'_>>(element.get()) else { return Vec::new() };
-    let kind = text_of(item.kind).unwrap_or_default();
     let one = |sort| vec![Piece { sort, item, element }];
-    match &*kind {
+    match &*item.kind() {
         "message" => message(item, element),
         "reasoning" => one(Sort::Thinking),
         "function_call" => one(Sort::Call),

@@ -146,11 +146,11 @@ pub(super) fn replaceable<'a>(fields: &RowFields<'a>) -> Option<&'a RawValue> {
     match &*kind {
         "response_item" => {
             let item = serde_json::from_str::<ItemFields<'a>>(payload.get()).unwrap_or_default();
-            match text_of(item.kind).as_deref() {
-                Some("message") => item.content,
-                Some("function_call") => item.arguments,
-                Some("custom_tool_call") => item.input,
-                Some("function_call_output" | "custom_tool_call_output") => item.output,
+            match &*item.kind() {
+                "message" => item.content,
+                "function_call" => item.arguments,
+                "custom_tool_call" => item.input,
+                "function_call_output" | "custom_tool_call_output" => item.output,
                 _ => None,
             }
         }

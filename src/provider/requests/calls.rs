@@ -85,15 +85,17 @@ pub fn block_key<'a>(get: &dyn Fn(&str) -> Option<Cow<'a, str>>) -> Option<Key> 
     Some(Key::from_bytes([&kind, ":", lasting.trim()].concat().as_bytes()))
 }
 
-/// Returns the hash of the lasting part of an item of the Responses API: the id of a call, encrypted thinking, an id, or the text of a
-/// message; `None` if it has none.
+/// Returns the hash of the lasting part of an item of the Responses API: the id of a call, encrypted thinking, the text of a message, or
+/// an id, which some clients leave out; `None` if it has none.
 pub fn item_key(item: &serde_json::Value) -> Option<Key> {
     let text = |value: &serde_json::Value| value.as_str().map(str::to_owned).filter(|text| !text.trim().is_empty());
     let parts = item["content"].as_array().into_iter().flatten().filter_map(|part| text(&part["text"]));
     let whole = || Some(parts.collect::<Vec<_>>().join("\n")).filter(|whole| !whole.is_empty());
-    let named = ["call_id", "encrypted_content", "id"].iter().find_map(|name| text(&item[*name]));
-    let lasting = named.or_else(whole)?;
-    Some(Key::from_bytes([item["type"].as_str()?, ":", lasting.trim()].concat().as_bytes()))
+    let named = |names: &[&str]| names.iter().find_map(|name| text(&item[*name]));
+    let lasting = named(&["call_id", "encrypted_content"]).or_else(whole).or_else(|| named(&["id"]))?;
+    // Only the type of a message can be left out.
+    let kind = item["type"].as_str().or(item["role"].as_str().map(|_| "message"))?;
+    Some(Key::from_bytes([kind, ":", lasting.trim()].concat().as_bytes()))
 }
 
 /// The text between the texts of two messages of the Chat Completions API that the client receives as one.

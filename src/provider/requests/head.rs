@@ -58,6 +58,15 @@ impl RequestApi {
             RequestApi::Responses => "openai-responses",
         }
     }
+
+    /// Returns the name of the format of its elements, each in a line.
+    pub fn lines_format(self) -> &'static str {
+        match self {
+            RequestApi::Messages => "anthropic-lines",
+            RequestApi::Chat => "openai-chat-lines",
+            RequestApi::Responses => "openai-responses-lines",
+        }
+    }
 }
 
 #[cfg(test)]

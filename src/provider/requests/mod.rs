@@ -15,6 +15,7 @@ mod document;
 mod edited;
 mod head;
 mod identity;
+mod lines;
 mod models;
 mod openai;
 mod prompt;
@@ -45,6 +46,7 @@ pub use document::RequestDocument;
 pub use edited::{BodyPiece, EditedBody, body_capacity};
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity, named_in_head};
+pub use lines::session_lines;
 pub use prompt::{KnownHashes, PromptElements};
 pub use recompose::Piece;
 pub use restored::restored;
@@ -58,6 +60,7 @@ pub static REQUESTS: &[&dyn ProviderAdapter] =
 /// The formats of files that hold such elements in another form: logs of requests, and lines of messages.
 pub static MEDIA: &[&dyn ProviderAdapter] = &[
     &Request(anthropic::Messages, Medium::Lines),
+    &Request(openai::Responses, Medium::Lines),
     &Request(chat::Chat, Medium::Lines),
     &Request(anthropic::Messages, Medium::Log),
     &Request(openai::Responses, Medium::Log),

@@ -14,7 +14,9 @@ pub(super) struct Responses;
 
 /// Returns the row of Codex that has this element as its item; `None` if the element is not an item of the conversation.
 fn item(element: &RawValue) -> Option<RowFields<'_>> {
-    let kind = text_of(member(element, "type"))?;
+    let kind = text_of(member(element, "type"));
+    // Only the type of a message can be left out.
+    let kind = kind.or_else(|| member(element, "role").map(|_| "message".into()))?;
     let is_item = matches!(&*kind, "message" | "reasoning") || ["_call", "_output"].iter().any(|end| kind.ends_with(end));
     let row_kind = serde_json::from_str::<&RawValue>(r#""response_item""#).ok();
     let fields = RowFields { kind: row_kind, payload: Some(element), ..RowFields::default() };

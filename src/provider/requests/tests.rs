@@ -172,6 +172,25 @@ fn an_image_that_becomes_a_text_leaves_its_row_the_same() {
     assert_eq!(format.parse(&after).blocks[0].content, "gone");
 }
 
+#[test]
+fn the_type_of_a_message_can_be_left_out() {
+    let format = REQUESTS[1];
+    let row = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"ask"}]}"#;
+    for (row, role) in [(row, "user"), (&*row.replace("user", "assistant").replace("input", "output"), "assistant")] {
+        let short = row.replace(r#""type":"message","#, "");
+        let (whole, parsed) = (format.parse(row.as_bytes()), format.parse(short.as_bytes()));
+        assert_eq!(
+            (parsed.row.kind, parsed.row.prompt, parsed.row.kind == RowKind::User),
+            (whole.row.kind, whole.row.prompt, role == "user")
+        );
+        let contents = |parsed: &ParsedRow<'_>| parsed.blocks.iter().map(|block| block.content.to_string()).collect::<Vec<_>>();
+        assert_eq!(contents(&parsed), contents(&whole));
+        let slot = format.slot(short.as_bytes(), 0).unwrap();
+        assert_eq!(&short[format.locate_slot(short.as_bytes(), slot).unwrap()], "\"ask\"");
+    }
+    assert_eq!(format.parse(br#"{"content":[{"type":"input_text","text":"ask"}]}"#).row.kind, RowKind::Attachment, "a tool");
+}
+
 proptest::proptest! {
     #[test]
     fn any_bytes_give_rows(bytes in "\\PC{0,120}", index in 0u32..4) {

@@ -4,6 +4,7 @@ use super::follow::{Shown, Watch};
 use crate::app::{CommandError, Env};
 use crate::engine::{ActivityEvent, OtherSession, capacity};
 use crate::fsio::Depth;
+use crate::model::request_id;
 use crate::provider::PROVIDERS;
 use crate::workspace::{self, Listed, Project};
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ pub(super) fn directories(env: &Env, session: Option<&Path>, follows: bool) -> B
     if let Ok(store) = env.store_directory() {
         wanted.push((store, Depth::Entries));
     }
-    if let Some(session) = session {
+    if let Some(session) = session.filter(|session| request_id(session).is_none()) {
         // If the path is a symbolic link, rows are appended to its target.
         let real = env.disk.resolve(session).unwrap_or_else(|_| session.to_owned());
         let parents = [session, &real].map(|path| path.parent().map(|parent| (parent.to_owned(), Depth::Entries)));

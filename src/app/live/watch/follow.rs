@@ -11,7 +11,7 @@ use crate::fsio::{Identity, Watcher, read_head};
 use crate::model::{BlockKind, History, Role};
 use crate::output::{WatchEvent, WatchScreen, WentStale};
 use crate::store::STORE_FILE;
-use crate::workspace::{self, FindError, Found, Workspace};
+use crate::workspace::{FindError, Found, Workspace};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -374,7 +374,7 @@ impl<'a> Watch<'a> {
         if let Some(shown) = &self.shown
             && self.asked.is_none_or(|asked| now.saturating_sub(asked) >= ASK_WHO_HAS_IT)
         {
-            self.screen.open = workspace::open_sessions(self.env.disk, &self.env.places).contains(&shown.found.location.id);
+            self.screen.open = self.env.open_sessions().contains(&shown.found.location.id);
             self.asked = Some(now);
         }
         self.screen.others.clone_from(&self.others);

@@ -1,0 +1,178 @@
+//! Sessions that exist only in requests: a running proxy has their bytes in memory. They have names in the place of files
+//! ([`request_path`]), and [`RequestDisk`] reads them there.
+//!
+//! The bytes are the newest body of the session with the changes of the log. A commit therefore writes nothing: when the log has the
+//! operation, the bytes have it too.
+
+use super::{FindError, Found};
+use crate::fsio::{Disk, Entry, Identity, NewFile, OpenFile};
+use crate::model::{id_starts_with, request_id, request_path};
+use crate::provider::{self, Location};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Cursor, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A session in the memory of a proxy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestSession {
+    /// Its id.
+    pub id: String,
+    /// The format of its bytes.
+    pub format: String,
+    /// The time of its newest request, in milliseconds since 1970, UTC.
+    pub modified: i64,
+}
+
+impl RequestSession {
+    /// Returns its place.
+    pub fn found(&self) -> Found {
+        let location = Location { id: self.id.clone(), project: String::new(), parent: None, subagent: false };
+        Found { provider: provider::by_name(&self.format), path: request_path(&self.id), location }
+    }
+}
+
+/// A running proxy.
+pub trait RequestSessions: Send + Sync {
+    /// Returns its sessions.
+    fn list(&self) -> Vec<RequestSession>;
+
+    /// Returns the bytes of a session with the changes of the log; `None` if it does not have the session.
+    fn bytes(&self, id: &str) -> Option<Arc<[u8]>>;
+}
+
+/// Returns the session with an id or a unique prefix of it; `None` if there is none.
+///
+/// # Errors
+///
+/// Several sessions have this prefix.
+pub fn find_in_requests(sessions: &[RequestSession], name: &str) -> Result<Option<RequestSession>, FindError> {
+    if let Some(exact) = sessions.iter().find(|session| session.id == name) {
+        return Ok(Some(exact.clone()));
+    }
+    let begin: Vec<&RequestSession> =
+        sessions.iter().filter(|session| !name.is_empty() && id_starts_with(&session.id, name)).collect();
+    match begin[..] {
+        [] => Ok(None),
+        [session] => Ok(Some(session.clone())),
+        _ => Err(FindError::Ambiguous {
+            prefix: name.to_owned(),
+            candidates: begin.iter().map(|session| request_path(&session.id)).collect(),
+        }),
+    }
+}
+
+/// A disk with the sessions of a proxy.
+pub struct RequestDisk {
+    disk: &'static dyn Disk,
+    sessions: Arc<dyn RequestSessions>,
+}
+
+impl RequestDisk {
+    /// Adds the sessions of a proxy to a disk.
+    pub fn new(disk: &'static dyn Disk, sessions: Arc<dyn RequestSessions>) -> RequestDisk {
+        RequestDisk { disk, sessions }
+    }
+
+    fn bytes(&self, id: &str) -> io::Result<Arc<[u8]>> {
+        self.sessions.bytes(id).ok_or_else(|| io::Error::new(ErrorKind::NotFound, "no running proxy has this session"))
+    }
+}
+
+impl Disk for RequestDisk {
+    fn identify(&self, path: &Path) -> io::Result<Identity> {
+        let Some(id) = request_id(path) else { return self.disk.identify(path) };
+        let session = self.sessions.list().into_iter().find(|session| session.id == id);
+        let modified = session.map_or(0, |session| i128::from(session.modified) * 1_000_000);
+        Ok(Identity { bytes: self.bytes(id)?.len() as u64, modified, ..Identity::default() })
+    }
+
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
+        let Some(id) = request_id(path) else { return self.disk.open(path, offset) };
+        let mut bytes = Cursor::new(self.bytes(id)?);
+        bytes.set_position(offset);
+        Ok(Box::new(bytes))
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        self.disk.list(path)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        if request_id(path).is_some() { Ok(path.to_owned()) } else { self.disk.resolve(path) }
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
+        self.disk.lock(path)
+    }
+
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        if request_id(path).is_some() { Ok(Box::new(Unwritten)) } else { self.disk.create(path, like) }
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if request_id(path).is_some() { Ok(()) } else { self.disk.append(path, bytes) }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        if request_id(to).is_some() { Ok(()) } else { self.disk.rename(from, to) }
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        if is_of_requests(path) { Ok(()) } else { self.disk.sync_directory(path) }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        if request_id(path).is_some() { Ok(()) } else { self.disk.remove(path) }
+    }
+
+    fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {
+        if request_id(path).is_some() { Vec::new() } else { self.disk.writers(path, identity) }
+    }
+}
+
+/// Returns true if a path is the directory of the sessions of a proxy, or below it.
+fn is_of_requests(path: &Path) -> bool {
+    request_id(&path.join("session")).is_some()
+}
+
+/// A session that is made by the log: nothing is written.
+struct Unwritten;
+
+impl Write for Unwritten {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl NewFile for Unwritten {
+    fn set_modified(&mut self, _: i128) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_found_by_its_id_or_a_unique_prefix() {
+        let session = |id: &str| RequestSession { id: id.to_owned(), format: "openai-chat-lines".to_owned(), modified: 2 };
+        let sessions = [session("ses_12"), session("ses_1"), session("ses_2")];
+        let find = |name| find_in_requests(&sessions, name).map(|found| found.map(|found| found.id));
+        assert_eq!(find("ses_1").unwrap().as_deref(), Some("ses_1"));
+        assert_eq!(find("ses_2").unwrap().as_deref(), Some("ses_2"));
+        assert_eq!((find("x").unwrap(), find("").unwrap()), (None, None));
+        assert!(matches!(find("ses_"), Err(FindError::Ambiguous { candidates, .. }) if candidates.len() == 3));
+        let found = sessions[0].found();
+        assert_eq!((found.provider.name(), request_id(&found.path)), ("openai-chat-lines", Some("ses_12")));
+    }
+}

@@ -1,0 +1,333 @@
+//! Sessions that exist only in requests: read and changed by other processes while the proxy runs, and by their model.
+#![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
+
+use crate::network::{Api, Proxy, answer_events, send};
+use crate::sandbox::{Sandbox, wait_for};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::fs;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// An API whose requests are sessions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Messages,
+    Chat,
+    Responses,
+}
+
+const FORMS: [Form; 3] = [Form::Messages, Form::Chat, Form::Responses];
+/// A word that only the result of the tool has.
+const WORD: &str = "xylophone";
+
+impl Form {
+    fn path(self) -> &'static str {
+        match self {
+            Form::Messages => "/v1/messages",
+            Form::Chat => "/v1/chat/completions",
+            Form::Responses => "/v1/responses",
+        }
+    }
+
+    /// Returns the body of a request whose conversation has a long result and these prompts.
+    fn body(self, prompts: &[&str]) -> Value {
+        let lines: Vec<String> = (0..300).map(|line| format!("line {line} of the file with a {WORD} and other words")).collect();
+        let (result, input) = (lines.join("\n"), json!({"filePath": "/p/a.txt"}));
+        let text = |role: &str, text: &str| match self {
+            Form::Messages => json!({"role": role, "content": [{"type": "text", "text": text}]}),
+            Form::Chat => json!({"role": role, "content": text}),
+            Form::Responses if role == "user" => json!({"role": role, "content": [{"type": "input_text", "text": text}]}),
+            Form::Responses => json!({"role": role, "content": [{"type": "output_text", "text": text}]}),
+        };
+        let mut messages = vec![text("user", "read the file")];
+        messages.extend(match self {
+            Form::Messages => vec![
+                json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "read", "input": input}]}),
+                json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": result}]}),
+            ],
+            Form::Chat => vec![
+                json!({"role": "assistant", "content": "", "tool_calls": [
+                    {"id": "t1", "type": "function", "function": {"name": "read", "arguments": input.to_string()}}]}),
+                json!({"role": "tool", "tool_call_id": "t1", "content": result}),
+            ],
+            Form::Responses => vec![
+                json!({"type": "function_call", "call_id": "t1", "name": "read", "arguments": input.to_string()}),
+                json!({"type": "function_call_output", "call_id": "t1", "output": result}),
+            ],
+        });
+        for prompt in prompts {
+            messages.extend([text("assistant", &format!("before {prompt}")), text("user", prompt)]);
+        }
+        let mut body = self.request(messages);
+        if self == Form::Messages {
+            // It moves from message to message.
+            let last = body["messages"].as_array_mut().unwrap().last_mut().unwrap();
+            last["content"][0]["cache_control"] = json!({"type": "ephemeral"});
+        }
+        body
+    }
+
+    fn request(self, messages: Vec<Value>) -> Value {
+        let parameters = json!({"type": "object"});
+        match self {
+            Form::Messages => json!({"model": "claude-sonnet-4-5", "system": "You are an agent.", "messages": messages,
+                "tools": [{"name": "read", "input_schema": parameters}]}),
+            Form::Chat => json!({"model": "m", "messages": messages,
+                "tools": [{"type": "function", "function": {"name": "read", "parameters": parameters}}]}),
+            Form::Responses => json!({"model": "m", "input": messages, "store": false,
+                "tools": [{"type": "function", "name": "read", "parameters": parameters}]}),
+        }
+    }
+
+    /// Returns a response with a text and, if commands are given, a call of the tool of aperture.
+    fn response(self, text: &str, commands: Option<&str>) -> Value {
+        let input = json!({"commands": commands});
+        match self {
+            Form::Messages => {
+                let call = commands.map(|_| json!({"type": "tool_use", "id": "o1", "name": "aperture", "input": input}));
+                let content: Vec<Value> = call.into_iter().chain([json!({"type": "text", "text": text})]).collect();
+                let stop = if commands.is_some() { "tool_use" } else { "end_turn" };
+                json!({"id": "m", "type": "message", "role": "assistant", "content": content, "stop_reason": stop,
+                    "usage": {"input_tokens": 9, "output_tokens": 1}})
+            }
+            Form::Chat => {
+                let mut message = json!({"role": "assistant", "content": text});
+                if commands.is_some() {
+                    let function = json!({"name": "aperture", "arguments": input.to_string()});
+                    message["tool_calls"] = json!([{"id": "o1", "type": "function", "function": function}]);
+                }
+                let reason = if commands.is_some() { "tool_calls" } else { "stop" };
+                json!({"id": "c", "object": "chat.completion", "usage": {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10},
+                    "choices": [{"index": 0, "message": message, "finish_reason": reason}]})
+            }
+            Form::Responses => {
+                let call = commands.map(|_| {
+                    json!({"type": "function_call", "id": "f1", "call_id": "o1", "name": "aperture",
+                    "arguments": input.to_string()})
+                });
+                let text = json!({"type": "message", "id": "m1", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
+                let output: Vec<Value> = call.into_iter().chain([text]).collect();
+                json!({"id": "r", "object": "response", "status": "completed", "output": output,
+                    "usage": {"input_tokens": 9, "output_tokens": 1, "total_tokens": 10}})
+            }
+        }
+    }
+}
+
+/// A client without session files behind the proxy.
+struct Client {
+    sandbox: Sandbox,
+    api: Api,
+    proxy: Option<Proxy>,
+    form: Form,
+    script: Arc<Mutex<VecDeque<Value>>>,
+    session: String,
+}
+
+impl Client {
+    fn new(form: Form) -> Client {
+        Client::with(form, Sandbox::new(), "ses_1")
+    }
+
+    fn with(form: Form, sandbox: Sandbox, session: &str) -> Client {
+        let script: Arc<Mutex<VecDeque<Value>>> = Arc::default();
+        let next = script.clone();
+        let api = Api::new(move |_, stream| {
+            let answer = next.lock().unwrap().pop_front().unwrap_or_else(|| form.response("fine", None));
+            match answer.as_str() {
+                Some(events) => answer_events(stream, events),
+                None => send(stream, "200 OK\r\ncontent-type: application/json", answer.to_string().as_bytes()),
+            }
+        });
+        let proxy = Some(Proxy::of(&sandbox, &api));
+        Client { sandbox, api, proxy, form, script, session: session.to_owned() }
+    }
+
+    /// Sends a conversation and returns the answer.
+    fn post(&self, body: &Value) -> String {
+        let name = if self.session.is_empty() { String::new() } else { format!("x-session-id: {}\r\n", self.session) };
+        let (head, answer) = self.proxy.as_ref().unwrap().post(self.form.path(), &name, body.to_string().as_bytes());
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// Sends the conversation with these prompts and returns the bytes that the API received.
+    fn send(&self, prompts: &[&str]) -> String {
+        self.post(&self.form.body(prompts));
+        String::from_utf8(self.api.last_body()).unwrap()
+    }
+
+    fn run(&self, command: &[&str]) -> String {
+        self.sandbox.text(&[command, &["-s", &self.session]].concat())
+    }
+
+    /// Returns the number of the long result, once the session is known.
+    fn result(&self) -> String {
+        wait_for("the session", || (self.sandbox.run(&["status", "-s", &self.session]).code == 0).then_some(()));
+        let blocks = self.sandbox.json(&["blocks", "-s", &self.session], "aperture.blocks/2");
+        let mut blocks = blocks["blocks"].as_array().unwrap().iter();
+        blocks.find(|block| block["kind"] == "tool_result").unwrap()["number"].to_string()
+    }
+
+    fn stop(&mut self) {
+        self.sandbox.text(&["proxy", "stop"]);
+        self.proxy = None;
+    }
+
+    fn restart(&mut self) {
+        self.stop();
+        self.proxy = Some(Proxy::of(&self.sandbox, &self.api));
+    }
+}
+
+#[test]
+fn a_session_without_a_file_is_changed_by_another_process() {
+    for form in FORMS {
+        let sandbox = Sandbox::new();
+        sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\n");
+        let mut client = Client::with(form, sandbox, "ses_1");
+        assert!(client.send(&[]).contains(WORD), "{form:?}");
+        let result = client.result();
+        let sessions = client.sandbox.json(&["sessions"], "aperture.sessions/2");
+        let session = &sessions["sessions"][0];
+        assert_eq!((&session["id"], &session["open"], &session["turns"]), (&json!("ses_1"), &json!(true), &json!(1)));
+        let prompts = ["one", "two", "three"];
+        let original = client.send(&prompts);
+        assert!(client.run(&["archive", &result]).contains("1 block archived"));
+        let archived = client.send(&prompts);
+        assert!(!archived.contains(WORD) && archived.contains("[@recall("), "{form:?}");
+        assert!(client.run(&["show", &result]).contains("archived"));
+        assert!(client.run(&["log"]).contains(&format!("archive {result}")));
+        let verified = client.sandbox.text(&["verify", "--all"]);
+        assert!(verified.contains("1 in force; undoing everything restores the original, byte for byte"), "{verified}");
+        assert!(client.sandbox.text(&["gc"]).contains("nothing to delete"));
+        // A later proxy sends the same bytes; until then the session cannot be read.
+        client.stop();
+        let gone = client.sandbox.run(&["status", "-s", "ses_1"]);
+        assert!(gone.code == 1 && gone.stderr.contains("the session ses_1 is in no file"), "{}", gone.stderr);
+        assert_eq!(client.sandbox.text(&["verify", "--all"]), verified);
+        client.proxy = Some(Proxy::of(&client.sandbox, &client.api));
+        assert_eq!(client.send(&prompts), archived, "{form:?}");
+        // The conversation continues, then the changes are undone in order.
+        client.send(&["one", "two", "three", "four"]);
+        client.result();
+        assert!(client.run(&["expand", &result]).contains("expanded"));
+        assert_eq!(client.send(&prompts), original, "{form:?}");
+        client.run(&["undo"]);
+        assert_eq!(client.send(&prompts), archived, "{form:?}");
+        client.run(&["undo"]);
+        assert_eq!(client.send(&prompts), original, "{form:?}");
+        assert!(client.sandbox.text(&["verify", "--all"]).contains("nothing is in force"));
+    }
+}
+
+#[test]
+fn the_manifest_follows_the_next_prompt() {
+    for form in FORMS {
+        let client = Client::new(form);
+        assert!(!client.send(&[]).contains("MANIFEST"), "{form:?}");
+        let mut prompts = Vec::new();
+        let body = wait_for("the manifest", || {
+            prompts.push(format!("prompt {}", prompts.len()));
+            std::thread::sleep(Duration::from_millis(500));
+            let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
+            Some(client.send(&prompts)).filter(|body| body.contains("[CONTEXT MANIFEST"))
+        });
+        let manifest = &body[body.find("[CONTEXT MANIFEST").unwrap()..];
+        assert!(manifest.contains("a.txt #") && !manifest.contains("before prompt"), "{form:?}: {manifest}");
+    }
+}
+
+#[test]
+fn a_call_of_the_model_is_answered_with_the_content() {
+    for form in FORMS {
+        let mut client = Client::new(form);
+        let begin = form.request(vec![json!({"role": "user", "content": "begin"})]);
+        client.post(&begin);
+        client.send(&[]);
+        let result = client.result();
+        client.run(&["archive", &result]);
+        let commands = format!("@recall({result})\n@pin({result})");
+        client.script.lock().unwrap().extend([form.response("", Some(&commands)), form.response("found", None)]);
+        let answer = client.post(&form.body(&["one"]));
+        assert!(answer.contains("found") && !answer.contains("\"aperture\""), "{form:?}: {answer}");
+        let continued = String::from_utf8(client.api.last_body()).unwrap();
+        assert!(continued.contains(WORD), "the recall has the archived content");
+        assert!(continued.contains(&format!("@pin({result}) (from the next request on)")), "{form:?}: {continued}");
+        assert!(client.run(&["log"]).contains(&format!("@pin({result})")));
+        // Later requests have the call, although the client does not name the message by its id.
+        let mut later = form.body(&["one"]);
+        let list = if form == Form::Responses { "input" } else { "messages" };
+        let kind = if form == Form::Responses { "output_text" } else { "text" };
+        let found = if form == Form::Chat { json!("found") } else { json!([{"type": kind, "text": "found"}]) };
+        later[list].as_array_mut().unwrap().push(json!({"role": "assistant", "content": found}));
+        later[list].as_array_mut().unwrap().push(json!({"role": "user", "content": "two"}));
+        client.post(&later);
+        let later = String::from_utf8(client.api.last_body()).unwrap();
+        assert!(later.contains(&format!("@pin({result}) (from the next request on)")), "{form:?}: {later}");
+        client.restart();
+    }
+}
+
+#[test]
+fn commands_in_the_text_of_the_model_are_executed_once_each() {
+    let client = Client::new(Form::Messages);
+    client.send(&[]);
+    let result = client.result();
+    let event = |value: Value| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
+    let says = |text: &str| {
+        let delta = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}});
+        let end = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}});
+        Value::from([delta, end, json!({"type": "message_stop"})].map(event).concat())
+    };
+    let count = || client.sandbox.json(&["log", "-s", "ses_1"], "aperture.log/2")["operations"].as_array().unwrap().len();
+    for (number, verb) in ["@pin", "@unpin", "@pin"].iter().enumerate() {
+        client.script.lock().unwrap().push_back(says(&format!("{verb}({result})")));
+        client.send(&["one", "two", "three"][..number]);
+        wait_for("the operation", || (count() == number + 1).then_some(()));
+    }
+    wait_for("the results", || {
+        client.send(&["one", "two", "three", "four"]).contains("Results of the commands in your last message").then_some(())
+    });
+    let refused = client.sandbox.run(&["obey", "-s", "ses_1"]);
+    assert!(
+        refused.code == 1 && refused.stderr.contains("the proxy executes the commands of this session"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(count(), 3);
+}
+
+#[test]
+fn a_session_that_its_client_does_not_name_has_a_hash() {
+    let mut client = Client::with(Form::Chat, Sandbox::new(), "");
+    assert!(!client.send(&[]).contains("\"aperture\""), "another conversation could have the same hash");
+    let id = wait_for("the session", || {
+        let sessions = client.sandbox.run(&["sessions", "--json"]);
+        let sessions: Value = serde_json::from_str(&sessions.stdout).ok()?;
+        sessions["sessions"][0]["id"].as_str().map(str::to_owned)
+    });
+    client.sandbox.text(&["compress", "tool(read)", "-s", &id[..8]]);
+    assert!(!client.send(&["one"]).contains("line 250 of the file"));
+    client.restart();
+    assert!(!client.send(&["one"]).contains("line 250 of the file"));
+}
+
+#[test]
+fn contents_of_requests_are_not_written_to_a_disk() {
+    let client = Client::new(Form::Responses);
+    client.send(&["one"]);
+    client.result();
+    for command in [&["manifest"][..], &["compress", "--budget", "1k", "--dry-run"], &["summary"], &["check"]] {
+        client.run(command);
+    }
+    let mut files = Vec::new();
+    crate::window::files(&client.sandbox.home, &mut files);
+    assert!(files.iter().any(|file| file.ends_with("store.db")), "{files:?}");
+    for file in files {
+        let bytes = fs::read(&file).unwrap();
+        assert!(memchr::memmem::find(&bytes, WORD.as_bytes()).is_none(), "{}", file.display());
+        assert!(memchr::memmem::find(&bytes, b"proxy:/").is_none() || file.ends_with("store.db"), "{}", file.display());
+    }
+}
