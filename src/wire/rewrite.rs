@@ -100,7 +100,7 @@ pub(super) fn logged(line: &Line, body: &RequestBody<'_>) -> Vec<BodyEdit> {
     let mut edits = Vec::new();
     for (place, element) in body.elements.iter().enumerate() {
         for (index, (_, sent)) in element.contents.iter().enumerate() {
-            let recorded = element.recorded(index).filter(|recorded| line.contents.knows(*recorded));
+            let recorded = element.recorded(index).iter().copied().find(|recorded| line.contents.knows(*recorded));
             let text = reader.next(recorded.unwrap_or(*sent));
             edits.extend(text.and_then(|text| body.replace(place, index, &text, recorded.is_some())));
         }
@@ -125,7 +125,7 @@ fn changed(
     let mut count = 0;
     for (place, element) in body.elements.iter().enumerate() {
         for (index, (_, sent)) in element.contents.iter().enumerate() {
-            let recorded = element.recorded(index).filter(|recorded| line.contents.knows(*recorded));
+            let recorded = element.recorded(index).iter().copied().find(|recorded| line.contents.knows(*recorded));
             let content = recorded.unwrap_or(*sent);
             let text = reader.next(content);
             let differs = is_new && text != earlier.next(content);

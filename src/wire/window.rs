@@ -30,8 +30,8 @@ pub(super) struct Folded {
 struct Item {
     piece: Piece,
     sent: Key,
-    /// Its form in the file of the client, if that form differs.
-    recorded: Option<Key>,
+    /// The forms that it can have in the file of the client, if those differ.
+    recorded: Arc<[Key]>,
     is_result: bool,
     is_text: bool,
 }
@@ -176,7 +176,7 @@ impl<'a> Conversation<'a> {
                 NewContent::Text(role, text) | NewContent::Moved(role, text) => Item {
                     piece: Piece { role: *role, place: None, text: Some(text.as_str().into()) },
                     sent: Key::from_bytes(text.as_bytes()),
-                    recorded: None,
+                    recorded: Arc::default(),
                     is_result: false,
                     is_text: true,
                 },
@@ -299,9 +299,9 @@ impl<'a> Conversation<'a> {
 
     /// Returns true if an item is a content, in any of its forms.
     fn is(&self, item: &Item, content: &SentContent) -> bool {
-        let forms = [Some(item.sent), item.recorded, self.rendered_as(item)];
+        let mut forms = [item.sent].into_iter().chain(item.recorded.iter().copied()).chain(self.rendered_as(item));
         is_answer(item.piece.role) == is_answer(content.role)
-            && forms.into_iter().flatten().any(|form| form == content.sent || self.contents.is_form(form, content.block))
+            && forms.any(|form| form == content.sent || self.contents.is_form(form, content.block))
     }
 
     /// Returns the block of an item that the client rendered in other words.

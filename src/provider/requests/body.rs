@@ -99,9 +99,9 @@ impl ElementContent {
         }
     }
 
-    /// Returns the hash of a content in the form in which the client records it, if that form differs.
-    pub fn recorded(&self, content: usize) -> Option<Key> {
-        self.recorded.get(content).copied().flatten().map(|recorded| recorded.content)
+    /// Returns the hashes of a content in the forms in which the client can have recorded it, the likeliest first, if those differ.
+    pub fn recorded(&self, content: usize) -> Arc<[Key]> {
+        self.recorded.get(content).and_then(Option::as_ref).map(|recorded| recorded.contents.clone()).unwrap_or_default()
     }
 
     /// Returns the hashes of its thinking.
@@ -147,10 +147,12 @@ impl<'a> RequestBody<'a> {
             Some((slot, self.format.locate_slot(row, slot)?))
         };
         let (slot, value) = parsed.places.get(content)?.get_or_init(find).clone()?;
-        let sent = match parsed.recorded.get(content).copied().flatten().filter(|_| is_recorded) {
+        let sent = match parsed.recorded.get(content).and_then(Option::as_ref).filter(|_| is_recorded) {
             Some(Recorded { joined: Some(length), .. }) => {
                 let before = self.format.decode(&row[value.clone()]);
-                Cow::Owned([text, before.get(length..)?].concat())
+                let end = before.get(*length..)?;
+                let text = if end.starts_with(REMINDER_START) { text.trim() } else { text };
+                Cow::Owned([text, end].concat())
             }
             Some(Recorded { joined: None, .. }) => Cow::Borrowed(reminder_text(text)),
             None => Cow::Borrowed(text),
@@ -211,11 +213,16 @@ impl<'a> RequestBody<'a> {
     }
 }
 
+/// The text with which Claude Code joins a reminder to a content. It trims the content before it.
+const REMINDER_START: &str = "\n\n";
+/// The maximum number of spaces that a trimmed content is searched with.
+const LONGEST_INDENT: usize = 40;
+
 /// The form of a content in the file of the client.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Recorded {
-    /// Its hash in that form.
-    content: Key,
+    /// Its hashes in the forms that are possible.
+    contents: Arc<[Key]>,
     /// The length of the content in bytes, if the client joined a text to it; otherwise it removed the tags of a reminder.
     joined: Option<usize>,
 }
@@ -223,15 +230,28 @@ struct Recorded {
 /// Returns the recorded form of a message of the system: Claude Code removes the tags when it sends the text.
 fn reminder(text: &str) -> Option<Recorded> {
     let content = || Key::from_bytes([REMINDER.0, text, REMINDER.1].concat().as_bytes());
-    (!text.starts_with(REMINDER.0)).then(|| Recorded { content: content(), joined: None })
+    (!text.starts_with(REMINDER.0)).then(|| Recorded { contents: [content()].into(), joined: None })
 }
 
 /// Returns the recorded form of a content to whose end Claude Code joined reminders when it sent it, or a line feed because it joined
 /// the message with the next one of the user.
 fn joined(text: &str) -> Option<Recorded> {
-    let reminder = text.ends_with(REMINDER.1).then(|| text.find(&["\n\n", REMINDER.0].concat())).flatten();
+    let reminder = text.ends_with(REMINDER.1).then(|| text.find(&[REMINDER_START, REMINDER.0].concat())).flatten();
     let length = reminder.or_else(|| text.strip_suffix('\n').map(str::len))?;
-    Some(Recorded { content: Key::from_bytes(&text.as_bytes()[..length]), joined: Some(length) })
+    let before = &text[..length];
+    let contents = match reminder {
+        Some(_) => untrimmed(before).map(|text| Key::from_bytes(text.as_bytes())).collect(),
+        None => [Key::from_bytes(before.as_bytes())].into(),
+    };
+    Some(Recorded { contents, joined: Some(length) })
+}
+
+/// Returns the texts that a trimmed one can have been: itself first, then with the white space that results of tools usually begin and end
+/// with, such as indented line numbers.
+fn untrimmed(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let starts = (0..=LONGEST_INDENT).map(|spaces| " ".repeat(spaces)).chain(["\t", "\n", "\n\n"].map(str::to_owned));
+    let whole = move |start: String| ["", "\n"].map(|end| Cow::Owned([&start, text, end].concat()));
+    starts.flat_map(whole)
 }
 
 /// Returns the text of a reminder without its tags.
@@ -321,7 +341,7 @@ mod tests {
         let bytes =
             r#"{"messages":[{"role":"user","content":[{"type":"text","text":"long\n"},{"type":"text","text":"go on"}]}]}"#;
         let body = body(RequestApi::Messages, bytes);
-        assert_eq!((body.elements[0].recorded(0), body.elements[0].recorded(1)), (Some(Key::from_bytes(b"long")), None));
+        assert_eq!((&*body.elements[0].recorded(0), &*body.elements[0].recorded(1)), (&[Key::from_bytes(b"long")][..], &[][..]));
         let changed = text(&body, vec![body.replace(0, 0, "short", true).unwrap()]);
         assert_eq!(changed, bytes.replacen("long", "short", 1));
     }
@@ -332,7 +352,7 @@ mod tests {
             r#"{"messages":[{"role":"system","content":[{"type":"text","text":"rules"}]},{"role":"user","content":"rules"}]}"#;
         let body = body(RequestApi::Messages, bytes);
         let recorded = Key::from_bytes(b"<system-reminder>\nrules\n</system-reminder>");
-        assert_eq!((body.elements[0].recorded(0), body.elements[1].recorded(0)), (Some(recorded), None));
+        assert_eq!((&*body.elements[0].recorded(0), &*body.elements[1].recorded(0)), (&[recorded][..], &[][..]));
         let changed = text(&body, vec![body.replace(0, 0, "<system-reminder>\nshort\n</system-reminder>", true).unwrap()]);
         assert_eq!(changed, bytes.replacen("rules", "short", 1));
     }
@@ -345,8 +365,13 @@ mod tests {
             r#"{{"messages":[{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"a","content":{content}}}]}}]}}"#
         );
         let body = body(RequestApi::Messages, &bytes);
-        assert_eq!(body.elements[0].recorded(0), Some(Key::from_bytes(b"long result")));
-        let changed = text(&body, vec![body.replace(0, 0, "short", true).unwrap()]);
+        let recorded = body.elements[0].recorded(0);
+        assert_eq!(recorded[0], Key::from_bytes(b"long result"));
+        // The client trims a content before it joins a text to it.
+        for original in ["     long result", "\nlong result", "  long result\n"] {
+            assert!(recorded.contains(&Key::from_bytes(original.as_bytes())), "{original:?}");
+        }
+        let changed = text(&body, vec![body.replace(0, 0, " short\n", true).unwrap()]);
         assert_eq!(changed, bytes.replace("long result", "short"));
     }
 
