@@ -60,7 +60,7 @@ async fn forward(
     let is_compressed = parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
     let (body, received) = upload(&mut passage, head, is_compressed, body).await?;
     let base = proxy.options.upstream.as_deref().unwrap_or(endpoint.base_url());
-    let reads = is_api && (passage.offers_tool() || proxy.upstream.compresses(base));
+    let reads = is_api && proxy.upstream.compresses(base);
     let sent = match outgoing(parts, endpoint, base, body, reads) {
         Ok(request) => {
             passage.keep(api, &request);
@@ -118,7 +118,7 @@ fn outgoing(
 fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, base: &str) -> Response<ResponseBody> {
     let (mut parts, body) = response.into_parts();
     passage.status(parts.status);
-    if is_api && is_compressed(&parts.headers) {
+    if is_compressed(&parts.headers) {
         passage.proxy().upstream.note_compression(base);
     } else if is_api {
         passage.read(form(&parts.headers) == Some(ResponseForm::Events));

@@ -98,11 +98,6 @@ impl Passage {
         self.offered = Some((received, changed));
     }
 
-    /// Returns true if the request offers the tool of aperture.
-    pub fn offers_tool(&self) -> bool {
-        self.offered.is_some()
-    }
-
     /// Keeps a request for those that continue it, if it offers the tool of aperture.
     pub fn keep(&mut self, api: Option<RequestApi>, request: &Request<RequestBody>) {
         let facts = self.decided.as_ref().map(|(facts, _)| facts.clone());
