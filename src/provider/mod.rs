@@ -48,7 +48,7 @@ pub use requests::{
 };
 #[cfg(test)]
 pub use requests::{body, chat_body};
-pub use response::{CallFilter, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
+pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
 pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
 pub use sniff::{FileKind, sniff};
 pub use usage::UsageScanner;

@@ -5,10 +5,12 @@ mod chat_call;
 mod events;
 mod filter;
 mod messages;
+mod refusal;
 mod responses;
 
 use filter::given;
 pub use filter::{CallFilter, Reply, ResponseForm, WithheldCall};
+pub use refusal::RefusalCause;
 
 use super::json::{fields, number};
 use crate::model::BilledTokens;
@@ -84,6 +86,7 @@ pub struct ResponseReader {
     tokens: Option<BilledTokens>,
     text: String,
     calls: bool,
+    error: String,
 }
 
 /// The content of a response that aperture uses.
@@ -95,6 +98,8 @@ pub struct ResponseContent {
     pub text: String,
     /// True if the model calls tools, so that another request follows.
     pub calls: bool,
+    /// The message of an error, of a JSON document only; empty if there is none.
+    pub error: String,
 }
 
 impl ResponseReader {
@@ -120,7 +125,7 @@ impl ResponseReader {
     /// Takes the end of the body and returns its content.
     pub fn finish(mut self) -> ResponseContent {
         self.end_line();
-        ResponseContent { tokens: self.tokens, text: self.text, calls: self.calls }
+        ResponseContent { tokens: self.tokens, text: self.text, calls: self.calls, error: self.error }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -140,6 +145,9 @@ impl ResponseReader {
             for figures in document.usage.into_iter().chain(held) {
                 add(self.tokens.get_or_insert_default(), &figures);
             }
+        }
+        if !self.events {
+            self.error = refusal::message(&self.line);
         }
         if let Some(data) = data.filter(|_| self.events) {
             self.calls |= CALLS.iter().any(|calls| calls.find(data).is_some());

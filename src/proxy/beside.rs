@@ -6,8 +6,9 @@ use super::schedule::Schedule;
 use super::server::Proxy;
 use crate::app::proxied::{Automatic, Moment, RequestWriter};
 use crate::app::{CommandError, Env, proxied, wait};
+use crate::engine::preview;
 use crate::provider::{EditedBody, ResponseContent};
-use crate::wire::{RequestApi, RequestFacts};
+use crate::wire::{Refusal, RefusalCause, RequestApi, RequestFacts};
 use hyper::body::Bytes;
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -216,7 +217,7 @@ impl Beside {
         let Some((facts, changed)) = &task.decided else { return };
         match task.status {
             200..300 => self.proxy.wire.accepted(facts),
-            400 if *changed => self.refused(facts),
+            400 => self.refused(facts, *changed, &task.content.error),
             _ => {}
         }
         if !facts.is_main || self.proxy.options.observe || !task.complete || task.status != 200 {
@@ -277,9 +278,17 @@ impl Beside {
     }
 
     /// Records a refusal, and reports that the session is no longer changed.
-    fn refused(&self, facts: &RequestFacts) {
-        let reason = "the API refused changed requests twice in a row";
-        match self.proxy.wire.refused(facts, reason) {
+    fn refused(&self, facts: &RequestFacts, is_changed: bool, message: &str) {
+        if !is_in_line(facts) || self.proxy.options.observe {
+            return;
+        }
+        let cause = RefusalCause::from_message(message);
+        let message = preview(message);
+        let separator = if message.is_empty() { "" } else { ": " };
+        let reason = format!("the API refused a changed request (status 400){separator}{message}");
+        let is_longer = is_changed && facts.sent_bytes > facts.client_bytes;
+        let refusal = Refusal { is_changed, is_longer, cause, reason: &reason };
+        match self.proxy.wire.refused(facts, &refusal) {
             Ok(false) => {}
             Ok(true) => {
                 self.proxy.report_once(&format!("requests of the session {} are no longer changed: {reason}", facts.session));

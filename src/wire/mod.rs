@@ -15,7 +15,7 @@ mod tests;
 mod texts;
 mod window;
 
-pub use crate::provider::{RequestApi, RequestHead};
+pub use crate::provider::{RefusalCause, RequestApi, RequestHead};
 pub use calls::TOOL;
 pub use pipeline::{PipelineSettings, Stage, StageNote};
 pub use session::{WireError, unapplied};
@@ -70,6 +70,19 @@ impl RequestFacts {
     fn note(&mut self, stage: Stage, note: impl Into<String>) {
         self.stages.push(StageNote { stage, note: note.into() });
     }
+}
+
+/// The refusal of a request by the API.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal<'t> {
+    /// True if the request was changed.
+    pub is_changed: bool,
+    /// True if the changes made it longer.
+    pub is_longer: bool,
+    /// The cause that the API names.
+    pub cause: RefusalCause,
+    /// The reason for the user if it ends the changes.
+    pub reason: &'t str,
 }
 
 /// Opens the store: the existing one, or, if the argument is true, also a new one. The error is one line for people.
@@ -217,14 +230,15 @@ impl Wire {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned().unwrap_or_default()
     }
 
-    /// Records that the API refused a changed request. After the second refusal in a row, requests of this line are sent as the
-    /// client writes them. Returns true if that is now so.
+    /// Records that the API refused a request. Returns true if requests of this line are sent as the client writes them from now on:
+    /// after a refusal of a changed request, or after the second one in a row if the client repairs the first one by itself. If the
+    /// original request is refused too, the changes are not the cause, and later requests are changed again.
     ///
     /// # Errors
     ///
     /// The store cannot be written; the line is observed until the proxy ends.
-    pub fn refused(&self, facts: &RequestFacts, reason: &str) -> Result<bool, WireError> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).refused(&facts.session, &facts.line, reason)
+    pub fn refused(&self, facts: &RequestFacts, refusal: &Refusal<'_>) -> Result<bool, WireError> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).refused(&facts.session, &facts.line, refusal)
     }
 
     /// Records that the API accepted a request.

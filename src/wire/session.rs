@@ -1,10 +1,10 @@
 //! The sessions on the wire: their contents by the log, and the state of their lines.
 
-use super::OpenStore;
 use super::contents::Contents;
 use super::texts::PreparedText;
+use super::{OpenStore, Refusal};
 use crate::model::{Key, OperationId, WithheldReply};
-use crate::provider::{KnownElements, by_name};
+use crate::provider::{KnownElements, RefusalCause, by_name};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -12,8 +12,8 @@ use std::collections::hash_map::Entry;
 /// Maximum number of lines in memory. The others are read again from the store.
 const LINES: usize = 64;
 
-/// Number of refusals in a row after which a line is no longer changed. A client repairs a first refusal by itself.
-const REFUSALS: u32 = 2;
+/// Number of refusals in a row after which a line is no longer changed, if the client repairs a first one by itself.
+const REPAIRED: u32 = 2;
 
 /// Errors of a request that is then sent as the client wrote it.
 #[derive(Debug, thiserror::Error)]
@@ -44,8 +44,16 @@ pub(super) struct Line {
     pub offers: Option<bool>,
     /// The responses with calls of that tool.
     pub replies: Vec<WithheldReply>,
-    /// Refusals in a row.
-    refusals: u32,
+    refusals: Refusals,
+}
+
+/// The refusals of a line since the API accepted a request.
+#[derive(Clone, Copy, Default)]
+struct Refusals {
+    /// The number of changed requests that were refused.
+    changed: u32,
+    /// True if a request was refused that was not changed: the changes are not the cause.
+    is_of_client: bool,
 }
 
 impl Line {
@@ -139,7 +147,7 @@ impl Sessions {
                 let old = self.lines.remove(&name);
                 self.lines.clear();
                 self.version = version;
-                if let Some(Line { refusals: refusals @ 1.., .. }) = old {
+                if let Some(Line { refusals, .. }) = old {
                     // Refusals are not in the store.
                     self.lines.insert(name, Line { refusals, ..read(Some(store), session, line)? });
                 }
@@ -201,22 +209,41 @@ impl Sessions {
     }
 
     /// See [`super::Wire::refused`].
-    pub fn refused(&mut self, session: &str, line: &str, reason: &str) -> Result<bool, WireError> {
+    pub fn refused(&mut self, session: &str, line: &str, refusal: &Refusal<'_>) -> Result<bool, WireError> {
         let known = self.line(session, line)?;
-        known.refusals += 1;
-        if known.refusals < REFUSALS {
+        let is_observed = known.state.as_ref().is_some_and(|state| state.observed.is_some());
+        let observed = match refusal.cause {
+            // The original request is as long.
+            RefusalCause::Length if !refusal.is_longer => return Ok(false),
+            // Thinking that was signed behind changes does not match the original contents either.
+            RefusalCause::Thinking | RefusalCause::Length if !refusal.is_changed => return Ok(false),
+            _ if !refusal.is_changed => {
+                known.refusals.is_of_client = true;
+                None
+            }
+            _ if known.refusals.is_of_client => return Ok(false),
+            cause => {
+                known.refusals.changed += 1;
+                if cause != RefusalCause::Other && known.refusals.changed < REPAIRED {
+                    return Ok(false);
+                }
+                Some(refusal.reason.to_owned())
+            }
+        };
+        if is_observed == observed.is_some() {
             return Ok(false);
         }
-        let state = WireLine { observed: Some(reason.to_owned()), ..known.state.clone().unwrap_or_default() };
+        let is_now = observed.is_some();
+        let state = WireLine { observed, ..known.state.clone().unwrap_or_default() };
         known.state = Some(state.clone());
         self.save(session, line, state)?;
-        Ok(true)
+        Ok(is_now)
     }
 
     /// See [`super::Wire::accepted`].
     pub fn accepted(&mut self, session: &str, line: &str) {
         if let Some(line) = self.lines.get_mut(&(session.to_owned(), line.to_owned())) {
-            line.refusals = 0;
+            line.refusals = Refusals::default();
         }
     }
 }
@@ -236,7 +263,7 @@ fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireEr
         staged: if line.is_empty() { store.staged(session)? } else { Vec::new() },
         offers: store.offers_tool(session, line)?,
         replies: store.withheld_replies(session, line)?,
-        refusals: 0,
+        refusals: Refusals::default(),
     })
 }
 

@@ -2,7 +2,7 @@
 //! outlives the proxy.
 
 use crate::changing::session;
-use crate::network::{Api, Proxy, answer_events};
+use crate::network::{Api, Proxy, STREAM, answer_events, send};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::fs;
@@ -274,4 +274,39 @@ fn commands_of_the_model_and_refusals_are_shown() {
     let message = "aperture: requests of this session are sent as the client writes them: the API refused it";
     assert_eq!(hook("Stop"), format!("{}\n", json!({"systemMessage": message})));
     assert!(!hook("UserPromptSubmit").contains("systemMessage"));
+}
+
+#[test]
+fn a_refused_change_ends_the_changes_of_a_session_and_the_user_is_told_why() {
+    let odd = json!({"type": "error", "error": {"type": "invalid_request_error", "message": "messages.2: odd sk-ant-api03-abcdefghijklmnopqrst"}});
+    let api = Api::new(move |request, stream| {
+        match String::from_utf8_lossy(&request.body).contains("archived from") {
+            true => send(stream, "400 Bad Request\r\ncontent-type: application/json", odd.to_string().as_bytes()),
+            false => answer_events(stream, STREAM),
+        };
+    });
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\ntool = false\n");
+    let proxy = start(&sandbox, &api);
+    let result = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].as_str().unwrap().to_owned();
+    let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
+    let client = Client { sandbox, api, proxy, session, result };
+    let original = client.send(&["go on"]);
+    let sandbox = &client.sandbox;
+    sandbox.text(&["archive", "16"]);
+    // The client sees the error as it is.
+    let headers = format!("x-claude-code-session-id: {}\r\nx-api-key: key\r\n", client.session);
+    let (head, body) = client.proxy.post("/v1/messages?beta=true", &headers, original.as_bytes());
+    assert!(head.starts_with("HTTP/1.1 400") && String::from_utf8(body).unwrap().contains("messages.2: odd"), "{head}");
+    let reason = "requests are sent as the client writes them: the API refused a changed request (status 400): messages.2: odd";
+    // The text is wrapped.
+    let read = || sandbox.text(&["status"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let status = wait_for("the refusal", || Some(read()).filter(|status| status.contains("sent as the client writes them")));
+    assert!(status.contains(reason), "{status}");
+    assert!(!status.contains("abcdefghijkl"), "{status}");
+    assert_eq!(client.send(&["go on"]), original);
+    let payload = json!({"transcript_path": crate::changing::session(sandbox)}).to_string();
+    let hook = || crate::hooks::given(sandbox, &["hook", "UserPromptSubmit"], &payload).stdout;
+    assert!(hook().contains("systemMessage"));
+    assert!(!hook().contains("systemMessage"), "once");
 }

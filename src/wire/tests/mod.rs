@@ -196,20 +196,61 @@ fn requests_beside_the_conversation_stay() {
 }
 
 #[test]
-fn after_two_refusals_in_a_row_a_line_is_no_longer_changed() {
+fn after_a_refusal_a_line_is_no_longer_changed() {
     let place = Place::new();
     place.operation(&[("long result", "short")]);
     let wire = place.wire();
     let request = body(&[ASK, CALL, RESULT]);
     let facts = wire.request(&head(), request.as_bytes(), 1).facts;
-    assert!(!wire.refused(&facts, "400").unwrap());
-    wire.accepted(&facts);
-    assert!(!wire.refused(&facts, "400").unwrap());
-    assert!(wire.refused(&facts, "the API refused it").unwrap());
+    assert!(wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap());
+    assert!(!wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap(), "reported once");
     assert_eq!(sent(&wire, &request), request);
     let again = place.wire().request(&head(), request.as_bytes(), 1);
     assert_eq!(again.body, None);
     assert_eq!(again.facts.stages.last().unwrap().note, "not changed: the API refused it");
+}
+
+#[test]
+fn a_refusal_that_the_client_repairs_counts_from_the_second_one_in_a_row_on() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let wire = place.wire();
+    let request = body(&[ASK, CALL, RESULT]);
+    let facts = wire.request(&head(), request.as_bytes(), 1).facts;
+    let thinking = refusal(RefusalCause::Thinking);
+    assert!(!wire.refused(&facts, &thinking).unwrap());
+    wire.accepted(&facts);
+    assert!(!wire.refused(&facts, &thinking).unwrap());
+    // The original request would be as long.
+    assert!(!wire.refused(&facts, &refusal(RefusalCause::Length)).unwrap());
+    assert_ne!(sent(&wire, &request), request);
+    // Another process changes the store.
+    place.operation(&[("other", "o")]);
+    assert_ne!(sent(&wire, &request), request);
+    assert!(wire.refused(&facts, &Refusal { is_longer: true, ..refusal(RefusalCause::Length) }).unwrap());
+    assert_eq!(sent(&wire, &request), request);
+}
+
+#[test]
+fn a_line_is_changed_again_if_the_original_request_is_refused_too() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let wire = place.wire();
+    let request = body(&[ASK, CALL, RESULT]);
+    let facts = wire.request(&head(), request.as_bytes(), 1).facts;
+    let original = |cause| Refusal { is_changed: false, ..refusal(cause) };
+    assert!(wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap());
+    assert!(!wire.refused(&facts, &original(RefusalCause::Thinking)).unwrap());
+    assert_eq!(sent(&wire, &request), request, "its thinking was signed behind the changes");
+    assert!(!wire.refused(&facts, &original(RefusalCause::Other)).unwrap());
+    assert_ne!(sent(&wire, &request), request);
+    assert!(!wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap(), "the client has no valid request");
+    wire.accepted(&facts);
+    assert!(wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap());
+}
+
+fn refusal(cause: RefusalCause) -> Refusal<'static> {
+    Refusal { is_changed: true, is_longer: false, cause, reason: "the API refused it" }
 }
 
 #[test]
