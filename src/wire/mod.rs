@@ -231,8 +231,8 @@ impl Wire {
     }
 
     /// Records that the API refused a request. Returns true if requests of this line are sent as the client writes them from now on:
-    /// after a refusal of a changed request, or after the second one in a row if the client repairs the first one by itself. If the
-    /// original request is refused too, the changes are not the cause, and later requests are changed again.
+    /// after a refusal of a content of a changed request, or after the second refusal in a row if the cause is another one, which the
+    /// client can repair by itself. If the original request is refused too, the changes are not the cause, and later requests are changed again.
     ///
     /// # Errors
     ///

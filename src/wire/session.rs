@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 /// Maximum number of lines in memory. The others are read again from the store.
 const LINES: usize = 64;
 
-/// Number of refusals in a row after which a line is no longer changed, if the client repairs a first one by itself.
+/// Number of refusals in a row after which a line is no longer changed, if a client can repair a first one by itself.
 const REPAIRED: u32 = 2;
 
 /// Errors of a request that is then sent as the client wrote it.
@@ -224,7 +224,7 @@ impl Sessions {
             _ if known.refusals.is_of_client => return Ok(false),
             cause => {
                 known.refusals.changed += 1;
-                if cause != RefusalCause::Other && known.refusals.changed < REPAIRED {
+                if cause != RefusalCause::Content && known.refusals.changed < REPAIRED {
                     return Ok(false);
                 }
                 Some(refusal.reason.to_owned())

@@ -15,6 +15,10 @@ const THINKING: &[&str] = &["thinking", "signature", "encrypted_content", "reaso
 /// Words in the messages of refusals of requests that are too long.
 const LENGTH: &[&str] = &["too long", "context length", "context window", "maximum context", "too many tokens"];
 
+/// Words in the messages of refusals that name a place in the conversation or among the tools.
+const CONTENT: &[&str] =
+    &["messages.", "messages[", "input[", "tools.", "tools[", "tool_use", "tool_result", "tool_call", "role 'tool'"];
+
 /// The cause of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalCause {
@@ -22,7 +26,9 @@ pub enum RefusalCause {
     Thinking,
     /// The request is longer than the window of the model.
     Length,
-    /// Another one.
+    /// A content of the conversation, or a tool.
+    Content,
+    /// Another one, such as a parameter that the API does not know. Clients send the request again without it.
     Other,
 }
 
@@ -34,6 +40,7 @@ impl RefusalCause {
         match () {
             () if has(THINKING) => RefusalCause::Thinking,
             () if has(LENGTH) => RefusalCause::Length,
+            () if has(CONTENT) => RefusalCause::Content,
             () => RefusalCause::Other,
         }
     }
@@ -69,13 +76,15 @@ mod tests {
 
     #[test]
     fn the_cause_that_a_message_names() {
-        use RefusalCause::{Length, Other, Thinking};
+        use RefusalCause::{Content, Length, Other, Thinking};
         for (message, expected) in [
             ("messages.1.content.0: Invalid `signature` in `thinking` block", Thinking),
             ("The encrypted_content of item rs_1 could not be verified", Thinking),
             ("prompt is too long: 210000 tokens > 200000 maximum", Length),
             ("Your input exceeds the context window of this model.", Length),
-            ("messages.3: `tool_use` ids were found without `tool_result` blocks", Other),
+            ("messages.3: `tool_use` ids were found without `tool_result` blocks", Content),
+            ("Invalid 'input[3].call_id': empty string", Content),
+            ("safeguards: Extra inputs are not permitted", Other),
             ("", Other),
         ] {
             assert_eq!(RefusalCause::from_message(message), expected, "{message}");

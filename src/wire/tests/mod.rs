@@ -202,8 +202,8 @@ fn after_a_refusal_a_line_is_no_longer_changed() {
     let wire = place.wire();
     let request = body(&[ASK, CALL, RESULT]);
     let facts = wire.request(&head(), request.as_bytes(), 1).facts;
-    assert!(wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap());
-    assert!(!wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap(), "reported once");
+    assert!(wire.refused(&facts, &refusal(RefusalCause::Content)).unwrap());
+    assert!(!wire.refused(&facts, &refusal(RefusalCause::Content)).unwrap(), "reported once");
     assert_eq!(sent(&wire, &request), request);
     let again = place.wire().request(&head(), request.as_bytes(), 1);
     assert_eq!(again.body, None);
@@ -218,8 +218,10 @@ fn a_refusal_that_the_client_repairs_counts_from_the_second_one_in_a_row_on() {
     let request = body(&[ASK, CALL, RESULT]);
     let facts = wire.request(&head(), request.as_bytes(), 1).facts;
     let thinking = refusal(RefusalCause::Thinking);
-    assert!(!wire.refused(&facts, &thinking).unwrap());
-    wire.accepted(&facts);
+    for repaired in [thinking, refusal(RefusalCause::Other)] {
+        assert!(!wire.refused(&facts, &repaired).unwrap());
+        wire.accepted(&facts);
+    }
     assert!(!wire.refused(&facts, &thinking).unwrap());
     // The original request would be as long.
     assert!(!wire.refused(&facts, &refusal(RefusalCause::Length)).unwrap());
@@ -239,14 +241,14 @@ fn a_line_is_changed_again_if_the_original_request_is_refused_too() {
     let request = body(&[ASK, CALL, RESULT]);
     let facts = wire.request(&head(), request.as_bytes(), 1).facts;
     let original = |cause| Refusal { is_changed: false, ..refusal(cause) };
-    assert!(wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap());
+    assert!(wire.refused(&facts, &refusal(RefusalCause::Content)).unwrap());
     assert!(!wire.refused(&facts, &original(RefusalCause::Thinking)).unwrap());
     assert_eq!(sent(&wire, &request), request, "its thinking was signed behind the changes");
-    assert!(!wire.refused(&facts, &original(RefusalCause::Other)).unwrap());
+    assert!(!wire.refused(&facts, &original(RefusalCause::Content)).unwrap());
     assert_ne!(sent(&wire, &request), request);
-    assert!(!wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap(), "the client has no valid request");
+    assert!(!wire.refused(&facts, &refusal(RefusalCause::Content)).unwrap(), "the client has no valid request");
     wire.accepted(&facts);
-    assert!(wire.refused(&facts, &refusal(RefusalCause::Other)).unwrap());
+    assert!(wire.refused(&facts, &refusal(RefusalCause::Content)).unwrap());
 }
 
 fn refusal(cause: RefusalCause) -> Refusal<'static> {
