@@ -3,7 +3,8 @@
 //!
 //! `cargo bench --bench proxy` needs no network but the loopback. The API is a thread of this program, the relay and the proxy are
 //! processes. The requests are those of a generated session, as large as the target says; a third of its results is archived. Requests of
-//! one session also offer the tool of aperture, and an earlier call of it is put back into them.
+//! one session also offer the tool of aperture, and an earlier call of it is put back into them. Arguments select parts: `requests`,
+//! `streams`, `growth`, `memory`.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -56,23 +57,30 @@ fn main() {
     // `cargo test` runs benches without `--bench`: then a look is enough.
     let brief = !std::env::args().any(|argument| argument == "--bench");
     let (rounds, many) = if brief { (3, 30) } else { (200, 10_000) };
+    let measures = |part: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == part);
     let directory = tempfile::tempdir().expect("a directory for the session");
     let api = api();
     let place = Place::new(directory.path(), if brief { 2_000_000 } else { 30_000_000 });
     let relay = Process::relay(&api);
     let mut targets = Vec::new();
-    for (name, bytes) in [("200 kB", 200_000), ("1 MB", 1_000_000)] {
+    for (name, bytes) in [("200 kB", 200_000), ("1 MB", 1_000_000)].into_iter().filter(|_| measures("requests")) {
         let proxy = place.proxy(&api);
         begin(&proxy);
         let conversation = place.conversation(bytes);
         in_process(&place, name, &conversation, rounds, &mut targets);
         through_sockets(&api, &relay, &proxy, name, &conversation, rounds, &mut targets);
     }
-    let proxy = place.proxy(&api);
-    events(&api, &relay, &proxy, if brief { 1 } else { 5 }, &mut targets);
-    streams(&relay, &proxy, &place.conversation(200_000), if brief { 1 } else { 9 }, &mut targets);
-    growth(&place, &place.proxy(&api), &place.conversation(50_000), many, &mut targets);
-    memory(&place, &api, if brief { &[1] } else { &[1, 8, 24] }, &mut targets);
+    if measures("streams") {
+        let proxy = place.proxy(&api);
+        events(&api, &relay, &proxy, if brief { 1 } else { 5 }, &mut targets);
+        streams(&relay, &proxy, &place.conversation(200_000), if brief { 1 } else { 9 }, &mut targets);
+    }
+    if measures("growth") {
+        growth(&place, &place.proxy(&api), &place.conversation(50_000), many, &mut targets);
+    }
+    if measures("memory") {
+        memory(&place, &api, if brief { &[1] } else { &[1, 8, 24] }, &mut targets);
+    }
     println!("\n{:<66} {:>9}  {:>9}", "target", "limit", "measured");
     for target in targets {
         println!("{target}");

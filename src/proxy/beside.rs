@@ -1,28 +1,33 @@
 //! The work beside requests: their accounts, the commands of the model, the rules of the settings, the texts for the next prompt,
 //! deferred writes, and refusals by the API. It runs on a thread of its own, one task after the other, and no request waits for it.
 
-use super::ledger::{Ended, Ledger};
+use super::ledger::{Ended, Ledger, Prompt};
+use super::memory::Memory;
 use super::schedule::Schedule;
 use super::server::Proxy;
 use crate::app::proxied::{Automatic, Moment, RequestWriter};
 use crate::app::{CommandError, Env, proxied, wait};
 use crate::engine::preview;
-use crate::provider::{EditedBody, ResponseContent};
+use crate::provider::{EditedBody, KnownHashes, ResponseContent};
 use crate::wire::{Refusal, RefusalCause, RequestApi, RequestFacts};
 use hyper::body::Bytes;
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The time in which a client usually writes the answer to its session file.
 const WRITTEN: Duration = Duration::from_millis(300);
 /// The maximum time to wait for the log of requests at the start, and for the worker at the end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The maximum size of bodies that wait for the worker, in bytes; one is taken at any size. The requests of others are not compared.
-const LARGEST_QUEUE: usize = 4 << 20;
+/// The maximum size of bodies that are read for their accounts at once, in bytes; one is taken at any size. The requests of others are not
+/// compared.
+const LARGEST_READ: usize = 4 << 20;
+/// The maximum time for which a large body waits until the one before it is released, and the interval of checks.
+const RELEASE: Duration = Duration::from_millis(250);
+const RELEASE_STEP: Duration = Duration::from_millis(1);
 
 /// The time without tasks after which requests are logged, and the number from which on they are logged at once.
 const QUIET: Duration = Duration::from_millis(100);
@@ -36,8 +41,8 @@ const LONGEST_QUEUE: usize = 64;
 
 /// A task of the worker.
 pub enum Task {
-    /// A request was sent.
-    Sent(Sent),
+    /// A request was sent: its number, its session if it is a large one of the conversation, and its prompt.
+    Sent(u64, Option<String>, Prompt),
     /// Its response has ended.
     Answered(Answered),
     /// The proxy ends.
@@ -48,6 +53,8 @@ pub enum Task {
 pub struct Sent {
     /// Its number.
     pub number: u64,
+    /// Its facts.
+    pub facts: RequestFacts,
     /// Its API.
     pub api: RequestApi,
     /// The body as the client wrote it.
@@ -74,8 +81,9 @@ pub struct Answered {
 #[derive(Clone)]
 pub struct Tasks {
     queue: Sender<Task>,
-    /// Bytes of bodies in the queue and of the one that is being read.
-    waiting: Arc<AtomicUsize>,
+    /// Bytes of the bodies that are being read.
+    reading: Arc<AtomicUsize>,
+    known: Arc<Mutex<KnownHashes>>,
 }
 
 impl Tasks {
@@ -84,14 +92,29 @@ impl Tasks {
         let _ = self.queue.send(task);
     }
 
-    /// Adds a request that was sent, unless too many wait.
-    pub fn sent(&self, sent: Sent) {
-        let size = sent.client.len();
-        let before = self.waiting.fetch_add(size, Ordering::Relaxed);
-        if before > 0 && before + size > LARGEST_QUEUE {
-            self.waiting.fetch_sub(size, Ordering::Relaxed);
-        } else {
-            self.send(Task::Sent(sent));
+    /// Reads the body of a request that was sent: its prompt is a task, and its session keeps it compressed. It blocks, and nothing else
+    /// has the body then.
+    pub fn read(&self, sent: Sent, memory: &Memory) {
+        let Sent { number, facts, api, client, changed } = sent;
+        let size = client.len();
+        let before = self.reading.fetch_add(size, Ordering::Relaxed);
+        memory.pack(&facts.session);
+        if before == 0 || before + size <= LARGEST_READ {
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(prompt) = Prompt::parse(api, client, changed, &mut known) {
+                let large = (facts.is_main && size > LARGEST_READ).then_some(facts.session);
+                self.send(Task::Sent(number, large, prompt));
+            }
+        }
+        self.reading.fetch_sub(size, Ordering::Relaxed);
+    }
+
+    /// Waits briefly until large bodies of earlier requests are released, so that not two of a conversation are in memory.
+    pub async fn released(&self) {
+        let mut left = RELEASE;
+        while self.reading.load(Ordering::Relaxed) > LARGEST_READ && !left.is_zero() {
+            tokio::time::sleep(RELEASE_STEP).await;
+            left = left.saturating_sub(RELEASE_STEP);
         }
     }
 }
@@ -115,7 +138,7 @@ pub fn is_in_line(facts: &RequestFacts) -> bool {
 /// Starts the worker of a proxy. `proxy` is given the queue and returns the proxy.
 pub fn start(proxy: impl FnOnce(Tasks) -> Arc<Proxy>) -> std::io::Result<(Arc<Proxy>, Worker)> {
     let (sender, queue) = channel();
-    let proxy = proxy(Tasks { queue: sender, waiting: Arc::default() });
+    let proxy = proxy(Tasks { queue: sender, reading: Arc::default(), known: Arc::default() });
     let (ended, end) = channel();
     let mut beside = Beside::new(proxy.clone());
     std::thread::Builder::new().name("beside".to_owned()).spawn(move || {
@@ -178,11 +201,7 @@ impl Beside {
     /// Executes a task. `None` means that none came for a while.
     fn execute(&mut self, task: Option<Task>, queue: &Receiver<Task>) {
         match task {
-            Some(Task::Sent(sent)) => {
-                let size = sent.client.len();
-                self.ledger.sent(sent.number, sent.api, sent.client, sent.changed);
-                self.proxy.tasks.waiting.fetch_sub(size, Ordering::Relaxed);
-            }
+            Some(Task::Sent(number, _, prompt)) => self.ledger.sent(number, prompt),
             Some(Task::Answered(task)) => self.answered(&task, queue),
             Some(Task::End) | None => {
                 self.apply_to_expired();
@@ -227,13 +246,7 @@ impl Beside {
         self.schedule.touch(&facts.session, self.proxy.now());
         // A summary only quotes commands.
         self.obey(task.number, &facts.session, if facts.asks_for_summary { "" } else { &task.content.text });
-        self.waiting.extend(queue.try_iter());
-        // Later requests of the session do the rest again.
-        let is_later = |later: &Task| match later {
-            Task::Answered(later) => later.decided.as_ref().is_some_and(|(later, _)| later.session == facts.session),
-            _ => false,
-        };
-        if self.waiting.len() > LONGEST_QUEUE || self.waiting.iter().any(is_later) {
+        if self.is_overtaken(&facts.session, queue) {
             return;
         }
         let in_turn = task.content.calls;
@@ -242,11 +255,31 @@ impl Beside {
             return;
         }
         wait(WRITTEN);
+        // The session is not read while a large body of it is in memory.
+        if self.has_large(&facts.session, queue) {
+            return;
+        }
         self.apply_rules(&facts.session, Moment { idle_milliseconds: 0, in_turn });
         if !in_turn {
             self.prepare(&facts.session);
             self.prepared = Some((facts.session.clone(), self.proxy.wire.store_version()));
         }
+    }
+
+    /// Returns true if later requests of a session wait, which do the rest again, or too many tasks.
+    fn is_overtaken(&mut self, session: &str, queue: &Receiver<Task>) -> bool {
+        self.waiting.extend(queue.try_iter());
+        let is_later = |later: &Task| match later {
+            Task::Answered(later) => later.decided.as_ref().is_some_and(|(later, _)| later.session == session),
+            Task::Sent(..) | Task::End => false,
+        };
+        self.waiting.len() > LONGEST_QUEUE || self.waiting.iter().any(is_later)
+    }
+
+    /// Returns true if a later request of a session with a large body was sent.
+    fn has_large(&mut self, session: &str, queue: &Receiver<Task>) -> bool {
+        self.waiting.extend(queue.try_iter());
+        self.waiting.iter().any(|task| matches!(task, Task::Sent(_, Some(large), _) if large == session))
     }
 
     /// Explains the bill of a request, and logs the request.

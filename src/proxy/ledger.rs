@@ -16,18 +16,30 @@ const HOUR: i64 = 3_600_000;
 /// The previous request of each line, and the prompts of the running requests.
 #[derive(Default)]
 pub struct Ledger {
-    known: KnownHashes,
     running: FxHashMap<u64, Prompt>,
     lines: FxHashMap<(String, String), Previous>,
 }
 
 /// The prompt of a request: as the client wrote it, and as it was sent if that differs.
-struct Prompt {
+pub struct Prompt {
     client: PromptElements,
     sent: Option<PromptElements>,
 }
 
 impl Prompt {
+    /// Parses the body of a request that was sent; `None` if it is not one.
+    pub fn parse(api: RequestApi, received: Bytes, changed: Option<EditedBody>, known: &mut KnownHashes) -> Option<Prompt> {
+        let client = PromptElements::parse(api, &received, known)?;
+        let changed = changed.map(|changed| changed.bytes(&received));
+        // Of a large body, only one form is in memory for long.
+        drop(received);
+        let sent = match changed {
+            Some(changed) => Some(PromptElements::parse(api, &changed, known)?),
+            None => None,
+        };
+        Some(Prompt { client, sent })
+    }
+
     fn sent(&self) -> &PromptElements {
         self.sent.as_ref().unwrap_or(&self.client)
     }
@@ -68,17 +80,8 @@ pub struct Account {
 
 impl Ledger {
     /// Records the prompt of a request that was sent.
-    pub fn sent(&mut self, number: u64, api: RequestApi, received: Bytes, changed: Option<EditedBody>) {
-        let mut parse = |body: &[u8]| PromptElements::parse(api, body, &mut self.known);
-        let Some(client) = parse(&received) else { return };
-        let changed = changed.map(|changed| changed.bytes(&received));
-        // Of a large body, only one form is in memory for long.
-        drop(received);
-        let sent = match changed.map(|changed| parse(&changed)) {
-            Some(None) => return,
-            sent => sent.flatten(),
-        };
-        self.running.insert(number, Prompt { client, sent });
+    pub fn sent(&mut self, number: u64, prompt: Prompt) {
+        self.running.insert(number, prompt);
     }
 
     /// Forgets a request that ended without a bill.
@@ -145,6 +148,10 @@ fn loss(ended: &Ended<'_>, previous: &Previous, prompt: &Prompt) -> Option<Cache
 mod tests {
     use super::*;
 
+    fn prompt(received: Bytes, changed: Option<EditedBody>) -> Prompt {
+        Prompt::parse(RequestApi::Messages, received, changed, &mut KnownHashes::default()).unwrap()
+    }
+
     /// Sends a request of the session with these messages, and returns its account.
     fn send(ledger: &mut Ledger, number: u64, client: &[&str], sent: &[&str], billed: (u64, u64), now: i64) -> Account {
         let body = |messages: &[&str]| {
@@ -155,7 +162,7 @@ mod tests {
         let changed =
             (received != sent).then(|| EditedBody::new(received.len()).with(vec![(0..received.len(), sent.into_bytes())]));
         let is_changed = changed.is_some();
-        ledger.sent(number, RequestApi::Messages, received.into(), changed);
+        ledger.sent(number, prompt(received.into(), changed));
         let facts = RequestFacts { session: "s".to_owned(), model: "claude-opus-4-7".to_owned(), ..RequestFacts::default() };
         let billed = BilledTokens { cache_read: billed.0, cache_write_5m: billed.1, ..BilledTokens::default() };
         let client_tokens = billed.sent() + if is_changed { 10_000 } else { 0 };
@@ -201,7 +208,7 @@ mod tests {
         for number in 0..10_000 {
             let facts = RequestFacts { session: number.to_string(), ..RequestFacts::default() };
             let body = br#"{"model":"m","messages":[{"role":"user","content":"a"}]}"#;
-            ledger.sent(number, RequestApi::Messages, Bytes::from_static(body), None);
+            ledger.sent(number, prompt(Bytes::from_static(body), None));
             if number % 3 == 0 {
                 ledger.failed(number);
                 continue;

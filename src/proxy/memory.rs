@@ -1,6 +1,7 @@
 //! The newest body of each session that is in no file. It is only in memory: nothing of it is written to a disk.
 
 use crate::model::Key;
+use crate::provider::body_capacity;
 use crate::wire::{RequestApi, RequestFacts, Wire};
 use crate::workspace::{RequestSession, RequestSessions};
 use hyper::body::Bytes;
@@ -47,7 +48,7 @@ impl Kept {
 /// The body of a request.
 #[derive(Clone)]
 enum Body {
-    /// As received, while the request runs.
+    /// As received, until it is compressed.
     Received(Bytes),
     /// Compressed, with its length.
     Packed(Arc<[u8]>, usize),
@@ -63,8 +64,8 @@ impl Body {
 
     fn packed(self) -> Body {
         match self {
-            Body::Received(bytes) => match zstd::bulk::compress(&bytes, LEVEL) {
-                Ok(packed) => Body::Packed(packed.into(), bytes.len()),
+            Body::Received(bytes) => match compressed(&bytes) {
+                Ok(packed) => Body::Packed(packed, bytes.len()),
                 Err(_) => Body::Received(bytes),
             },
             packed @ Body::Packed(..) => packed,
@@ -77,6 +78,12 @@ impl Body {
             Body::Packed(packed, length) => zstd::bulk::decompress(packed, *length).ok().map(Bytes::from),
         }
     }
+}
+
+fn compressed(bytes: &[u8]) -> std::io::Result<Arc<[u8]>> {
+    let mut packed = Vec::with_capacity(body_capacity(zstd::zstd_safe::compress_bound(bytes.len())));
+    zstd::bulk::Compressor::new(LEVEL)?.compress_to_buffer(bytes, &mut packed)?;
+    Ok(packed.into())
 }
 
 struct Session {
@@ -122,27 +129,29 @@ impl Memory {
         kept.lines = None;
     }
 
+    /// Compresses the body of a session.
+    pub fn pack(&self, id: &str) {
+        let Some((number, body)) = self.kept().find(id).map(|known| (known.number, known.body.clone())) else { return };
+        let packed = body.packed();
+        // A later request may have come meanwhile.
+        if let Some(session) = self.kept().find(id).filter(|session| session.number == number) {
+            session.body = packed;
+        }
+    }
+
     /// Takes the answer to a request: the session is dropped if it has a file by now, else its body is compressed. `has_file` is not called
     /// again for a session that is old enough to be without one.
     pub fn answered(&self, id: &str, has_file: impl FnOnce() -> bool) {
-        let Some((is_without_file, number, body)) =
-            self.kept().find(id).map(|known| (known.is_without_file, known.number, known.body.clone()))
-        else {
-            return;
-        };
+        let Some(is_without_file) = self.kept().find(id).map(|known| known.is_without_file) else { return };
         if !is_without_file && has_file() {
             let mut kept = self.kept();
             kept.sessions.retain(|session| session.id != id);
             kept.in_files.insert(id.to_owned());
             return;
         }
-        let packed = body.packed();
+        self.pack(id);
         if let Some(session) = self.kept().find(id) {
             session.is_without_file = self.is_old(session);
-            // A later request may have come meanwhile.
-            if session.number == number {
-                session.body = packed;
-            }
         }
     }
 
@@ -180,7 +189,7 @@ impl RequestSessions for Memory {
         if let Some((.., lines)) = known {
             return Some(lines);
         }
-        let lines: Arc<[u8]> = self.wire.session_lines(id, api, &body.bytes()?).ok()?.into();
+        let lines: Arc<[u8]> = self.wire.session_lines(id, api, body.bytes()?).ok()?.into();
         // The log may have changed meanwhile.
         let version = version.filter(|version| lines.len() <= LARGEST_LINES && self.wire.store_version() == Some(*version));
         self.kept().lines = version.map(|version| (number, version, lines.clone()));

@@ -8,6 +8,7 @@ use crate::output::RequestStage;
 use crate::provider::EditedBody;
 use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, Stage, Wire};
 use hyper::body::{Body, Bytes, Incoming};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -54,6 +55,9 @@ pub async fn upload(
         Ok(body) => return Ok((Upload::stream(body), proxy.env.elapsed())),
         Err(body) => body,
     };
+    if body.size_hint().lower() > body::LARGEST_KEPT as u64 {
+        proxy.tasks.released().await;
+    }
     let read = body::read(body, &proxy.buffers).await?;
     let received = proxy.env.elapsed();
     let upload = match read {
@@ -89,7 +93,7 @@ fn pass(passage: &mut Passage, head: &RequestHead, body: Incoming) -> Result<Req
             && is_in_line(facts)
         {
             proxy.keep(facts, api, &client);
-            proxy.tasks.sent(Sent { number, api, client, changed: None });
+            read(&proxy, Sent { number, facts: facts.clone(), api, client, changed: None }).await;
         }
         match &facts {
             Ok(facts) => proxy.list(number, facts, proxy.as_received()),
@@ -126,11 +130,12 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes) -> Up
     }
     if let Some(api) = api.filter(|_| is_in_line(&facts)) {
         proxy.keep(&facts, api, &received);
-        let sent = Sent { number: passage.number(), api, client: received.clone(), changed: changed.clone() };
+        let known = RequestFacts { session: facts.session.clone(), is_main: facts.is_main, ..RequestFacts::default() };
+        let sent = Sent { number: passage.number(), facts: known, api, client: received.clone(), changed: changed.clone() };
         let (unanswered, answered) = oneshot::channel::<()>();
         let task = tokio::spawn(async move {
             let _ = timeout(WAIT, answered).await;
-            proxy.tasks.sent(sent);
+            read(&proxy, sent).await;
             None
         });
         passage.work(task, unanswered);
@@ -147,6 +152,13 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes) -> Up
         Some(changed) => Upload { changed_length: Some(length), body: body::edited(received, changed) },
         None => Upload { changed_length: None, body: body::whole(received) },
     }
+}
+
+/// Reads a body that was sent.
+async fn read(proxy: &Arc<Proxy>, sent: Sent) {
+    let shared = proxy.clone();
+    // After a panic, the request is not compared with others.
+    let _ = tokio::task::spawn_blocking(move || shared.tasks.read(sent, &shared.memory)).await;
 }
 
 impl Proxy {

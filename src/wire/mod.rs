@@ -22,7 +22,9 @@ pub use session::{WireError, unapplied};
 pub use texts::{PreparedText, TextKind};
 
 use crate::model::WithheldReply;
-use crate::provider::{EditedBody, RequestBody, RequestDocument, RequestIdentity, identity, named_in_head, session_lines};
+use crate::provider::{
+    BodyEdit, EditedBody, RequestBody, RequestDocument, RequestIdentity, identity, named_in_head, session_lines,
+};
 use crate::store::Store;
 use outgoing::OutgoingBody;
 use rustc_hash::FxHashMap;
@@ -176,13 +178,25 @@ impl Wire {
     /// # Errors
     ///
     /// The store cannot be read, or the body is not that of a request.
-    pub fn session_lines(&self, session: &str, api: RequestApi, body: &[u8]) -> Result<Vec<u8>, WireError> {
+    pub fn session_lines(&self, session: &str, api: RequestApi, body: impl AsRef<[u8]>) -> Result<Vec<u8>, WireError> {
+        match self.logged(session, api, body.as_ref())? {
+            edits if edits.is_empty() => {
+                Ok(session_lines(api, &RequestDocument::new(body.as_ref()).ok_or(WireError::Unreadable)?))
+            }
+            edits => {
+                let changed = EditedBody::new(body.as_ref().len()).with(edits).bytes(body.as_ref());
+                // Of a large body, only one form is in memory.
+                drop(body);
+                Ok(session_lines(api, &RequestDocument::new(&changed).ok_or(WireError::Unreadable)?))
+            }
+        }
+    }
+
+    fn logged(&self, session: &str, api: RequestApi, body: &[u8]) -> Result<Vec<BodyEdit>, WireError> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let document = RequestDocument::new(body).ok_or(WireError::Unreadable)?;
         let parsed = RequestBody::parse(api, &document, &mut sessions.known).ok_or(WireError::Unreadable)?;
-        let edits = rewrite::logged(sessions.line(session, "")?, &parsed);
-        let changed = EditedBody::new(body.len()).with(edits).bytes(body);
-        Ok(session_lines(api, &RequestDocument::new(&changed).ok_or(WireError::Unreadable)?))
+        Ok(rewrite::logged(sessions.line(session, "")?, &parsed))
     }
 
     /// Stores responses whose withheld calls later requests of the line contain.
