@@ -43,6 +43,10 @@ pub struct WindowHunk {
     pub trail: Vec<SentContent>,
     /// The contents in their place.
     pub after: Vec<NewContent>,
+    /// Those of the replaced contents that a client sends again only if it reads the changed session: a request of a running one keeps
+    /// their texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub announced: Vec<SentContent>,
     /// True if no content follows: texts of the system then follow the next prompt.
     #[serde(default)]
     pub is_last: bool,

@@ -180,8 +180,19 @@ impl Requests<'_> {
         let (lead, trail) = self.bounds(start..old.end);
         let sent = |items: &[Item]| items.iter().map(|item| self.sent(item)).collect::<Result<Vec<_>, _>>();
         let (lead, trail) = (sent(&self.old[lead])?, sent(&self.old[trail])?);
+        let announced = self.announced(old.clone(), new.clone()).map(|item| self.sent(item)).collect::<Result<_, _>>()?;
         let after = self.new[new].iter().map(|item| self.new_content(old.clone(), item)).collect::<Result<_, _>>()?;
-        Ok(WindowHunk { anchor, before, occurrence, lead, trail, after, is_last })
+        Ok(WindowHunk { anchor, before, occurrence, lead, trail, after, announced, is_last })
+    }
+
+    /// Returns the old texts that a running client does not send again, of those that no new content has.
+    fn announced(&self, old: Range<usize>, new: Range<usize>) -> impl Iterator<Item = &Item> {
+        let blocks = self.new_blocks(old.clone(), new);
+        let (session, provider) = (self.draft.session(), self.draft.source.provider);
+        let goes =
+            move |number: BlockNumber| provider.announces(&session.blocks[number as usize - 1]) && !blocks.contains(&number);
+        let is_text = |item: &&Item| item.rendered == Some(Rendered::Text);
+        self.old[old].iter().filter(is_text).filter(move |item| item.part.blocks().any(&goes))
     }
 
     /// Returns the contents around some that bound them: they begin and end with a content that the client does not render.

@@ -72,6 +72,12 @@ pub trait Client: Sync {
         false
     }
 
+    /// Returns true if a block tells the model which tools, agents, servers or skills there are, and the client adds it once: again only
+    /// when it reads a session that does not have it.
+    fn announces(&self, _block: &Block) -> bool {
+        false
+    }
+
     /// Returns the tags around a text that the client adds to the conversation by itself; `None` if it uses none.
     fn attachment_tags(&self) -> Option<(&'static str, &'static str)> {
         None

@@ -569,6 +569,7 @@ mod tests {
             lead: vec![content],
             trail: Vec::new(),
             after: contents,
+            announced: vec![content],
             is_last: true,
         };
         let window = WindowChange {
@@ -581,6 +582,7 @@ mod tests {
                     lead: Vec::new(),
                     trail: Vec::new(),
                     after: vec![text],
+                    announced: Vec::new(),
                     is_last: false,
                 },
             ],

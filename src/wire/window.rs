@@ -29,6 +29,8 @@ pub(super) struct Folded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Item {
     piece: Piece,
+    /// Texts before it that changes removed, and that the client sends only once.
+    announced: Vec<Piece>,
     sent: Key,
     /// The forms that it can have in the file of the client, if those differ.
     recorded: Arc<[Key]>,
@@ -43,6 +45,8 @@ struct Conversation<'a> {
     items: Vec<Item>,
     /// The contents of the request that changes removed.
     removed: Vec<Item>,
+    /// Texts that the client sends only once and that no answer follows.
+    announced: Vec<Piece>,
     /// The contents that the client rendered in other words, by their places in the body: the blocks that changes name them by.
     rendered: FxHashMap<(usize, usize), Key>,
 }
@@ -82,13 +86,13 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
         );
     }
     let (then, _) = if before == last { (now.clone(), Vec::new()) } else { start.at(before, body) };
-    let common = now.items.iter().zip(&then.items).take_while(|(now, then)| now.piece == then.piece).count();
+    let (pieces, earlier) = (now.pieces(), then.pieces());
+    let common = pieces.iter().zip(&earlier).take_while(|(now, then)| now == then).count();
     let first = (now.items != then.items).then_some(common);
     let is_folded = known == outcomes.len();
     if now.items == start.items {
         return Folded { edits: None, first, is_folded, unapplied };
     }
-    let pieces: Vec<Piece> = now.items.iter().map(|item| item.piece.clone()).collect();
     let Some(edits) = body.recompose(&pieces) else {
         facts.note(Stage::Condensation, "the changes of the window are left out: the messages of the request have another form");
         let unapplied = outcomes.iter().map(|(operation, _)| *operation).collect();
@@ -110,10 +114,21 @@ impl<'a> Conversation<'a> {
             let element = &body.elements[element];
             let (kind, sent) = element.contents[content];
             let (is_result, is_text) = (kind == BlockKind::ToolResult, matches!(kind, BlockKind::Text | BlockKind::Attachment));
-            Some(Item { sent, recorded: element.recorded(content), is_result, is_text, piece })
+            let recorded = element.recorded(content);
+            Some(Item { sent, recorded, is_result, is_text, piece, announced: Vec::new() })
         };
         let items = body.pieces().into_iter().filter_map(item).collect();
-        Conversation { contents, items, removed: Vec::new(), rendered: FxHashMap::default() }
+        Conversation { contents, items, removed: Vec::new(), announced: Vec::new(), rendered: FxHashMap::default() }
+    }
+
+    /// Returns the contents in order.
+    fn pieces(&self) -> Vec<Piece> {
+        let mut pieces = Vec::with_capacity(self.items.len());
+        for item in &self.items {
+            pieces.extend(item.announced.iter().chain([&item.piece]).cloned());
+        }
+        pieces.extend(self.announced.iter().cloned());
+        pieces
     }
 
     /// Returns the conversation at a point of the log, and the result of each change.
@@ -179,6 +194,7 @@ impl<'a> Conversation<'a> {
                     recorded: Arc::default(),
                     is_result: false,
                     is_text: true,
+                    announced: Vec::new(),
                 },
                 NewContent::Changed(content, text) => {
                     let mut item = self.take(&mut old, content)?;
@@ -192,7 +208,7 @@ impl<'a> Conversation<'a> {
                 }
                 NewContent::Kept(content) => match self.take(&mut old, content) {
                     Some(item) => item,
-                    None if content.rendered == Some(Rendered::Generated) => continue,
+                    None if is_left_out(hunk, place, content) => continue,
                     None => {
                         let is_free = |place: &usize| !restored.contains(place) && self.is(&self.removed[*place], content);
                         let place = (0..self.removed.len()).find(is_free)?;
@@ -202,11 +218,18 @@ impl<'a> Conversation<'a> {
                 },
             });
         }
-        let mut place = 0;
+        let mut number = 0;
         self.removed.retain(|_| {
-            place += 1;
-            !restored.contains(&(place - 1))
+            number += 1;
+            !restored.contains(&(number - 1))
         });
+        let mut announced = Vec::new();
+        for (content, item) in &mut old {
+            announced.append(&mut item.announced);
+            if hunk.announced.contains(content) {
+                announced.extend(text_of(body, item));
+            }
+        }
         self.removed.extend(old.into_iter().map(|(_, item)| item).filter(|item| item.piece.place.is_some()));
         self.removed.sort_by_key(|item| item.piece.place);
         self.end_text(hunk, end, &mut new, body);
@@ -217,7 +240,23 @@ impl<'a> Conversation<'a> {
         self.items.splice(start..end, new);
         let prompt = self.items[new_end..].iter().take_while(|item| item.piece.role == Role::User).count();
         self.items.splice(new_end + prompt..new_end + prompt, late);
+        self.announce(start, announced);
         Some(())
+    }
+
+    /// Adds texts before the first answer from a place on: the client sends them between a prompt and its answer.
+    fn announce(&mut self, start: usize, mut texts: Vec<Piece>) {
+        let is_first = |place: &usize| is_answer(self.items[*place].piece.role) && !is_answer(self.items[*place - 1].piece.role);
+        match (start.max(1)..self.items.len()).find(is_first) {
+            Some(place) => {
+                texts.append(&mut self.items[place].announced);
+                self.items[place].announced = texts;
+            }
+            None => {
+                texts.append(&mut self.announced);
+                self.announced = texts;
+            }
+        }
     }
 
     /// Takes the item that is a content of a hunk; `None` if no item is left that is.
@@ -285,11 +324,21 @@ impl<'a> Conversation<'a> {
     fn aligned(&self, start: usize, contents: &[&SentContent]) -> Option<Vec<Option<usize>>> {
         let mut next = start;
         let mut items = Vec::new();
+        let mut is_after_result = false;
         for content in contents {
             let item = self.items.get(next)?;
             let is_here = self.is(item, content) || is_rendered_as(item, content);
-            if !is_here && content.rendered != Some(Rendered::Generated) {
+            let can_be_left_out = match content.rendered {
+                Some(Rendered::Generated) => true,
+                // The client joins it to the result if that no longer loads a tool.
+                Some(Rendered::Text) => is_after_result,
+                Some(Rendered::Result) | None => false,
+            };
+            if !is_here && !can_be_left_out {
                 return None;
+            }
+            if content.rendered != Some(Rendered::Generated) {
+                is_after_result = content.rendered == Some(Rendered::Result) || is_after_result && !is_here;
             }
             items.push(is_here.then_some(next));
             next += usize::from(is_here);
@@ -308,6 +357,21 @@ impl<'a> Conversation<'a> {
     fn rendered_as(&self, item: &Item) -> Option<Key> {
         self.rendered.get(&item.piece.place?).copied()
     }
+}
+
+/// Returns true if the client left out a content, or joined it to the one before.
+fn is_left_out(hunk: &WindowHunk, place: &Place, content: &SentContent) -> bool {
+    let before = hunk.before.iter().zip(&place.before);
+    content.rendered == Some(Rendered::Generated) || before.into_iter().any(|(before, item)| before == content && item.is_none())
+}
+
+/// Returns a text as a new one: what it followed may come later by now.
+fn text_of(body: &RequestBody<'_>, item: &Item) -> Option<Piece> {
+    let text = match (&item.piece.text, item.piece.place) {
+        (Some(text), _) => text.clone(),
+        (None, place) => place.and_then(|(element, content)| body.text(element, content))?.into(),
+    };
+    Some(Piece { role: item.piece.role, place: None, text: Some(text) })
 }
 
 fn is_answer(role: Role) -> bool {
@@ -360,7 +424,7 @@ mod tests {
             vec![sent(Role::User, "ask", None), sent(Role::Assistant, "one", None), note, sent(Role::Assistant, "two", None)];
         let after = vec![NewContent::Text(Role::User, "digest".to_owned())];
         let (lead, trail) = (Vec::new(), Vec::new());
-        let hunk = WindowHunk { anchor: None, before, occurrence: 0, lead, trail, after, is_last: false };
+        let hunk = WindowHunk { anchor: None, before, occurrence: 0, lead, trail, after, announced: Vec::new(), is_last: false };
         let window = WindowChange { hunks: vec![hunk], ..WindowChange::default() };
         let operation = ContentOperation { id: 1, point: None, edits: Vec::new(), window: Some(window) };
         let contents = Contents::new(&[operation], &|_| None);
@@ -373,6 +437,36 @@ mod tests {
         let body = RequestBody::parse(RequestApi::Messages, &document, &mut KnownElements::default()).unwrap();
         let (conversation, outcomes) = Conversation::new(&contents, &body).at(1, &body);
         (outcomes[0].1, conversation.items.len())
+    }
+
+    #[test]
+    fn a_text_that_the_client_joins_to_a_result_before_it_is_left_out() {
+        let outcome = |results: &str| {
+            let body = format!(
+                r#"{{"messages":[{{"role":"user","content":"ask"}},{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"Load","input":{{}}}}]}},{{"role":"user","content":[{results}]}},{{"role":"assistant","content":"two"}}]}}"#
+            );
+            let document = RequestDocument::new(body.as_bytes()).unwrap();
+            let body = RequestBody::parse(RequestApi::Messages, &document, &mut KnownElements::default()).unwrap();
+            let call = SentContent { sent: body.elements[1].contents[0].1, ..sent(Role::Assistant, "", None) };
+            let (result, note) = (Some(Rendered::Result), Some(Rendered::Text));
+            let made = sent(Role::User, "Loaded.", Some(Rendered::Generated));
+            let results = [sent(Role::User, "names", result), made, sent(Role::User, "note", note)];
+            let before = [&[sent(Role::User, "ask", None), call][..], &results, &[sent(Role::Assistant, "two", None)]].concat();
+            let after = vec![NewContent::Text(Role::User, "digest".to_owned())];
+            let (lead, trail) = (Vec::new(), Vec::new());
+            let announced = Vec::new();
+            let hunk = WindowHunk { anchor: None, before, occurrence: 0, lead, trail, after, announced, is_last: false };
+            let window = WindowChange { hunks: vec![hunk], ..WindowChange::default() };
+            let operation = ContentOperation { id: 1, point: None, edits: Vec::new(), window: Some(window) };
+            let contents = Contents::new(&[operation], &|_| None);
+            let (_, outcomes) = Conversation::new(&contents, &body).at(1, &body);
+            outcomes[0].1
+        };
+        let result = r#"{"type":"tool_result","tool_use_id":"t","content":"names"}"#;
+        let text = r#"{"type":"text","text":"note"}"#;
+        assert_eq!(outcome(&[result, text].join(",")), Outcome::Applied);
+        assert_eq!(outcome(&result.replace("names", "names and note")), Outcome::Applied);
+        assert_eq!(outcome(text), Outcome::Unknown, "the result is missing");
     }
 
     #[test]

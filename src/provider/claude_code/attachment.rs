@@ -60,6 +60,14 @@ pub(super) fn is_announced(block: &Block) -> bool {
     block.kind == BlockKind::Attachment && !block.label.contains("memor")
 }
 
+/// Types that list what the model can call. The client sends each list once, and later only what changed in it.
+const LISTS: &[&str] = &["agent_listing_delta", "deferred_tools_delta", "mcp_instructions_delta", "skill_listing"];
+
+/// Returns true if an attachment lists what the model can call.
+pub(super) fn is_list(block: &Block) -> bool {
+    block.kind == BlockKind::Attachment && LISTS.contains(&&*block.label)
+}
+
 /// Types that list tools and instructions of MCP servers.
 const MCP: &[&str] = &["deferred_tools_delta", "mcp_instructions_delta"];
 /// Types with skills.

@@ -148,6 +148,10 @@ impl Client for ClaudeCode {
         attachment::is_announced(block)
     }
 
+    fn announces(&self, block: &Block) -> bool {
+        attachment::is_list(block)
+    }
+
     fn attachment_tags(&self) -> Option<(&'static str, &'static str)> {
         Some(("<system-reminder>\n", "\n</system-reminder>"))
     }

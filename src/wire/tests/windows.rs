@@ -137,6 +137,22 @@ fn compress(draft: &mut Draft<'_>, name: &str) -> Result<(), PlanError> {
     }
 }
 
+/// Returns the contents of a request that a plan removes from the window and that a running client does not send again.
+fn announced(plan: &Plan, request: &[(Role, BlockKind, String)]) -> Vec<(Role, BlockKind, String)> {
+    let hunks = plan.window.iter().flat_map(|window| &window.hunks);
+    let keys: Vec<Key> = hunks.flat_map(|hunk| &hunk.announced).map(|content| content.sent).collect();
+    request.iter().filter(|(_, _, text)| keys.contains(&Key::from_bytes(text.as_bytes()))).cloned().collect()
+}
+
+/// Removes contents from a request that has each of them.
+fn without(contents: &mut Vec<(Role, BlockKind, String)>, removed: &[(Role, BlockKind, String)], name: &str) {
+    for content in removed {
+        // A text that is written again is a text, whatever it was.
+        let place = contents.iter().position(|(role, _, text)| (role, text) == (&content.0, &content.2));
+        contents.remove(place.unwrap_or_else(|| panic!("{name}: {content:?} is gone")));
+    }
+}
+
 fn check_equal(contents: &[(Role, BlockKind, String)], expected: &[(Role, BlockKind, String)], name: &str) {
     let first = (0..contents.len().max(expected.len())).find(|place| contents.get(*place) != expected.get(*place));
     let [found, wanted] = [contents, expected].map(|all| first.and_then(|place| all.get(place)));
@@ -147,19 +163,27 @@ fn check_equal(contents: &[(Role, BlockKind, String)], expected: &[(Role, BlockK
 fn check(name: &str, file: File, changes: &[Change<'_>]) -> usize {
     let (place, provider) = (Place::new(), file.provider);
     let mut files = vec![file];
+    // The lists that requests keep of a client that has read the session after a number of changes.
+    let mut lists: Vec<Vec<(Role, BlockKind, String)>> = vec![Vec::new()];
     for change in changes {
         let last = files.last().unwrap();
         let Some(plan) = last.plan(change) else { continue };
         place.log(provider.name(), &plan);
         let next = last.after(&plan);
+        let more = announced(&plan, &contents(provider, &last.request()));
+        lists.iter_mut().for_each(|lists| lists.extend(more.iter().cloned()));
+        lists.push(Vec::new());
         files.push(next);
         let expected = contents(provider, &files.last().unwrap().request());
         for (read, file) in files.iter().enumerate() {
             let request = file.request();
             let sent = place.sent(provider, &request);
             let name = format!("{name}: change {} of a client that has read {read}", files.len() - 1);
-            check_equal(&contents(provider, &sent), &expected, &name);
-            check_equal(&contents(provider, &place.sent(provider, &sent)), &expected, &format!("{name}: again"));
+            for (request, name) in [(place.sent(provider, &sent), format!("{name}: again")), (sent, name)] {
+                let mut found = contents(provider, &request);
+                without(&mut found, &lists[read], &name);
+                check_equal(&found, &expected, &name);
+            }
         }
     }
     // All of it is undone: a client that has read none of the changes sends the original again.
@@ -261,10 +285,55 @@ fn contents_that_the_client_renders_in_other_words_are_recognized() {
             for (_, kind, text) in expected.iter_mut().filter(|(_, _, text)| !written.contains(text)) {
                 *text = other_words(*kind, text).unwrap_or_else(|| text.clone());
             }
-            let sent = contents(provider, &log.sent(provider, &request));
+            let mut sent = contents(provider, &log.sent(provider, &request));
+            let mut lists = announced(&plan, &contents(provider, &file.request()));
+            for (_, kind, text) in &mut lists {
+                *text = other_words(*kind, text).unwrap_or_else(|| text.clone());
+            }
+            without(&mut sent, &lists, &path.display().to_string());
             check_equal(&sent, &expected, &format!("{} {place}", path.display()));
             counts[place] += 1;
         }
     }
     assert!(counts.iter().all(|count| *count > 1), "{counts:?}");
+}
+
+#[test]
+fn lists_that_a_client_sends_once_stay_through_a_fold() {
+    let row = |uuid: &str, parent: &str, kind: &str, rest: &str| {
+        let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{kind}","uuid":"{uuid}","sessionId":"s","version":"2.1.330","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z",{rest}}}"#
+        ) + "\n"
+    };
+    let ask = |uuid: &str, parent: &str, text: &str| {
+        row(uuid, parent, "user", &format!(r#""message":{{"role":"user","content":"{text}"}}"#))
+    };
+    let answer = |uuid: &str, parent: &str, text: &str| {
+        let message = format!(
+            r#""message":{{"id":"m{uuid}","type":"message","role":"assistant","model":"claude-opus-4-6","stop_reason":"end_turn","content":[{{"type":"text","text":"{text}"}}],"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
+        );
+        row(uuid, parent, "assistant", &message)
+    };
+    let tools =
+        r#""attachment":{"type":"deferred_tools_delta","addedNames":["WebFetch"],"addedLines":["WebFetch"],"removedNames":[]}"#;
+    let bytes = [
+        ask("a1", "", "one"),
+        answer("a2", "a1", "first"),
+        ask("a3", "a2", "two"),
+        row("a4", "a3", "attachment", tools),
+        answer("a5", "a4", "second"),
+        ask("a6", "a5", "three"),
+        answer("a7", "a6", "third"),
+        ask("a8", "a7", "four"),
+        answer("a9", "a8", "fourth"),
+    ]
+    .concat();
+    let second: Change<'_> = &|draft| draft.fold(2..=2, "A summary of the second turn.");
+    let third: Change<'_> = &|draft| draft.fold(3..=3, "A summary of the third turn.");
+    let file = || File::new(by_name("claude-code"), bytes.clone().into_bytes());
+    assert_eq!(check("lists", file(), &[second, third]), 2);
+    let plan = file().plan(second).unwrap();
+    let lists = announced(&plan, &contents(file().provider, &file().request()));
+    assert!(lists.len() == 1 && lists[0].2.contains("WebFetch"), "{lists:?}");
 }
