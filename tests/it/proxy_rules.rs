@@ -144,6 +144,15 @@ fn a_budget_is_kept_in_one_go() {
 }
 
 #[test]
+fn a_budget_below_what_must_stay_is_approached_as_far_as_it_goes() {
+    let client = Client::new("[budget]\ntokens = 2000\n[pipeline]\nmanifest = false\nbudget = true\n", USUAL);
+    client.send(&["again"]);
+    client.until_noted("budget", "operation 1: compress --budget");
+    let log = client.log();
+    assert!(log.len() == 1 && !log[0].starts_with("policy: compress --budget 1600"), "{log:?}");
+}
+
+#[test]
 fn a_change_waits_until_the_cache_has_expired() {
     let settings = "[pipeline]\nmanifest = false\ncondense = true\npay_back_turns = 0\ncache_seconds = 3\n";
     let client = Client::new(settings, USUAL);

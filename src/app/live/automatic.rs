@@ -9,7 +9,7 @@ use crate::commands::compress::{Arguments, Budget};
 use crate::engine::{self, AutomaticFacts, AutomaticRule, EditFacts, EditPrice, LastAutomatic, Verdict};
 use crate::model::OperationId;
 use crate::wire::Stage;
-use crate::workspace::{Aim, Found, Workspace};
+use crate::workspace::{Aim, Found, PlanError, Workspace};
 use std::path::Path;
 
 /// The end of the command in the log.
@@ -60,10 +60,11 @@ pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automati
         ..Automatic::default()
     };
     for (rule, _) in rules.into_iter().filter(|(_, is_on)| *is_on) {
-        let note = match facts(&env, &workspace, rule, moment)?.verdict() {
+        let (request, planned) = plan(&env, &workspace, rule)?;
+        let note = match facts(&env, &workspace, rule, planned, moment).verdict() {
             Verdict::Wait(reason) => reason,
             Verdict::Act(reason) => {
-                let acted = act(&env, &workspace, &found, rule);
+                let acted = act(&env, &found, &request);
                 automatic.has_changed = matches!(acted, Ok((_, Some(_))));
                 match acted {
                     Ok((line, Some(operation))) => format!("operation {operation}: {line}, because {reason}"),
@@ -98,23 +99,51 @@ fn lifetime(env: &Env, workspace: &Workspace<'_>) -> i64 {
     set.unwrap_or_else(|| workspace.cache_milliseconds())
 }
 
-fn facts(env: &Env, workspace: &Workspace<'_>, rule: AutomaticRule, moment: Moment) -> Result<AutomaticFacts, CommandError> {
-    let reading = &workspace.reading;
-    let aim = match rule {
-        AutomaticRule::Condense => Some(Aim::Preset(env.rules.preset)),
-        AutomaticRule::Budget => target(env, workspace).map(Aim::Tokens),
+/// Returns the request of a rule, and the price of its change; `None` if it would change nothing.
+fn plan(env: &Env, workspace: &Workspace<'_>, rule: AutomaticRule) -> Result<(Request, Option<EditPrice>), CommandError> {
+    let of_budget = |tokens| Request::Compress(Arguments { budget: Some(Budget::Tokens(tokens)), ..Arguments::default() });
+    let Some(tokens) = target(env, workspace).filter(|_| rule == AutomaticRule::Budget) else {
+        return Ok(match rule {
+            AutomaticRule::Condense => (Wanted::Stale.request(), forecast_of(env, workspace, Aim::Preset(env.rules.preset))?),
+            AutomaticRule::Budget => (Wanted::Budget.request(), None),
+        });
     };
-    let planned = aim.map(|aim| forecast_of(env, workspace, aim)).transpose()?.flatten();
+    match forecast_of(env, workspace, Aim::Tokens(tokens)) {
+        // As far as it goes: what must stay can be more than the target.
+        Err(error) => match smallest(&error) {
+            Some(tokens) => Ok((of_budget(tokens), forecast_of(env, workspace, Aim::Tokens(tokens))?)),
+            None => Err(error),
+        },
+        planned => Ok((of_budget(tokens), planned?)),
+    }
+}
+
+/// Returns the smallest window that can be reached, if a budget is below it.
+fn smallest(error: &CommandError) -> Option<u64> {
+    match error.source.downcast_ref::<PlanError>() {
+        Some(PlanError::Budget { smallest, .. }) => Some(*smallest),
+        _ => None,
+    }
+}
+
+fn facts(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    rule: AutomaticRule,
+    planned: Option<EditPrice>,
+    moment: Moment,
+) -> AutomaticFacts {
+    let reading = &workspace.reading;
     let last = LastAutomatic::find(&workspace.history, SOURCE);
     let since =
         |last: LastAutomatic| reading.turns.iter().filter(|turn| turn.timestamp.is_some_and(|time| time > last.time)).count();
-    Ok(AutomaticFacts {
+    AutomaticFacts {
         rule,
         price: planned.map(|planned| price_now(env, workspace, &planned, moment)),
         last,
         turns_since: last.map_or(0, since),
         pay_back_turns: f64::from(env.automatic.pay_back_turns),
-    })
+    }
 }
 
 /// Returns the tokens to which the window is shortened; `None` if it is within its budget.
@@ -139,21 +168,9 @@ fn price_now(env: &Env, workspace: &Workspace<'_>, planned: &EditPrice, moment: 
     engine::price(&facts, &env.prices)
 }
 
-/// Executes the change of a rule. Returns its command, and the operation if it changed anything.
-fn act(
-    env: &Env,
-    workspace: &Workspace<'_>,
-    found: &Found,
-    rule: AutomaticRule,
-) -> Result<(String, Option<OperationId>), CommandError> {
-    let request = match (rule, target(env, workspace)) {
-        (AutomaticRule::Condense, _) => Wanted::Stale.request(),
-        (AutomaticRule::Budget, None) => Wanted::Budget.request(),
-        (AutomaticRule::Budget, Some(tokens)) => {
-            Request::Compress(Arguments { budget: Some(Budget::Tokens(tokens)), ..Arguments::default() })
-        }
-    };
-    let change = carry_out(env, found, &request, false, SOURCE)?;
+/// Executes the request of a rule. Returns its command, and the operation if it changed anything.
+fn act(env: &Env, found: &Found, request: &Request) -> Result<(String, Option<OperationId>), CommandError> {
+    let change = carry_out(env, found, request, false, SOURCE)?;
     Ok((request.line(), change.operation))
 }
 
