@@ -9,6 +9,7 @@ mod history;
 mod key;
 mod keywords;
 pub mod limits;
+mod memory;
 mod operation;
 mod proposal;
 mod reply;
@@ -30,6 +31,10 @@ pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use key::Key;
 pub use keywords::Keywords;
+pub use memory::{
+    Candidate, FileChange, Memory, MemoryActor, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryOperation, MemoryScope,
+    MemoryState, Sighting,
+};
 pub use operation::{
     Actor, Address, BlockChange, BlockEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
     OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
