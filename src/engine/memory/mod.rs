@@ -1,6 +1,9 @@
 //! Memories: the form of their files, and what becomes of them when new candidates arrive.
 
 pub mod markdown;
+pub mod merge;
+pub mod topic;
 pub mod words;
 
 pub use markdown::{Document, DocumentError};
+pub use merge::{Change, ChangeKind, MergeFacts, merge};
