@@ -12,6 +12,7 @@ mod export;
 mod forget;
 mod history;
 mod live;
+mod memories;
 mod packed;
 mod proposals;
 mod requests;
