@@ -1,0 +1,294 @@
+//! Composes the part of memory that a session needs, within a budget: the user's words first, then what failed, how work is done here,
+//! and where.
+
+use super::intent::Intent;
+use super::layout::{Folder, folders};
+use super::project::{ProjectWork, Ranked};
+use super::words::first_line;
+use crate::engine::content::keywords::is_stop_word;
+use crate::engine::content::terms;
+use crate::model::{Memory, MemoryKind, MemoryState};
+use rustc_hash::FxHashSet;
+
+/// Characters of a token: an estimate, as the model of the next session is not known.
+pub const TOKEN_CHARACTERS: usize = 4;
+
+/// The input of a composition.
+pub struct ComposeInput<'a> {
+    /// The memories, of the project and of the user.
+    pub memories: &'a [Memory],
+    /// The work of the sessions of the project.
+    pub work: &'a ProjectWork<'a>,
+    /// The prompt; empty at the start of a session.
+    pub prompt: &'a str,
+    /// The intent of the prompt.
+    pub intent: Intent,
+    /// Returns digests of earlier sessions that match the prompt, in at most this many characters.
+    pub digests: &'a dyn Fn(usize) -> String,
+    /// True if the digests are wanted even if the rest of memory needs the room: the prompt asks for something in earlier sessions.
+    pub budget_tokens: usize,
+}
+
+/// A part of the composed text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Rules,
+    Failures,
+    Procedures,
+    Commands,
+    Files,
+    Agent,
+    Digests,
+}
+
+/// The shares of the sections, in percent, at some budgets in characters; between them they are interpolated. What a section does not
+/// need is left to those after it.
+const SHARES: &[(usize, &[(Section, usize)])] = &[
+    (
+        600,
+        &[
+            (Section::Failures, 22),
+            (Section::Procedures, 36),
+            (Section::Rules, 0),
+            (Section::Agent, 0),
+            (Section::Commands, 4),
+            (Section::Files, 38),
+            (Section::Digests, 0),
+        ],
+    ),
+    (
+        2000,
+        &[
+            (Section::Failures, 13),
+            (Section::Procedures, 16),
+            (Section::Rules, 28),
+            (Section::Agent, 1),
+            (Section::Commands, 8),
+            (Section::Files, 34),
+            (Section::Digests, 0),
+        ],
+    ),
+    (
+        6000,
+        &[
+            (Section::Failures, 11),
+            (Section::Procedures, 10),
+            (Section::Rules, 34),
+            (Section::Agent, 3),
+            (Section::Commands, 8),
+            (Section::Files, 30),
+            (Section::Digests, 4),
+        ],
+    ),
+    (
+        8000,
+        &[
+            (Section::Failures, 6),
+            (Section::Procedures, 6),
+            (Section::Rules, 14),
+            (Section::Agent, 2),
+            (Section::Commands, 4),
+            (Section::Files, 14),
+            (Section::Digests, 54),
+        ],
+    ),
+];
+
+/// How the intent of the prompt moves the shares, in percent of each.
+fn preference(intent: Intent, section: Section) -> usize {
+    match (intent, section) {
+        (Intent::Operational, Section::Failures | Section::Commands) => 130,
+        (Intent::Factual, Section::Rules | Section::Files) => 120,
+        (Intent::Procedural, Section::Procedures) => 130,
+        (Intent::Introspective, Section::Agent) => 1000,
+        _ => 100,
+    }
+}
+
+/// Returns the composed text: headings, and whole lines with their sources; empty if there is nothing to tell.
+pub fn compose(input: &ComposeInput<'_>) -> String {
+    let budget = input.budget_tokens.saturating_mul(TOKEN_CHARACTERS);
+    let mut composer = Composer { input, text: String::new(), left: budget, told: FxHashSet::default() };
+    let shares = shares(budget, input.intent);
+    let mut spare = 0;
+    for (section, share) in shares {
+        let room = (share + spare).min(composer.left);
+        let used = composer.section(section, room);
+        spare = room.saturating_sub(used);
+    }
+    composer.text
+}
+
+/// Returns the room of each section in characters, in the order in which they are printed.
+fn shares(budget: usize, intent: Intent) -> Vec<(Section, usize)> {
+    let after = SHARES.iter().position(|(at, _)| *at >= budget).unwrap_or(SHARES.len() - 1);
+    let (high, low) = (SHARES[after], SHARES[after.saturating_sub(1)]);
+    let weight = match high.0.checked_sub(low.0) {
+        Some(span @ 1..) if budget < high.0 => (budget.saturating_sub(low.0)) as f64 / span as f64,
+        _ => 1.0,
+    };
+    let percent = |((section, low), (_, high)): (&(Section, usize), &(Section, usize))| {
+        let share = *low as f64 * (1.0 - weight) + *high as f64 * weight;
+        (*section, share * preference(intent, *section) as f64)
+    };
+    let percents: Vec<(Section, f64)> = low.1.iter().zip(high.1).map(percent).collect();
+    let all: f64 = percents.iter().map(|(_, share)| share).sum();
+    percents.into_iter().map(|(section, share)| (section, (share / all * budget as f64) as usize)).collect()
+}
+
+struct Composer<'a> {
+    input: &'a ComposeInput<'a>,
+    text: String,
+    left: usize,
+    /// Commands that were printed.
+    told: FxHashSet<String>,
+}
+
+impl Composer<'_> {
+    /// Adds a section in at most `room` characters. Returns the characters that it takes.
+    fn section(&mut self, section: Section, room: usize) -> usize {
+        let lines = match section {
+            Section::Rules => self.rules(room),
+            Section::Failures => self.memories(room, &[MemoryKind::Resolution, MemoryKind::Environment, MemoryKind::Mistake]),
+            Section::Agent => self.memories(room, &[MemoryKind::Capability, MemoryKind::Performance]),
+            Section::Procedures => self.procedures(room),
+            Section::Commands => self.commands(room),
+            Section::Files => self.files(room),
+            Section::Digests => self.digests(room),
+        };
+        if lines.is_empty() {
+            return 0;
+        }
+        let mut added = format!("{}\n", heading(section));
+        for line in lines {
+            added.push_str(&line);
+            added.push('\n');
+        }
+        let used = added.chars().count();
+        self.left = self.left.saturating_sub(used);
+        self.text.push_str(&added);
+        used
+    }
+
+    /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
+    fn of_kinds(&self, kinds: &[MemoryKind]) -> Vec<&Memory> {
+        let is_wanted = |memory: &&Memory| kinds.contains(&memory.kind) && !memory.state.is_retired();
+        let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();
+        let order = |memory: &Memory| (memory.state == MemoryState::Active, memory.sessions.min(9), memory.last_seen);
+        found.sort_by(|one, other| order(other).cmp(&order(one)));
+        found
+    }
+
+    fn memories(&self, room: usize, kinds: &[MemoryKind]) -> Vec<String> {
+        fit(self.of_kinds(kinds).into_iter().map(line), room)
+    }
+
+    /// Returns what the user said: what the prompt is about first, then the newest.
+    fn rules(&self, room: usize) -> Vec<String> {
+        let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
+        let mut found = self.of_kinds(&kinds);
+        let prompt = words(self.input.prompt);
+        let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
+        let order = |memory: &Memory| (memory.state == MemoryState::Active, about(memory).min(4), memory.last_seen);
+        found.sort_by_cached_key(|memory| std::cmp::Reverse(order(memory)));
+        // What the agent had done before is in the file.
+        fit(found.into_iter().map(|memory| line_of(memory, first_line(&memory.text))), room)
+    }
+
+    fn procedures(&mut self, room: usize) -> Vec<String> {
+        let found = self.of_kinds(&[MemoryKind::Procedure]);
+        // The arrows mark the commands already.
+        let lines = fit(found.into_iter().map(|memory| line(memory).replace('`', "")), room);
+        for text in &lines {
+            self.told.extend(steps(text));
+        }
+        lines
+    }
+
+    /// Returns the commands that no procedure names, as one line.
+    fn commands(&self, room: usize) -> Vec<String> {
+        let commands = self.input.work.commands();
+        let wanted = commands.iter().map(|command| command.name).filter(|name| !self.told.contains(*name));
+        let mut left = room.saturating_sub(heading(Section::Commands).len() + 3);
+        let mut names = Vec::new();
+        for name in wanted {
+            let cost = name.chars().count() + 2;
+            if cost <= left {
+                left -= cost;
+                names.push(name);
+            }
+        }
+        if names.is_empty() { Vec::new() } else { vec![format!("- {}", names.join(", "))] }
+    }
+
+    fn files(&self, room: usize) -> Vec<String> {
+        let files = self.input.work.files();
+        let unnamed = files.iter().filter(|file| !self.is_named(file)).map(|file| (file.name, file.worth));
+        // Each line has a mark and a line feed.
+        let folders = folders(unnamed, room.saturating_sub(heading(Section::Files).len() + 1));
+        folders.iter().map(Folder::line).map(|line| format!("- {line}")).collect()
+    }
+
+    /// Returns true if the prompt names a file already.
+    fn is_named(&self, file: &Ranked<'_>) -> bool {
+        let name = file.name.rsplit('/').next().unwrap_or(file.name);
+        self.input.prompt.contains(name)
+    }
+
+    fn digests(&self, room: usize) -> Vec<String> {
+        let room = room.saturating_sub(heading(Section::Digests).len() + 1);
+        (self.input.digests)(room).lines().map(str::to_owned).collect()
+    }
+}
+
+/// Returns the heading of a section.
+fn heading(section: Section) -> &'static str {
+    match section {
+        Section::Rules => "What the user said in earlier sessions:",
+        Section::Failures => "What failed here, and what works:",
+        Section::Procedures => "Usual order of commands here:",
+        Section::Commands => "Other commands used here:",
+        Section::Files => "Files used most, by folder:",
+        Section::Agent => "Limits of tools here:",
+        Section::Digests => "From earlier sessions:",
+    }
+}
+
+/// Returns a memory as one line with its source.
+fn line(memory: &Memory) -> String {
+    line_of(memory, &memory.text)
+}
+
+fn line_of(memory: &Memory, text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if memory.is_by_hand() { format!("- {text}") } else { format!("- {text} [{}]", memory.id) }
+}
+
+/// Returns the commands of a printed procedure.
+fn steps(line: &str) -> impl Iterator<Item = String> + '_ {
+    let line = line.trim_start_matches("- ");
+    line.split(" → ").map(|step| step.split(" [").next().unwrap_or(step).to_owned())
+}
+
+/// Returns the first lines that have room, whole.
+fn fit(lines: impl Iterator<Item = String>, room: usize) -> Vec<String> {
+    let mut left = room.saturating_sub(LONGEST_HEADING);
+    let mut kept = Vec::new();
+    for line in lines {
+        let cost = line.chars().count() + 1;
+        if cost <= left {
+            left -= cost;
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+/// Characters of the longest heading, with its line feed.
+const LONGEST_HEADING: usize = 40;
+
+/// Returns the content words of a text, as hashes.
+fn words(text: &str) -> FxHashSet<u32> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 2);
+    words.map(str::to_lowercase).filter(|word| !is_stop_word(word)).map(|word| terms::hash(&word)).collect()
+}

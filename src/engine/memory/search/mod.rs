@@ -1,0 +1,7 @@
+//! Search in earlier sessions: documents, ranking, digests.
+
+mod index;
+mod names;
+mod words;
+
+pub use index::{DocumentKind, Documents, RowName, SearchDocument};
