@@ -1,11 +1,12 @@
 //! The facts of session files: each row is read once, and what was read is in the index.
 
+use super::place::MemoryProject;
 use super::reading::TracePosition;
 use crate::engine::memory::{Documents, SessionFacts};
 use crate::fsio::{Disk, Identity, read_range};
-use crate::provider::{ProviderAdapter, conventions};
+use crate::provider::{Places, ProviderAdapter, conventions};
 use crate::store::{IndexedFile, MemoryIndex};
-use crate::workspace::Found;
+use crate::workspace::{Found, find_all, find_in_folder, stated};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader};
@@ -62,6 +63,36 @@ pub fn learn_sessions(
     sessions
 }
 
+/// Returns the sessions of a project, without those of subagents: those whose working directory is the root of the project or below it, and
+/// those in its folder of sessions.
+pub fn sessions_of(
+    disk: &dyn Disk,
+    places: &Places,
+    index: &MemoryIndex,
+    project: &MemoryProject,
+    skipped: &mut dyn FnMut(&Path, io::Error),
+) -> Vec<(Found, Identity)> {
+    let directories = index.directories();
+    let is_inside = |found: &Found| {
+        let folder = project.sessions.as_ref().is_some_and(|folder| found.path.starts_with(folder));
+        let may_be = || {
+            let own = found.provider.project_directory(Path::new(""), &project.root);
+            let own = own.map(|own| own.to_string_lossy().into_owned());
+            found.location.project.is_empty() || own.is_none_or(|own| found.location.project.starts_with(&own))
+        };
+        let directory = || directories.get(&found.path).cloned().or_else(|| stated(disk, found));
+        folder || may_be() && directory().is_some_and(|directory| directory.starts_with(&project.root))
+    };
+    let mut found = find_all(disk, places, skipped);
+    found.retain(|(found, _)| !found.location.subagent && is_inside(found));
+    if let Some(folder) = &project.sessions
+        && found.is_empty()
+    {
+        found = find_in_folder(disk, folder, usize::MAX);
+    }
+    found
+}
+
 /// Returns the search documents of a session file, as of the last time when it was learned; none if the index is not available.
 pub fn documents(index: &MemoryIndex, path: &Path) -> Documents {
     index.documents(path).and_then(|bytes| postcard::from_bytes(&bytes).ok()).unwrap_or_default()
@@ -87,7 +118,7 @@ fn learn_session(disk: &dyn Disk, index: &MemoryIndex, found: &Found, identity: 
     if let (Ok(facts), Ok(documents), Ok(probe)) =
         (postcard::to_stdvec(&read), postcard::to_stdvec(&documents), probe(disk, &found.path, end))
     {
-        index.remember(&found.path, &IndexedFile { identity, end, probe, facts }, &documents);
+        index.remember(&found.path, &IndexedFile { identity, end, probe, directory: read.facts.directory.clone(), facts }, &documents);
     }
     Ok(read.facts)
 }

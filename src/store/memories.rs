@@ -49,10 +49,10 @@ impl Store {
     /// The store cannot be written.
     pub fn abort_memories(&self, number: u32) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        let sql = "DELETE FROM memory_operations WHERE number = ?1 AND state = ?2";
-        if transaction.execute(sql, params![number, PREPARED])? > 0 {
-            transaction.execute("DELETE FROM memory_changes WHERE operation = ?1", [number])?;
-        }
+        let sql = "DELETE FROM memory_changes WHERE operation IN
+                   (SELECT number FROM memory_operations WHERE number = ?1 AND state = ?2)";
+        transaction.execute(sql, params![number, PREPARED])?;
+        transaction.execute("DELETE FROM memory_operations WHERE number = ?1 AND state = ?2", params![number, PREPARED])?;
         transaction.commit()?;
         Ok(())
     }

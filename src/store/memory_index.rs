@@ -4,7 +4,8 @@
 
 use crate::fsio::Identity;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ const TABLES: &str = "
         identity BLOB NOT NULL,
         end INTEGER NOT NULL,
         probe INTEGER NOT NULL,
+        directory TEXT NOT NULL,
         facts BLOB NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE documents (path TEXT PRIMARY KEY, content BLOB NOT NULL);
@@ -43,6 +45,8 @@ pub struct IndexedFile {
     pub end: u64,
     /// A hash of samples of that part.
     pub probe: u64,
+    /// The working directory of the session.
+    pub directory: String,
     /// The facts, serialized.
     pub facts: Vec<u8>,
 }
@@ -66,15 +70,25 @@ impl MemoryIndex {
     /// Returns what is indexed of a session file.
     pub fn file(&self, path: &Path) -> Option<IndexedFile> {
         let path = path.to_str()?;
-        let sql = "SELECT identity, end, probe, facts FROM files WHERE path = ?1";
-        let (identity, end, probe, facts): (Vec<u8>, i64, i64, Vec<u8>) = self
+        let sql = "SELECT identity, end, probe, directory, facts FROM files WHERE path = ?1";
+        let (identity, end, probe, directory, facts): (Vec<u8>, i64, i64, String, Vec<u8>) = self
             .with(|db| {
-                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
                 db.prepare_cached(sql)?.query_row([path], row).optional()
             })
             .flatten()?;
         let identity = postcard::from_bytes(&identity).ok()?;
-        Some(IndexedFile { identity, end: end.unsigned_abs(), probe: probe.cast_unsigned(), facts })
+        Some(IndexedFile { identity, end: end.unsigned_abs(), probe: probe.cast_unsigned(), directory, facts })
+    }
+
+    /// Returns the working directories of the indexed session files.
+    pub fn directories(&self) -> HashMap<PathBuf, PathBuf> {
+        let read = self.with(|db| {
+            let mut select = db.prepare_cached("SELECT path, directory FROM files")?;
+            let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            rows.map(|row| row.map(|(path, directory)| (path.into(), directory.into()))).collect()
+        });
+        read.unwrap_or_default()
     }
 
     /// Returns the search documents of a session file, serialized.
@@ -89,11 +103,12 @@ impl MemoryIndex {
         let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(&file.identity)) else { return };
         self.with(|db| {
             let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+            transaction.prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(params![
                 path,
                 identity,
                 file.end as i64,
                 file.probe.cast_signed(),
+                file.directory,
                 file.facts
             ])?;
             transaction.prepare_cached("INSERT OR REPLACE INTO documents VALUES (?1, ?2)")?.execute(params![path, documents])?;
@@ -136,7 +151,8 @@ mod tests {
     use super::*;
 
     fn file(facts: &[u8]) -> IndexedFile {
-        IndexedFile { identity: Identity { bytes: 7, ..Identity::default() }, end: 7, probe: u64::MAX, facts: facts.to_vec() }
+        let identity = Identity { bytes: 7, ..Identity::default() };
+        IndexedFile { identity, end: 7, probe: u64::MAX, directory: "/w".to_owned(), facts: facts.to_vec() }
     }
 
     #[test]
@@ -147,6 +163,7 @@ mod tests {
         let index = MemoryIndex::open(directory.path());
         assert_eq!(index.file(path), Some(file(b"one")));
         assert_eq!(index.documents(path).as_deref(), Some(b"words" as &[u8]));
+        assert_eq!(index.directories()[path], Path::new("/w"));
         index.remember(path, &file(b"two"), b"more");
         assert_eq!(index.file(path).unwrap().facts, b"two");
         index.forget(&|_| false);

@@ -7,7 +7,7 @@ use super::project::{ProjectWork, Ranked};
 use super::words::first_line;
 use crate::engine::content::keywords::is_stop_word;
 use crate::engine::content::terms;
-use crate::model::{Memory, MemoryKind, MemoryState};
+use crate::model::{Memory, MemoryId, MemoryKind, MemoryScope, MemoryState};
 use rustc_hash::FxHashSet;
 
 /// Characters of a token: an estimate, as the model of the next session is not known.
@@ -25,8 +25,19 @@ pub struct ComposeInput<'a> {
     pub intent: Intent,
     /// Returns digests of earlier sessions that match the prompt, in at most this many characters.
     pub digests: &'a dyn Fn(usize) -> String,
-    /// True if the digests are wanted even if the rest of memory needs the room: the prompt asks for something in earlier sessions.
+    /// Texts that the client sends anyway, such as its instruction files: what they state is not repeated.
+    pub known: &'a [String],
+    /// The maximum size, in tokens of four characters.
     pub budget_tokens: usize,
+}
+
+/// A composed text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Composition {
+    /// Headings, and whole lines with their sources; empty if there is nothing to tell.
+    pub text: String,
+    /// The memories in it.
+    pub memories: Vec<(MemoryScope, MemoryId)>,
 }
 
 /// A part of the composed text.
@@ -105,10 +116,12 @@ fn preference(intent: Intent, section: Section) -> usize {
     }
 }
 
-/// Returns the composed text: headings, and whole lines with their sources; empty if there is nothing to tell.
-pub fn compose(input: &ComposeInput<'_>) -> String {
+/// Composes what a session should know.
+pub fn compose(input: &ComposeInput<'_>) -> Composition {
     let budget = input.budget_tokens.saturating_mul(TOKEN_CHARACTERS);
-    let mut composer = Composer { input, text: String::new(), left: budget, told: FxHashSet::default() };
+    let known = input.known.iter().flat_map(|text| text.split("\n\n")).map(words).filter(|words| !words.is_empty()).collect();
+    let composition = Composition::default();
+    let mut composer = Composer { input, known, composition, left: budget, told: FxHashSet::default() };
     let shares = shares(budget, input.intent);
     let mut spare = 0;
     for (section, share) in shares {
@@ -116,7 +129,36 @@ pub fn compose(input: &ComposeInput<'_>) -> String {
         let used = composer.section(section, room);
         spare = room.saturating_sub(used);
     }
-    composer.text
+    composer.composition
+}
+
+/// Returns the memories in use that a prompt is about, the best first: those with at least two of its rarer words, or one that is a name.
+pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
+    let wanted = words(prompt);
+    let names = names(prompt);
+    let mut found: Vec<(usize, &Memory)> = Vec::new();
+    for memory in memories.iter().filter(|memory| memory.state == MemoryState::Active || memory.is_by_hand()) {
+        let common = words(&memory.text).intersection(&wanted).count();
+        let named = names.iter().filter(|name| memory.text.contains(**name)).count();
+        if common >= LEAST_COMMON_WORDS || named > 0 {
+            found.push((common + named * LEAST_COMMON_WORDS, memory));
+        }
+    }
+    found.sort_by_key(|(score, memory)| std::cmp::Reverse((*score, memory.last_seen)));
+    found.into_iter().map(|(_, memory)| memory).collect()
+}
+
+/// Words that a prompt and a memory must share.
+const LEAST_COMMON_WORDS: usize = 2;
+
+/// Returns the words of a text that name something in code: with an underscore, a dot, a slash or a hyphen inside.
+fn names(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| c.is_whitespace() || "`'\"()[]{},;:!?".contains(c)).map(|word| word.trim_matches('.'));
+    let is_name = |word: &&str| {
+        let inside = word.get(1..word.len().saturating_sub(1)).unwrap_or_default();
+        word.len() > 4 && inside.contains(['_', '.', '/', '-']) && word.contains(|c: char| c.is_alphabetic())
+    };
+    words.filter(is_name).collect()
 }
 
 /// Returns the room of each section in characters, in the order in which they are printed.
@@ -138,7 +180,9 @@ fn shares(budget: usize, intent: Intent) -> Vec<(Section, usize)> {
 
 struct Composer<'a> {
     input: &'a ComposeInput<'a>,
-    text: String,
+    /// The words of each paragraph that the client sends anyway.
+    known: Vec<FxHashSet<u32>>,
+    composition: Composition,
     left: usize,
     /// Commands that were printed.
     told: FxHashSet<String>,
@@ -166,25 +210,48 @@ impl Composer<'_> {
         }
         let used = added.chars().count();
         self.left = self.left.saturating_sub(used);
-        self.text.push_str(&added);
+        self.composition.text.push_str(&added);
         used
     }
 
     /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
     fn of_kinds(&self, kinds: &[MemoryKind]) -> Vec<&Memory> {
-        let is_wanted = |memory: &&Memory| kinds.contains(&memory.kind) && !memory.state.is_retired();
+        let is_wanted =
+            |memory: &&Memory| kinds.contains(&memory.kind) && !memory.state.is_retired() && !self.is_known(&memory.text);
         let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();
         let order = |memory: &Memory| (memory.state == MemoryState::Active, memory.sessions.min(9), memory.last_seen);
         found.sort_by(|one, other| order(other).cmp(&order(one)));
         found
     }
 
-    fn memories(&self, room: usize, kinds: &[MemoryKind]) -> Vec<String> {
-        fit(self.of_kinds(kinds).into_iter().map(line), room)
+    /// Returns true if a paragraph that the client sends anyway has all words of a text.
+    fn is_known(&self, text: &str) -> bool {
+        let words = words(first_line(text));
+        !words.is_empty() && self.known.iter().any(|known| words.is_subset(known))
+    }
+
+    fn memories(&mut self, room: usize, kinds: &[MemoryKind]) -> Vec<String> {
+        let found = self.of_kinds(kinds).into_iter().map(|memory| (memory, line(memory))).collect();
+        self.fit(found, room)
+    }
+
+    /// Returns the first lines that have room, whole, and remembers their memories.
+    fn fit(&mut self, lines: Vec<(&Memory, String)>, room: usize) -> Vec<String> {
+        let mut left = room.saturating_sub(LONGEST_HEADING);
+        let mut kept = Vec::new();
+        for (memory, line) in lines {
+            let cost = line.chars().count() + 1;
+            if cost <= left {
+                left -= cost;
+                kept.push(line);
+                self.composition.memories.extend((!memory.is_by_hand()).then_some((memory.scope, memory.id)));
+            }
+        }
+        kept
     }
 
     /// Returns what the user said: what the prompt is about first, then the newest.
-    fn rules(&self, room: usize) -> Vec<String> {
+    fn rules(&mut self, room: usize) -> Vec<String> {
         let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
         let mut found = self.of_kinds(&kinds);
         let prompt = words(self.input.prompt);
@@ -192,13 +259,15 @@ impl Composer<'_> {
         let order = |memory: &Memory| (memory.state == MemoryState::Active, about(memory).min(4), memory.last_seen);
         found.sort_by_cached_key(|memory| std::cmp::Reverse(order(memory)));
         // What the agent had done before is in the file.
-        fit(found.into_iter().map(|memory| line_of(memory, first_line(&memory.text))), room)
+        let lines = found.into_iter().map(|memory| (memory, line_of(memory, first_line(&memory.text)))).collect();
+        self.fit(lines, room)
     }
 
     fn procedures(&mut self, room: usize) -> Vec<String> {
-        let found = self.of_kinds(&[MemoryKind::Procedure]);
+        let found = self.of_kinds(&[MemoryKind::Procedure]).into_iter();
         // The arrows mark the commands already.
-        let lines = fit(found.into_iter().map(|memory| line(memory).replace('`', "")), room);
+        let lines = found.map(|memory| (memory, line(memory).replace('`', ""))).collect();
+        let lines = self.fit(lines, room);
         for text in &lines {
             self.told.extend(steps(text));
         }
@@ -208,7 +277,9 @@ impl Composer<'_> {
     /// Returns the commands that no procedure names, as one line.
     fn commands(&self, room: usize) -> Vec<String> {
         let commands = self.input.work.commands();
-        let wanted = commands.iter().map(|command| command.name).filter(|name| !self.told.contains(*name));
+        let is_known = |name: &str| self.input.known.iter().any(|text| text.contains(name));
+        let wanted = commands.iter().map(|command| command.name);
+        let wanted = wanted.filter(|name| !self.told.contains(*name) && !is_known(name));
         let mut left = room.saturating_sub(heading(Section::Commands).len() + 3);
         let mut names = Vec::new();
         for name in wanted {
@@ -261,27 +332,17 @@ fn line(memory: &Memory) -> String {
 
 fn line_of(memory: &Memory, text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if memory.is_by_hand() { format!("- {text}") } else { format!("- {text} [{}]", memory.id) }
+    match (memory.is_by_hand(), memory.scope) {
+        (true, _) => format!("- {text}"),
+        (false, MemoryScope::Project) => format!("- {text} [{}]", memory.id),
+        (false, MemoryScope::User) => format!("- {text} [{}]", memory.name()),
+    }
 }
 
 /// Returns the commands of a printed procedure.
 fn steps(line: &str) -> impl Iterator<Item = String> + '_ {
     let line = line.trim_start_matches("- ");
     line.split(" → ").map(|step| step.split(" [").next().unwrap_or(step).to_owned())
-}
-
-/// Returns the first lines that have room, whole.
-fn fit(lines: impl Iterator<Item = String>, room: usize) -> Vec<String> {
-    let mut left = room.saturating_sub(LONGEST_HEADING);
-    let mut kept = Vec::new();
-    for line in lines {
-        let cost = line.chars().count() + 1;
-        if cost <= left {
-            left -= cost;
-            kept.push(line);
-        }
-    }
-    kept
 }
 
 /// Characters of the longest heading, with its line feed.

@@ -102,6 +102,13 @@ pub fn induce(sessions: &[(&str, &SessionFacts)], conventions: &Conventions) -> 
     found
 }
 
+/// Returns what one session teaches by itself: the words of the user, and failed calls.
+pub fn of_one_session(id: &str, facts: &SessionFacts, conventions: &Conventions) -> Vec<Candidate> {
+    let mut found = from_statements(&[(id, facts)]);
+    found.extend(resolutions::candidates(&[(id.to_owned(), facts.fixes.failures())], &conventions.client_rules));
+    found
+}
+
 /// Returns the failures without those whose rows an earlier session has: a fork or a resumed copy repeats them.
 fn once(mut sessions: Vec<(String, Vec<Failure>)>) -> Vec<(String, Vec<Failure>)> {
     let mut known: FxHashSet<(String, i64)> = FxHashSet::default();

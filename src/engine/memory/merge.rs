@@ -5,8 +5,7 @@
 
 use super::markdown::EVIDENCE;
 use super::topic::{Relation, carried_over, carried_over_all, relation};
-use super::words::{DAY, checksum, day_of, normalized, session_prefix};
-use crate::engine::mask;
+use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
 use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryState, Sighting};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,7 +85,7 @@ pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'
     let mut state = Merge { memories: existing.to_vec(), known: existing.len(), next_id: facts.next_id.max(1), facts };
     for candidate in joined(candidates) {
         let is_forgotten = facts.forgotten.contains(&candidate.key);
-        if !is_forgotten && !candidate.text.is_empty() && mask(&candidate.text) == candidate.text {
+        if !is_forgotten && !candidate.text.is_empty() && !holds_secret(&candidate.text) {
             state.take(&candidate);
         }
     }
@@ -153,10 +152,18 @@ impl Merge<'_> {
         if is_statement(candidate.kind) {
             for place in 0..self.memories.len() {
                 let old = &self.memories[place];
-                if old.state.is_retired() || !are_comparable(old.kind, candidate.kind) {
+                if !are_comparable(old.kind, candidate.kind) {
                     continue;
                 }
-                match relation(&old.text, &memory.text) {
+                let relation = relation(&old.text, &memory.text);
+                if old.state.is_retired() {
+                    let is_clear = matches!(relation, Relation::Same | Relation::Opposite { is_clear: true });
+                    if is_clear && newest < old.last_seen {
+                        return;
+                    }
+                    continue;
+                }
+                match relation {
                     Relation::Unrelated => {}
                     // A person already wrote it into the file, or a newer statement is known.
                     Relation::Same if old.is_by_hand() || newest < old.last_seen => return,
@@ -243,7 +250,7 @@ impl Merge<'_> {
     /// that rests loses nothing.
     fn decay(&mut self, candidates: &[Candidate]) {
         let seen = candidates.iter().map(last_time).chain(self.memories.iter().map(|memory| memory.last_seen));
-        let newest = seen.max().unwrap_or_default().min(self.facts.now);
+        let newest = day_of(seen.max().unwrap_or_default().min(self.facts.now));
         for memory in &mut self.memories {
             let times = (1 + i64::from(memory.helpful)).min(HELPFUL_TIMES);
             let is_old = newest - memory.last_seen > CONFIRMED_DAYS * DAY * times;

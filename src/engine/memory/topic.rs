@@ -142,7 +142,7 @@ pub fn relation(old: &str, new: &str) -> Relation {
     };
     let opposed = strong(&old.positive, &new.negative) + strong(&old.negative, &new.positive);
     let agreed = strong(&old.positive, &new.positive) + strong(&old.negative, &new.negative);
-    if opposed > agreed {
+    if opposed > agreed || (opposed > 0 && opposed == agreed && share >= SAME) {
         return Relation::Opposite { is_clear: share >= SAME };
     }
     if has_other_value(&old_tokens, &new_tokens) {
