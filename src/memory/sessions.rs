@@ -118,7 +118,11 @@ fn learn_session(disk: &dyn Disk, index: &MemoryIndex, found: &Found, identity: 
     if let (Ok(facts), Ok(documents), Ok(probe)) =
         (postcard::to_stdvec(&read), postcard::to_stdvec(&documents), probe(disk, &found.path, end))
     {
-        index.remember(&found.path, &IndexedFile { identity, end, probe, directory: read.facts.directory.clone(), facts }, &documents);
+        index.remember(
+            &found.path,
+            &IndexedFile { identity, end, probe, directory: read.facts.directory.clone(), facts },
+            &documents,
+        );
     }
     Ok(read.facts)
 }

@@ -188,7 +188,7 @@ struct Composer<'a> {
     told: FxHashSet<String>,
 }
 
-impl Composer<'_> {
+impl<'a> Composer<'a> {
     /// Adds a section in at most `room` characters. Returns the characters that it takes.
     fn section(&mut self, section: Section, room: usize) -> usize {
         let lines = match section {
@@ -215,7 +215,7 @@ impl Composer<'_> {
     }
 
     /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
-    fn of_kinds(&self, kinds: &[MemoryKind]) -> Vec<&Memory> {
+    fn of_kinds(&self, kinds: &[MemoryKind]) -> Vec<&'a Memory> {
         let is_wanted =
             |memory: &&Memory| kinds.contains(&memory.kind) && !memory.state.is_retired() && !self.is_known(&memory.text);
         let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();

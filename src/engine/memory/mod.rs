@@ -2,9 +2,9 @@
 
 mod compose;
 mod entities;
+pub mod export;
 mod facts;
 mod failures;
-pub mod export;
 pub mod forgotten;
 mod induce;
 mod intent;
@@ -21,8 +21,8 @@ pub mod words;
 mod work;
 
 pub use compose::{ComposeInput, Composition, TOKEN_CHARACTERS, compose, matching};
-pub use facts::SessionFacts;
 pub use export::{SectionError, section, with_section};
+pub use facts::SessionFacts;
 pub use forgotten::{FORGOTTEN_FILE, Forgotten};
 pub use induce::{induce, of_one_session};
 pub use intent::{Intent, intent};
