@@ -15,5 +15,5 @@ mod tests;
 pub use error::MemoryError;
 pub use place::{IN_PROJECT, MemoryProject, TreePlace};
 pub use tree::{Problem, Tree};
-pub use undo::{Undone, undo};
+pub use undo::{Undone, changes_of, undo, undone_by};
 pub use update::{Machine, Update, Updated, is_settled, settle, update};

@@ -290,6 +290,35 @@ impl Tree {
         Ok(done)
     }
 
+    /// Takes over another tree: files that do not exist here as they are, of the others the entries.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be changed.
+    pub fn take_from(&mut self, other: &Tree) -> Result<(), MemoryError> {
+        for (file, state) in &other.files {
+            if !self.files.contains_key(file) {
+                self.restore(&file.path(), Some(state.document.print().into_bytes()));
+                continue;
+            }
+            for memory in state.document.memories().filter(|memory| !memory.is_by_hand()) {
+                let is_known = self.memories().any(|known| known.key == memory.key);
+                if !is_known {
+                    self.set(Memory { id: 0, ..memory.clone() })?;
+                }
+            }
+        }
+        self.take_forgotten(other);
+        Ok(())
+    }
+
+    /// Takes over the keys of the deleted entries of another tree.
+    fn take_forgotten(&mut self, other: &Tree) {
+        if !self.forgotten.has_conflict {
+            self.forgotten.take(&other.forgotten);
+        }
+    }
+
     fn check(&self, file: &MemoryFile) -> Result<(), MemoryError> {
         let Some(reason) = self.blocked(file) else { return Ok(()) };
         Err(MemoryError::Unwritable { path: self.place.directory.join(file.path()), reason: reason.to_owned() })

@@ -4,7 +4,7 @@ use super::MemoryError;
 use super::place::TreePlace;
 use super::tree::Tree;
 use super::update::{Machine, Update, Updated, inverting};
-use crate::engine::memory::{Document, FORGOTTEN_FILE, Forgotten};
+use crate::engine::memory::{Change, ChangeKind, Document, FORGOTTEN_FILE, Forgotten};
 use crate::model::{FileChange, Memory, MemoryFile, MemoryId, MemoryOperation, MemoryScope};
 use crate::store::Store;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,7 @@ fn select(operations: &[MemoryOperation], wanted: Option<u32>) -> Result<&Memory
 }
 
 /// Returns the operation that undid another one and is in force; `None` if there is none.
-pub(super) fn undone_by(operations: &[MemoryOperation], number: u32) -> Option<u32> {
+pub fn undone_by(operations: &[MemoryOperation], number: u32) -> Option<u32> {
     // An undo can only be undone by a later operation, so this ends.
     let undoes = |operation: &&MemoryOperation| operation.inverts == Some(number) && operation.id > number;
     operations.iter().filter(undoes).find(|operation| undone_by(operations, operation.id).is_none()).map(|operation| operation.id)
@@ -109,6 +109,27 @@ fn revert(
         }
     }
     Ok(())
+}
+
+/// Returns the changes of entries by an operation.
+pub fn changes_of(operation: &MemoryOperation, scope: MemoryScope) -> Vec<Change> {
+    let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
+    for change in &operation.changes {
+        if let Some(file) = MemoryFile::from_name(&change.path) {
+            before.extend(entries(&change.before, &file, scope));
+            after.extend(entries(&change.after, &file, scope));
+        }
+    }
+    let mut changes: Vec<Change> = Vec::new();
+    for (id, memory) in &before {
+        match after.get(id) {
+            Some(now) => changes.extend(Change::between(memory, now)),
+            None => changes.push(Change { kind: ChangeKind::Removed, memory: memory.clone(), before: Some(memory.clone()) }),
+        }
+    }
+    let added = after.into_iter().filter(|(id, _)| !before.contains_key(id));
+    changes.extend(added.map(|(_, memory)| Change { kind: ChangeKind::Added, memory, before: None }));
+    changes
 }
 
 /// Returns the entries in the bytes of a file, by number.

@@ -78,7 +78,6 @@ pub(super) fn inverting<E: From<MemoryError>>(
     update: &Update,
     change: &mut dyn FnMut(&mut Tree) -> Result<Option<u32>, E>,
 ) -> Result<Updated, E> {
-    let store = store.filter(|store| !update.is_dry_run || store.is_current());
     let _lock = if update.is_dry_run { None } else { Some(lock(machine, place)?) };
     let disk = machine.disk;
     if let (Some(store), false) = (store, update.is_dry_run) {

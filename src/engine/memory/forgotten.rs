@@ -1,7 +1,7 @@
 //! The file with the keys of deleted entries, which are not learned again, also in a clone of the tree.
 
 use super::markdown::{DocumentError, LONGEST_FILE};
-use super::words::date;
+use super::words::{date, parse_date};
 
 /// Name of the file in its tree.
 pub const FORGOTTEN_FILE: &str = "forgotten.md";
@@ -57,6 +57,21 @@ impl Forgotten {
         }
         self.text.push_str(&format!("- {key:016x} {}{feed}", date(now)));
         self.keys.push(key);
+    }
+
+    /// Takes over the lines of another file, if this one is empty, else its keys.
+    pub fn take(&mut self, other: &Forgotten) {
+        if self.text.is_empty() {
+            *self = other.clone();
+            return;
+        }
+        let lines = other.text.lines().filter(|line| line.starts_with("- "));
+        for line in lines {
+            let mut words = line.split_whitespace().skip(1);
+            let key = words.next().and_then(|digits| u64::from_str_radix(digits, 16).ok());
+            let day = words.next().and_then(parse_date).unwrap_or_default();
+            key.into_iter().for_each(|key| self.add(key, day));
+        }
     }
 
     /// Removes a key, for an entry that is wanted again.

@@ -5,8 +5,7 @@
 
 use super::markdown::EVIDENCE;
 use super::topic::{Relation, carried_over, carried_over_all, relation};
-use super::words::{DAY, checksum, day_of, normalized, session_prefix};
-use crate::engine::mask;
+use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
 use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryState, Sighting};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,7 +85,7 @@ pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'
     let mut state = Merge { memories: existing.to_vec(), known: existing.len(), next_id: facts.next_id.max(1), facts };
     for candidate in joined(candidates) {
         let is_forgotten = facts.forgotten.contains(&candidate.key);
-        if !is_forgotten && !candidate.text.is_empty() && mask(&candidate.text) == candidate.text {
+        if !is_forgotten && !candidate.text.is_empty() && !holds_secret(&candidate.text) {
             state.take(&candidate);
         }
     }

@@ -1,5 +1,6 @@
 //! Texts of memories: their normal form, their keys, their days, and the names of their sessions.
 
+use crate::engine::{find_secrets, named_in};
 use crate::model::{Key, is_subagent_id, split_id};
 
 /// Milliseconds of a day.
@@ -27,6 +28,11 @@ pub fn normalized(text: &str) -> String {
         *first = first.trim_start().to_owned();
     }
     lines.join("\n")
+}
+
+/// Returns true if a text holds a credential, or names a value as one: it is not kept.
+pub fn holds_secret(text: &str) -> bool {
+    !find_secrets(text.as_bytes()).is_empty() || !named_in(text).is_empty()
 }
 
 /// Returns the first line of a text.

@@ -133,6 +133,10 @@ impl Client for Codex {
         format!("codex resume {id}")
     }
 
+    fn instructions_file(&self) -> Option<&'static str> {
+        Some("AGENTS.md")
+    }
+
     fn roots_beside(&self, path: &Path) -> Vec<PathBuf> {
         places::roots_beside(path)
     }

@@ -1,0 +1,82 @@
+//! `aperture memory list`, `show` and `search`.
+
+use super::{Memories, file_named, problems};
+use crate::app::{CommandError, ErrorKind};
+use crate::commands::memory::ListArguments;
+use crate::engine::memory::markdown::parse_name;
+use crate::engine::memory::words::plain_words;
+use crate::model::{Memory, MemoryFile, MemoryKind, MemoryState};
+use crate::output::MemoryListReport;
+use anyhow::anyhow;
+
+/// Lists entries.
+pub fn run(memories: &Memories<'_>, arguments: &ListArguments) -> Result<(), CommandError> {
+    let file = arguments.file.as_deref().map(file_named).transpose()?;
+    let state = arguments.state.as_deref().and_then(MemoryState::from_name);
+    let kind = arguments.kind.as_deref().and_then(MemoryKind::from_name);
+    let is_wanted = |memory: &Memory| {
+        state.map_or(arguments.all || !memory.state.is_retired(), |state| memory.state == state)
+            && kind.is_none_or(|kind| memory.kind == kind)
+            && file.as_ref().is_none_or(|file| memory.file == *file)
+    };
+    let mut report = MemoryListReport { is_lines: arguments.json_lines, ..all(memories)? };
+    report.memories.retain(is_wanted);
+    memories.env.print(&report)
+}
+
+fn all(memories: &Memories<'_>) -> Result<MemoryListReport, CommandError> {
+    let mut report = MemoryListReport::default();
+    for tree in memories.read_all()? {
+        report.memories.extend(tree.memories().cloned());
+        report.problems.extend(problems(&tree.problems));
+    }
+    Ok(report)
+}
+
+/// Shows entries and files, with all facts.
+pub fn show(memories: &Memories<'_>, names: &[String]) -> Result<(), CommandError> {
+    let mut report = MemoryListReport { is_full: true, ..MemoryListReport::default() };
+    for name in names {
+        let is_id = name.trim_start_matches('#').bytes().all(|byte| byte.is_ascii_digit()) || parse_name(name).is_some();
+        if is_id && MemoryFile::from_name(name).is_none() {
+            report.memories.push(memories.find(name)?);
+            continue;
+        }
+        let file = file_named(name)?;
+        let before = report.memories.len();
+        for tree in memories.read_all()? {
+            report.memories.extend(tree.memories().filter(|memory| memory.file == file).cloned());
+            let is_it = |path: &str| path.ends_with(&file.path());
+            report.problems.extend(problems(&tree.problems).into_iter().filter(|problem| is_it(&problem.path)));
+        }
+        if report.memories.len() == before && report.problems.is_empty() {
+            let error = anyhow!("the memory file {} has no entries", file.path());
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the files: aperture memory"));
+        }
+    }
+    memories.env.print(&report)
+}
+
+/// Searches the entries: those with all words, then those with most of them.
+pub fn search(memories: &Memories<'_>, text: &str, with_retired: bool) -> Result<(), CommandError> {
+    let wanted: Vec<String> = plain_words(text).collect();
+    if wanted.is_empty() {
+        return Err(CommandError::new(ErrorKind::Usage, anyhow!("the query has no words")));
+    }
+    let mut report = all(memories)?;
+    report.memories.retain(|memory| with_retired || !memory.state.is_retired());
+    let score = |memory: &Memory| {
+        let content = format!("{} {} {}", memory.text, memory.file.name(), memory.kind.name()).to_lowercase();
+        let words: Vec<String> = plain_words(&content).collect();
+        let worth = |word: &&String| 2 * usize::from(words.contains(word)) + usize::from(content.contains(&***word));
+        let found = wanted.iter().filter(|word| content.contains(&***word)).count();
+        (found, wanted.iter().map(|word| worth(&word)).sum::<usize>())
+    };
+    let mut scored: Vec<((usize, usize), Memory)> = report.memories.into_iter().map(|memory| (score(&memory), memory)).collect();
+    // Half of the words are enough, so that a question in plain words finds something.
+    scored.retain(|((found, _), _)| found * 2 >= wanted.len() && *found > 0);
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    report.memories = scored.into_iter().map(|(_, memory)| memory).collect();
+    report.query = Some(text.to_owned());
+    memories.env.print(&report)
+}
