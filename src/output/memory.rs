@@ -62,7 +62,7 @@ impl Report for MemoryTreesReport {
         for tree in &self.trees {
             let owner = if tree.scope == MemoryScope::User { "user" } else { "project" };
             let heading = format!("{owner}  {}", tree.directory);
-            line(&mut text, &style.paint(Paint::Heading, &clip(&heading, style.width)));
+            line(&mut text, &style.paint(Paint::Heading, &printable(&heading)));
             let widest = tree.files.iter().map(|file| file.path.width()).max().unwrap_or_default();
             for file in &tree.files {
                 let parts =
@@ -89,7 +89,7 @@ fn line(text: &mut String, line: &str) {
 fn problems(text: &mut String, style: &Style, problems: &[MemoryProblem]) {
     for problem in problems {
         let what = format!("{}: {}", problem.path, problem.reason);
-        line(text, &style.paint(Paint::Warning, &clip(&what, style.width)));
+        line(text, &style.paint(Paint::Warning, &printable(&what)));
     }
 }
 
@@ -296,7 +296,7 @@ impl Report for MemoryChangeReport {
         let mut text = String::new();
         let (dry, operation) = (if self.is_dry_run { "dry run: " } else { "" }, self.operation);
         let number = operation.map(|number| format!("; operation {number}")).unwrap_or_default();
-        line(&mut text, &style.paint(Paint::Heading, &clip(&format!("{dry}{}{number}", self.done), style.width)));
+        line(&mut text, &style.paint(Paint::Heading, &printable(&format!("{dry}{}{number}", self.done))));
         let words: Vec<&str> = self.changes.iter().map(|change| word(change.kind)).collect();
         let widest = words.iter().map(|word| word.width()).max().unwrap_or_default();
         let names = self.changes.iter().map(|change| change.memory.name().width()).max().unwrap_or_default();
@@ -306,7 +306,7 @@ impl Report for MemoryChangeReport {
             line(&mut text, &format!("  {}  {name}  {}", padded(word, widest), clip(first_line(&change.memory.text), room)));
         }
         for hint in &self.hints {
-            line(&mut text, &clip(hint, style.width));
+            line(&mut text, &printable(hint));
         }
         problems(&mut text, style, &self.problems);
         text
@@ -446,7 +446,7 @@ impl Report for MemoryExportReport {
             Some(file) if !self.is_dry_run => {
                 let what = if self.is_changed { "written" } else { "already there" };
                 let count = if self.memories == 1 { "1 memory".to_owned() } else { format!("{} memories", self.memories) };
-                clip(&format!("{count} {what}: {file}"), style.width) + "\n"
+                format!("{count} {what}: {}\n", printable(file))
             }
             _ => printable(&self.section).into_owned(),
         }

@@ -46,7 +46,7 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
         hints: vec![format!("to share them: git add {}", word(&new.directory))],
         problems: problems(&old.problems),
     };
-    if !is_dry_run {
+    if !is_dry_run && entries == 0 {
         let keep = new.directory.join(".gitkeep");
         env.disk.make(&keep, false).map_err(|source| MemoryError::Io { action: "write", path: keep.clone(), source })?;
     }

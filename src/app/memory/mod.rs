@@ -81,11 +81,6 @@ impl<'a> Memories<'a> {
         }
     }
 
-    /// Returns the directory of aperture's data.
-    pub fn data(&self) -> &Path {
-        &self.data
-    }
-
     /// Reads a tree, after an interrupted change of it is settled.
     ///
     /// # Errors
