@@ -11,6 +11,8 @@ use std::path::PathBuf;
   aperture memory list --state pending
   aperture memory search 'release steps'
   aperture memory add 'Use pnpm, not npm.' --kind preference
+  aperture memory learn --dry-run             what the sessions of this project teach
+  aperture memory compose --budget 500        what a new session should know
   aperture memory why 12                      the sessions that it was learned from
   aperture memory forget 12                   deleted, and not learned again
   aperture memory init --in-project           keeps the memories of this project in .aperture/memory/, for git
@@ -39,15 +41,8 @@ pub enum Action {
         #[arg(required = true, value_name = "ID|FILE")]
         names: Vec<String>,
     },
-    /// Search the entries
-    Search {
-        /// Words
-        #[arg(required = true)]
-        text: Vec<String>,
-        /// Also search superseded and archived entries
-        #[arg(long)]
-        all: bool,
-    },
+    /// Search the entries, and all sessions of the project
+    Search(SearchArguments),
     /// Add an entry
     Add(AddArguments),
     /// Replace the text of an entry; without TEXT in the editor
@@ -83,6 +78,10 @@ pub enum Action {
         /// The entry
         id: String,
     },
+    /// Learn from sessions: those of the project, one (-s), or all
+    Learn(LearnArguments),
+    /// Print what a session should know, within a budget
+    Compose(ComposeArguments),
     /// List pending entries and contradictions, or decide about them
     Review(ReviewArguments),
     /// Count entries, sightings and tokens
@@ -174,6 +173,51 @@ pub struct AddArguments {
     /// Print the change and write nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Arguments of `memory learn`.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
+pub struct LearnArguments {
+    /// Learn from the sessions of all projects, each into its own tree
+    #[arg(long)]
+    pub all: bool,
+    /// Print the changes and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Arguments of `memory search`.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
+pub struct SearchArguments {
+    /// Words, or a prompt
+    #[arg(required_unless_present = "prompt_file")]
+    pub text: Vec<String>,
+    /// A file with the text; - reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub prompt_file: Option<PathBuf>,
+    /// Also search superseded and archived entries
+    #[arg(long)]
+    pub all: bool,
+    /// Number of places in sessions
+    #[arg(short = 'n', long, value_name = "N", value_parser = super::number::<usize>, default_value = "10")]
+    pub limit: usize,
+    /// Print one JSON object per line
+    #[arg(long)]
+    pub json_lines: bool,
+}
+
+/// Arguments of `memory compose`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+pub struct ComposeArguments {
+    /// The prompt: memories about it come first
+    #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
+    pub prompt: Option<String>,
+    /// A file with the prompt; - reads standard input
+    #[arg(long, value_name = "FILE")]
+    pub prompt_file: Option<PathBuf>,
+    /// Maximum size in tokens, at four characters each
+    #[arg(long, value_name = "TOKENS", value_parser = super::number::<usize>, default_value = "500")]
+    pub budget: usize,
 }
 
 /// Arguments of `memory review`.

@@ -45,14 +45,13 @@ impl TracePosition {
         if !is_message || row.sidechain || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty() {
             return;
         }
-        let identity = provider.identity(line);
-        if let Some(identity) = &identity
+        // An identity that is computed does not name the row to a reader, and rows that a fork copied can share it.
+        let written = provider.identity(line).filter(|identity| memchr::memmem::find(line, identity).is_some());
+        if let Some(identity) = &written
             && !self.rows.insert(XxHash3_64::oneshot(identity))
         {
             return;
         }
-        // An identity that is computed is not in the file, so that it does not name the row to a reader.
-        let written = identity.filter(|identity| memchr::memmem::find(line, identity).is_some());
         let name = written.map_or_else(
             || format!("L{}", self.lines),
             |identity| String::from_utf8_lossy(&identity).trim_matches('"').to_owned(),

@@ -81,7 +81,7 @@ impl Report for MemoryTreesReport {
     }
 }
 
-fn line(text: &mut String, line: &str) {
+pub(super) fn line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
 }
@@ -142,7 +142,7 @@ impl Report for MemoryListReport {
                 line(&mut text, &style.paint(Paint::Heading, &format!("{owner}{}", path.1)));
                 file = Some(path);
             }
-            entry(&mut text, style, memory, widest, self.is_full);
+            memory_entry(&mut text, style, memory, widest, self.is_full);
         }
         problems(&mut text, style, &self.problems);
         text
@@ -150,7 +150,7 @@ impl Report for MemoryListReport {
 }
 
 /// Writes an entry: one line, or the whole text with its metadata.
-fn entry(text: &mut String, style: &Style, memory: &Memory, widest: usize, is_full: bool) {
+pub(super) fn memory_entry(text: &mut String, style: &Style, memory: &Memory, widest: usize, is_full: bool) {
     let name = style.paint(Paint::Name, &padded(&memory.name(), widest));
     let state = if memory.state == MemoryState::Active { String::new() } else { format!("{}: ", memory.state.name()) };
     if !is_full {
@@ -222,7 +222,7 @@ impl Report for MemoryWhyReport {
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
-        entry(&mut text, style, &self.memory, self.memory.name().width(), true);
+        memory_entry(&mut text, style, &self.memory, self.memory.name().width(), true);
         for evidence in &self.evidence {
             let place = style.paint(Paint::Name, &format!("{}#{}", printable(&evidence.session), evidence.block));
             let mut facts: Vec<String> = evidence.label.iter().map(|label| printable(label).into_owned()).collect();
@@ -345,15 +345,15 @@ impl Report for MemoryReviewReport {
             line(&mut text, &style.paint(Paint::Heading, &plural(self.contradictions.len(), "contradiction")));
         }
         for pair in &self.contradictions {
-            entry(&mut text, style, &pair.newer, widest, true);
+            memory_entry(&mut text, style, &pair.newer, widest, true);
             line(&mut text, &format!("  {}", style.paint(Paint::Dim, "against")));
-            entry(&mut text, style, &pair.older, widest, true);
+            memory_entry(&mut text, style, &pair.older, widest, true);
         }
         if !self.pending.is_empty() {
             line(&mut text, &style.paint(Paint::Heading, &format!("{} pending", self.pending.len())));
         }
         for memory in &self.pending {
-            entry(&mut text, style, memory, widest, true);
+            memory_entry(&mut text, style, memory, widest, true);
         }
         line(&mut text, "to decide: aperture memory review --accept ID, --reject ID or --merge ID ID");
         text

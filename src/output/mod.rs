@@ -23,6 +23,7 @@ pub mod json;
 mod log;
 mod manifest;
 mod memory;
+mod memory_recall;
 mod obey;
 mod pending;
 mod placeholders;
@@ -69,6 +70,7 @@ pub use memory::{
     MemoryListReport, MemoryLogReport, MemoryLogRow, MemoryProblem, MemoryReviewReport, MemoryStatsReport, MemoryTreeView,
     MemoryTreesReport, MemoryWhyReport, memory_changes_in_words,
 };
+pub use memory_recall::{LearnedProject, MemoryComposeReport, MemoryHit, MemoryLearnReport, MemorySearchReport};
 pub use obey::{ObeyReport, ObeyedCommand};
 pub use pending::PendingChanges;
 pub use placeholders::{Placeholders, PlaceholdersReport};

@@ -14,6 +14,7 @@ mod history;
 mod live;
 mod memories;
 mod memory_index;
+mod memory_reads;
 mod packed;
 mod proposals;
 mod requests;

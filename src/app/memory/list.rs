@@ -1,10 +1,10 @@
 //! `aperture memory list`, `show` and `search`.
 
+use super::learning::Learning;
 use super::{Memories, file_named, problems};
 use crate::app::{CommandError, ErrorKind};
 use crate::commands::memory::ListArguments;
 use crate::engine::memory::markdown::parse_name;
-use crate::engine::memory::words::plain_words;
 use crate::model::{Memory, MemoryFile, MemoryKind, MemoryState};
 use crate::output::MemoryListReport;
 use anyhow::anyhow;
@@ -21,10 +21,24 @@ pub fn run(memories: &Memories<'_>, arguments: &ListArguments) -> Result<(), Com
     };
     let mut report = MemoryListReport { is_lines: arguments.json_lines, ..all(memories)? };
     report.memories.retain(is_wanted);
+    if arguments.json_lines || memories.env.json {
+        name_rows(memories, &mut report.memories);
+    }
     memories.env.print(&report)
 }
 
-fn all(memories: &Memories<'_>) -> Result<MemoryListReport, CommandError> {
+/// Adds the names of rows to the evidence, for programs: the files of the tree name only blocks.
+fn name_rows(memories: &Memories<'_>, list: &mut [Memory]) {
+    let learning = Learning::of_project(memories);
+    for memory in list {
+        let sightings = learning.sightings(memory.key);
+        if !sightings.is_empty() {
+            memory.evidence = sightings.to_vec();
+        }
+    }
+}
+
+pub(super) fn all(memories: &Memories<'_>) -> Result<MemoryListReport, CommandError> {
     let mut report = MemoryListReport::default();
     for tree in memories.read_all()? {
         report.memories.extend(tree.memories().cloned());
@@ -54,29 +68,5 @@ pub fn show(memories: &Memories<'_>, names: &[String]) -> Result<(), CommandErro
             return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the files: aperture memory"));
         }
     }
-    memories.env.print(&report)
-}
-
-/// Searches the entries: those with all words, then those with most of them.
-pub fn search(memories: &Memories<'_>, text: &str, with_retired: bool) -> Result<(), CommandError> {
-    let wanted: Vec<String> = plain_words(text).collect();
-    if wanted.is_empty() {
-        return Err(CommandError::new(ErrorKind::Usage, anyhow!("the query has no words")));
-    }
-    let mut report = all(memories)?;
-    report.memories.retain(|memory| with_retired || !memory.state.is_retired());
-    let score = |memory: &Memory| {
-        let content = format!("{} {} {}", memory.text, memory.file.name(), memory.kind.name()).to_lowercase();
-        let words: Vec<String> = plain_words(&content).collect();
-        let worth = |word: &&String| 2 * usize::from(words.contains(word)) + usize::from(content.contains(&***word));
-        let found = wanted.iter().filter(|word| content.contains(&***word)).count();
-        (found, wanted.iter().map(|word| worth(&word)).sum::<usize>())
-    };
-    let mut scored: Vec<((usize, usize), Memory)> = report.memories.into_iter().map(|memory| (score(&memory), memory)).collect();
-    // Half of the words are enough, so that a question in plain words finds something.
-    scored.retain(|((found, _), _)| found * 2 >= wanted.len() && *found > 0);
-    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-    report.memories = scored.into_iter().map(|(_, memory)| memory).collect();
-    report.query = Some(text.to_owned());
     memories.env.print(&report)
 }

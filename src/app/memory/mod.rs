@@ -1,13 +1,17 @@
 //! Requests about memories.
 
 mod add;
+mod compose;
 mod edit;
 mod export;
 mod forget;
 mod init;
+mod learn;
+mod learning;
 mod list;
 mod log;
 mod review;
+mod search;
 mod stats;
 mod tree;
 mod undo;
@@ -32,11 +36,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         None => tree::run(&memories),
         Some(Action::List(arguments)) => list::run(&memories, arguments),
         Some(Action::Show { names }) => list::show(&memories, names),
-        Some(Action::Search { text, all }) => list::search(&memories, &text.join(" "), *all),
+        Some(Action::Search(arguments)) => search::run(&memories, arguments),
         Some(Action::Add(arguments)) => add::run(&memories, arguments),
         Some(Action::Edit { id, text, file, dry_run }) => edit::run(&memories, id, text.as_deref(), file.as_deref(), *dry_run),
         Some(Action::Forget { ids, all, user, dry_run }) => forget::run(&memories, ids, all.then_some(*user), *dry_run),
         Some(Action::Why { id }) => why::run(&memories, id),
+        Some(Action::Learn(arguments)) => learn::run(&memories, arguments),
+        Some(Action::Compose(arguments)) => compose::run(&memories, arguments),
         Some(Action::Review(arguments)) => review::run(&memories, arguments),
         Some(Action::Stats) => stats::run(&memories),
         Some(Action::Export { format, output, dry_run }) => export::run(&memories, format, output.as_deref(), *dry_run),
@@ -54,6 +60,8 @@ pub struct Memories<'a> {
     /// The project.
     pub project: MemoryProject,
     data: PathBuf,
+    /// The origin of changes; `None` for that of the environment.
+    actor: Option<MemoryActor>,
 }
 
 impl<'a> Memories<'a> {
@@ -70,7 +78,32 @@ impl<'a> Memories<'a> {
             return Err(CommandError::new(ErrorKind::Usage, error).hint("name a project directory or a folder of sessions"));
         }
         let project = MemoryProject::find(env.disk, &env.places, &data, &directory);
-        Ok(Memories { env, project, data })
+        Ok(Memories { env, project, data, actor: None })
+    }
+
+    /// Returns the same trees, with another origin of changes.
+    pub fn by(&self, actor: MemoryActor) -> Memories<'a> {
+        Memories { env: self.env, project: self.project.clone(), data: self.data.clone(), actor: Some(actor) }
+    }
+
+    /// Returns the trees of another project.
+    pub fn of(&self, project: MemoryProject) -> Memories<'a> {
+        Memories { env: self.env, project, data: self.data.clone(), actor: self.actor }
+    }
+
+    /// Returns the project of a directory.
+    pub fn project_at(&self, directory: &Path) -> MemoryProject {
+        MemoryProject::find(self.env.disk, &self.env.places, &self.data, directory)
+    }
+
+    /// Returns the entries of a tree that sessions received, each with the last time, in milliseconds since 1970, UTC.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn reads(&self, scope: MemoryScope) -> Result<Vec<(MemoryId, i64)>, CommandError> {
+        let Some(store) = self.env.existing_store()? else { return Ok(Vec::new()) };
+        Ok(store.memory_reads(&self.place(scope).key(self.env.disk))?)
     }
 
     /// Returns the place of a tree.
@@ -116,6 +149,7 @@ impl<'a> Memories<'a> {
             Actor::Model => MemoryActor::Model,
             Actor::Policy => MemoryActor::Hook,
         };
+        let actor = self.actor.unwrap_or(actor);
         Update { command: mask(&self.env.command).into_owned(), actor, time: self.env.style.now.as_millisecond(), is_dry_run }
     }
 

@@ -23,8 +23,8 @@ pub struct ComposeInput<'a> {
     pub prompt: &'a str,
     /// The intent of the prompt.
     pub intent: Intent,
-    /// Returns digests of earlier sessions that match the prompt, in at most this many characters.
-    pub digests: &'a dyn Fn(usize) -> String,
+    /// Returns digests of earlier sessions that match the prompt, given the text so far and the maximum number of characters.
+    pub digests: &'a dyn Fn(&str, usize) -> String,
     /// Texts that the client sends anyway, such as its instruction files: what they state is not repeated.
     pub known: &'a [String],
     /// The maximum size, in tokens of four characters.
@@ -308,7 +308,7 @@ impl<'a> Composer<'a> {
 
     fn digests(&self, room: usize) -> Vec<String> {
         let room = room.saturating_sub(heading(Section::Digests).len() + 1);
-        (self.input.digests)(room).lines().map(str::to_owned).collect()
+        (self.input.digests)(&self.composition.text, room).lines().map(str::to_owned).collect()
     }
 }
 

@@ -29,4 +29,4 @@ pub use intent::{Intent, intent};
 pub use markdown::{Document, DocumentError};
 pub use merge::{Change, ChangeKind, MergeFacts, merge};
 pub use project::ProjectWork;
-pub use search::Documents;
+pub use search::{Corpus, Documents, Hit, Query, Retrieval, Source, digests, search};

@@ -201,6 +201,64 @@ json_objects! {
         operations: u64 = report.operations,
     }
 
+    /// What the sessions of several projects taught.
+    MemoryLearned from report: output::MemoryLearnReport {
+        /// True for a dry run.
+        dry_run: bool = report.is_dry_run,
+        /// Projects.
+        projects: Vec<MemoryLearnedProject> = report.projects,
+    }
+
+    /// What the sessions of a project taught.
+    MemoryLearnedProject from project: output::LearnedProject {
+        /// Root directory.
+        project: String = project.project,
+        /// Number of sessions.
+        sessions: u64 = project.sessions,
+        /// Description of the changes.
+        changes: String = project.changes,
+        /// Operation; null if nothing was written.
+        operation: Option<u32> = project.operation,
+    }
+
+    /// The text that a session is told.
+    MemoryCompose from report: output::MemoryComposeReport {
+        /// Text; empty if there is nothing to tell.
+        text: String = report.text,
+        /// Intent of the prompt: `operational`, `factual`, `procedural`, `introspective` or `general`.
+        intent: String = report.intent.name(),
+        /// Names of the memories in it.
+        memories: Vec<String> = report.memories,
+        /// Maximum size, in tokens of four characters.
+        budget_tokens: u64 ["tokens"] = report.budget_tokens,
+    }
+
+    /// Results of a search in memories and sessions.
+    MemorySearch from report: output::MemorySearchReport {
+        /// Words that were searched for.
+        query: String = report.query,
+        /// Memories, best first.
+        memories: Vec<MemoryLine> = report.memories,
+        /// Places in sessions, best first.
+        hits: Vec<MemoryHitLine> = report.hits,
+    }
+
+    /// A place in a session.
+    MemoryHitLine from hit: output::MemoryHit {
+        /// Name of the file of the session, without its ending.
+        session: String = hit.file,
+        /// Id of the session.
+        session_id: String = hit.session,
+        /// Block number.
+        block: u32 = hit.block,
+        /// Identity of the row; `L` and the number of the line if rows have none.
+        row: String = hit.row,
+        /// Time; null if it is not known.
+        time: Option<Time> = (hit.time > 0).then_some(Moment(hit.time)),
+        /// Title: the tool and its target, or the first words.
+        title: String = hit.title,
+    }
+
     /// A number of entries.
     MemoryCount from pair: Counted {
         /// State or kind.

@@ -22,7 +22,7 @@ mod watch;
 mod words;
 
 pub use convert::{Number, Time, ToJson, Tokens};
-pub use memory::MemoryLine;
+pub use memory::{MemoryHitLine, MemoryLine};
 
 use super::Report;
 use convert::{Moment, estimated, measured};
@@ -59,11 +59,14 @@ pub fn contracts() -> Vec<Contract> {
         report::<super::LogReport>(),
         report::<super::ManifestReport>(),
         report::<super::MemoryChangeReport>(),
+        report::<super::MemoryComposeReport>(),
         report::<super::MemoryDiffReport>(),
         report::<super::MemoryExportReport>(),
+        report::<super::MemoryLearnReport>(),
         report::<super::MemoryListReport>(),
         report::<super::MemoryLogReport>(),
         report::<super::MemoryReviewReport>(),
+        report::<super::MemorySearchReport>(),
         report::<super::MemoryStatsReport>(),
         report::<super::MemoryTreesReport>(),
         report::<super::MemoryWhyReport>(),

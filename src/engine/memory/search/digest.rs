@@ -6,7 +6,7 @@
 //! character is the lowest one at which the text is within the budget.
 
 use super::index::DocumentKind;
-use super::search::Retrieval;
+use super::ranking::Retrieval;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BinaryHeap;
 use std::fmt::Write;
@@ -82,7 +82,8 @@ fn steps(retrieval: &Retrieval<'_>) -> Vec<Step> {
     let mut known: FxHashMap<(usize, u32), usize> = FxHashMap::default();
     for (number, relevance) in &retrieval.documents {
         let kind = corpus.documents[*number].document.kind;
-        let worth = if kind == DocumentKind::Answer || kind == DocumentKind::Summary { MESSAGE_WORTH * (relevance / relevant).powf(MESSAGE_SHARPNESS) } else { 0.0 };
+        let worth =
+            if kind == DocumentKind::Answer { MESSAGE_WORTH * (relevance / relevant).powf(MESSAGE_SHARPNESS) } else { 0.0 };
         let names: Vec<(u32, f32)> =
             corpus.names_of(*number).map(|name| (name, values[name as usize])).filter(|(_, value)| *value > 0.0).collect();
         if names.is_empty() && worth < MESSAGE_WORTH / 10.0 {
@@ -90,7 +91,13 @@ fn steps(retrieval: &Retrieval<'_>) -> Vec<Step> {
         }
         let document = &corpus.documents[*number];
         let step = *known.entry((document.source, document.step)).or_insert_with(|| {
-            steps.push(Step { document: *number, turn: document.turn, label: label(retrieval, *number), names: Vec::new(), worth });
+            steps.push(Step {
+                document: *number,
+                turn: document.turn,
+                label: label(retrieval, *number),
+                names: Vec::new(),
+                worth,
+            });
             steps.len() - 1
         });
         steps[step].names.extend(names);
@@ -106,12 +113,12 @@ fn steps(retrieval: &Retrieval<'_>) -> Vec<Step> {
 fn label(retrieval: &Retrieval<'_>, number: usize) -> String {
     let document = &retrieval.corpus.documents[number];
     let head = &document.document.head;
-    let message = |kind| format!("{kind} \"{}\"", cut(head, MESSAGE_CHARS));
     match document.document.kind {
         // The line of the turn quotes it.
         DocumentKind::Prompt => "prompt".to_owned(),
-        DocumentKind::Answer => message("answer"),
-        DocumentKind::Summary => message("summary"),
+        DocumentKind::Answer => format!("answer \"{}\"", cut(head, MESSAGE_CHARS)),
+        // It starts with a sentence of the client.
+        DocumentKind::Summary => "summary".to_owned(),
         DocumentKind::Call => call_label(head),
         DocumentKind::Result => {
             let documents = retrieval.corpus.sources[document.source].documents.documents();
@@ -121,11 +128,16 @@ fn label(retrieval: &Retrieval<'_>, number: usize) -> String {
     }
 }
 
-/// Returns the tool and its target; a target that is a path without its folders.
+/// Returns the tool and its target; a path without its folders, structured data not at all.
 fn call_label(head: &str) -> String {
     let (tool, target) = head.split_once(' ').unwrap_or((head, ""));
-    let is_path = target.starts_with('/') && !target.contains(' ');
-    let target = if is_path { target.rsplit('/').next().unwrap_or(target) } else { target };
+    let is_path = target.contains('/') && !target.contains(' ');
+    let is_data = target.starts_with(['{', '[']);
+    let target = match () {
+        () if is_data => "",
+        () if is_path => target.rsplit('/').next().unwrap_or(target),
+        () => target,
+    };
     cut(format!("{tool} {target}").trim_end(), CALL_CHARS)
 }
 
@@ -134,6 +146,7 @@ fn cut(text: &str, characters: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(characters) else { return text.to_owned() };
     let start = &text[..end];
     let words = start.rsplit_once(' ').map_or(start, |(words, _)| words);
+    let words = if words.len() * 2 < start.len() { start } else { words };
     format!("{}…", words.trim_end_matches([' ', '…', ',', '.', ':', ';']))
 }
 
@@ -232,4 +245,87 @@ fn step_line(retrieval: &Retrieval<'_>, step: &Step, names: &[u32], text: &mut S
         text.push_str(name);
     }
     text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::index::Documents;
+    use super::index::tests::{call, index, prompt, result};
+    use super::ranking::{Corpus, Query, Source};
+    use super::*;
+    use crate::model::TraceContent;
+
+    /// The first of January 2026.
+    const NEW_YEAR: i64 = 1_767_225_600_000;
+
+    fn digest(query: &str, contents: Vec<TraceContent>, tokens: usize) -> String {
+        let documents: Documents = index(NEW_YEAR, contents);
+        let sources = [Source { session: "a1b2c3d4-long", label: "a1b2c3d4", documents: &documents }];
+        let corpus = Corpus::new(&sources);
+        digests(&Retrieval::new(&Query { text: query, ..Query::default() }, &corpus), tokens)
+    }
+
+    fn session() -> Vec<TraceContent> {
+        vec![
+            prompt("make the cache smaller"),
+            call(1, "Read", "/home/ann/src/cache.rs"),
+            result(1, "fn evictOldest(cacheKey)"),
+            prompt("continue"),
+            call(2, "Read", "/home/ann/src/disk.rs"),
+            result(2, "fn diskSize(cacheKey) of the cache"),
+        ]
+    }
+
+    #[test]
+    fn a_turn_has_a_line_and_each_step_another() {
+        let text = digest("why is the cache full", session(), 500);
+        assert!(
+            text.contains("2026-01-01 a1b2c3d4 #1 \"make the cache smaller\"\n  #2 Read cache.rs: cacheKey evictOldest\n"),
+            "{text}"
+        );
+        // A prompt that says nothing is replaced with the one before it.
+        assert!(text.contains("2026-01-01 a1b2c3d4 #4 \"make the cache smaller\"\n  #5 Read disk.rs"), "{text}");
+        assert_eq!(text.matches("cacheKey").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn only_whole_lines_within_the_budget_are_printed() {
+        let whole = digest("why is the cache full", session(), 500);
+        for tokens in [0, 1, 20, 30, 40, 60] {
+            let text = digest("why is the cache full", session(), tokens);
+            assert!(text.chars().count() <= tokens * TOKEN_CHARS);
+            assert!(text.is_empty() || text.ends_with('\n'));
+            assert!(text.len() <= whole.len());
+        }
+        assert_eq!(digest("cache", Vec::new(), 500), "");
+    }
+
+    #[test]
+    fn sessions_without_code_have_digests_too() {
+        let said = vec![prompt("plan the party of the team"), TraceContent::Answer("The party is in the garden.".to_owned())];
+        let text = digest("where is the party", said, 500);
+        assert!(text.contains("answer \"The party is in the garden.\""), "{text}");
+    }
+
+    #[test]
+    fn calls_are_named_by_tool_and_target() {
+        let check = |head: &str, expected: &str| assert_eq!(call_label(head), expected, "{head}");
+        check("Read /home/ann/src/cache.rs", "Read cache.rs");
+        check("Read …/src/cache.rs", "Read cache.rs");
+        check("Bash cargo test -- cache", "Bash cargo test -- cache");
+        check("Ask [{\"question\":1}]", "Ask");
+        check("Wait", "Wait");
+        check("Grep a pattern that is longer than the label", "Grep a pattern that is longer than the…");
+    }
+
+    #[test]
+    fn texts_are_cut_between_words() {
+        let check = |text: &str, expected: &str| assert_eq!(cut(text, 10), expected, "{text}");
+        check("short", "short");
+        check("letters and more", "letters…");
+        check("ten letters and more", "ten letter…");
+        check("eight-le tters", "eight-le…");
+        check("oneverylongword", "oneverylon…");
+        check("größer, als gedacht", "größer…");
+    }
 }

@@ -4,21 +4,26 @@
 //! differences of variable length, so that most take one byte.
 
 use super::names::names;
-use super::words::{Word, words};
 use crate::engine::content::keywords::is_stop_word;
+use crate::engine::query::recall::words::{Word, words};
 use crate::engine::{mask, mask_cut};
 use crate::model::Key;
 use crate::model::{TraceCall, TraceContent, TraceEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use twox_hash::XxHash3_64;
 
 /// Indexed part of a block, in bytes from its start: what follows in longer ones is data that nobody searches by words.
 const INDEXED_BYTES: usize = 16_000;
 /// Longest head of a document, in bytes.
 const HEAD_BYTES: usize = 120;
+/// Longest path in a head, in bytes.
+const PATH_BYTES: usize = 80;
 /// Shortest number that is a search word, in digits: shorter ones are in every text.
 const NUMBER_DIGITS: usize = 3;
+/// Occurrences of a word in a block from which on more are not counted: two bits.
+const MOST_OCCURRENCES: u32 = 4;
 /// Calls without a result that are remembered: more are never answered at once.
 const OPEN_CALLS: usize = 64;
 /// Largest word that is kept, in bytes: longer ones are data.
@@ -83,11 +88,6 @@ impl SearchDocument {
     pub fn names(&self) -> impl Iterator<Item = u32> {
         self.names.iter().map(|(number, _)| number)
     }
-
-    /// Returns the number of its distinct names.
-    pub fn name_count(&self) -> usize {
-        self.names.iter().count()
-    }
 }
 
 /// The search index of one session; an extractor that is fed with its events in order, and continued when the file grows.
@@ -125,7 +125,7 @@ impl Documents {
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 self.open_calls.push((call.id, self.documents.len() as u32));
                 self.open_calls.drain(..self.open_calls.len().saturating_sub(OPEN_CALLS));
-                self.add(event, DocumentKind::Call, head(&format!("{} {}", call.tool, call.target)), &texts);
+                self.add(event, DocumentKind::Call, head(&format!("{} {}", call.tool, short_target(&call.target))), &texts);
             }
             TraceContent::Result(result) => {
                 self.add(event, DocumentKind::Result, Box::default(), &[&result.text]);
@@ -142,6 +142,12 @@ impl Documents {
     /// Returns the documents, in the order of their blocks.
     pub fn documents(&self) -> &[SearchDocument] {
         &self.documents
+    }
+
+    /// Returns the title of a document: its head; for a result the head of its call.
+    pub fn title<'a>(&'a self, document: &'a SearchDocument) -> &'a str {
+        let call = document.call.and_then(|call| self.documents.get(call as usize));
+        call.map_or(&document.head, |call| &call.head)
     }
 
     /// Returns the hashes of the distinct words of the session, by number.
@@ -164,14 +170,18 @@ impl Documents {
         let mut left = INDEXED_BYTES;
         for text in texts {
             content = XxHash3_64::oneshot_with_seed(u64::from(content), text.as_bytes()) as u32;
-            let text = mask(&text[..text.floor_char_boundary(left)]);
-            left -= text.len().min(left);
-            search_words(&text, |hash| *counts.entry(self.numbers.word(&mut self.words, hash)).or_default() += 1);
+            let text = mask(whole_words(text, left));
+            left = left.saturating_sub(text.len());
+            search_words(&text, |hash| *counts.entry(hash).or_default() += 1);
             names(&text, |name| {
                 seen.insert(self.numbers.name(&mut self.names, name));
             });
         }
-        let words = counts.into_iter().map(|(number, count)| (number, count.min(4) - 1)).collect();
+        let mut counts: Vec<(u32, u32)> = counts.into_iter().collect();
+        // The numbers of new words depend on their order, and an index on its events only.
+        counts.sort_unstable();
+        let number = |(hash, count): (u32, u32)| (self.numbers.word(&mut self.words, hash), count.min(MOST_OCCURRENCES) - 1);
+        let words = counts.into_iter().map(number).collect();
         let names = seen.into_iter().map(|number| (number, 0)).collect();
         self.documents.push(SearchDocument {
             block: event.block,
@@ -244,7 +254,7 @@ fn uuid(name: &str) -> Option<u128> {
 /// Calls `found` with the hash of each search word of a text: plain words without their ending, parts of identifiers, numbers.
 /// Stop words are omitted. An identifier as a whole is a name and not a word.
 pub fn search_words(text: &str, mut found: impl FnMut(u32)) {
-    let mut key = String::new();
+    let (mut key, mut lower) = (String::new(), String::new());
     words(text, |word| {
         let is_number = word.text().bytes().all(|byte| byte.is_ascii_digit());
         let is_wanted = match word {
@@ -252,12 +262,27 @@ pub fn search_words(text: &str, mut found: impl FnMut(u32)) {
             Word::Whole(text) if is_number => (NUMBER_DIGITS..NUMBER_DIGITS * 2).contains(&text.len()),
             Word::Whole(text) => !text.is_ascii(),
         };
-        if !is_wanted || is_stop_word(&word.text().to_ascii_lowercase()) {
+        if !is_wanted {
+            return;
+        }
+        lower.clear();
+        lower.push_str(word.text());
+        lower.make_ascii_lowercase();
+        if is_stop_word(&lower) {
             return;
         }
         word.key(&mut key);
         found(XxHash3_64::oneshot(key.as_bytes()) as u32);
     });
+}
+
+/// Returns at most the first `bytes` of a text, to the end of a word: a part of a credential is not recognized as one.
+fn whole_words(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let start = &text[..text.floor_char_boundary(bytes)];
+    start.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words)
 }
 
 /// Returns the texts in the input of a call: the strings of its JSON, with line feeds; the input itself if it is not JSON.
@@ -292,13 +317,27 @@ fn head(text: &str) -> Box<str> {
     }
 }
 
+/// Returns a target that a head has room for: of a long path its last components; of a command what follows a leading `cd`.
+fn short_target(target: &str) -> Cow<'_, str> {
+    if let Some((_, command)) = target.strip_prefix("cd ").and_then(|rest| rest.split_once(char::is_whitespace)) {
+        let command = command.trim_start_matches(['&', ';', ' ']);
+        return Cow::Borrowed(if command.is_empty() { target } else { command });
+    }
+    let is_path = target.contains('/') && !target.contains(char::is_whitespace);
+    if !is_path || target.len() <= PATH_BYTES {
+        return Cow::Borrowed(target);
+    }
+    let end = &target[target.ceil_char_boundary(target.len() - PATH_BYTES)..];
+    Cow::Owned(format!("…/{}", end.split_once('/').map_or(end, |(_, components)| components)))
+}
+
 /// Ascending numbers, each with a small value below 4, as differences in LEB128.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Packed(#[serde(with = "bytes")] Box<[u8]>);
 
 /// Bytes as one string of bytes: a list of numbers is read one by one.
 mod bytes {
-    use serde::{Deserialize, Deserializer, Serializer, de};
+    use serde::{Deserializer, Serializer, de};
 
     pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
         to.serialize_bytes(bytes)
@@ -315,7 +354,6 @@ mod bytes {
                 Ok(bytes.into())
             }
         }
-        let _ = <&[u8]>::deserialize::<D>;
         from.deserialize_bytes(Bytes)
     }
 }
@@ -352,5 +390,124 @@ impl Packed {
             number = number.wrapping_add((value >> 2) as u32);
             Some((number, value as u32 & 3))
         })
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::model::ToolVerb;
+    use crate::model::{PromptSource, TraceResult};
+
+    /// Makes an event; the row is `L` and the number of the block.
+    pub(crate) fn event(block: u32, time: i64, content: TraceContent) -> TraceEvent {
+        TraceEvent { block, row: format!("L{block}"), time, step: None, content }
+    }
+
+    pub(crate) fn prompt(text: &str) -> TraceContent {
+        TraceContent::Prompt { text: text.to_owned(), source: PromptSource::Typed }
+    }
+
+    pub(crate) fn call(id: u128, tool: &str, target: &str) -> TraceContent {
+        let input = serde_json::json!({ "file_path": target }).to_string();
+        let (tool, target) = (tool.to_owned(), target.to_owned());
+        TraceContent::Call(TraceCall { id: Key(id), tool, verb: ToolVerb::Read, target, command: None, files: Vec::new(), input })
+    }
+
+    pub(crate) fn result(id: u128, text: &str) -> TraceContent {
+        TraceContent::Result(TraceResult { call: Key(id), error: false, declined: false, text: text.to_owned() })
+    }
+
+    /// Indexes some contents, as blocks 1, 2, … of one session, a second apart.
+    pub(crate) fn index(start: i64, contents: Vec<TraceContent>) -> Documents {
+        let mut documents = Documents::default();
+        (1..).zip(contents).for_each(|(block, content)| documents.push(&event(block, start + i64::from(block) * 1000, content)));
+        documents
+    }
+
+    fn names_in(documents: &Documents, number: usize) -> Vec<&str> {
+        documents.documents()[number].names().map(|name| &*documents.names()[name as usize]).collect()
+    }
+
+    #[test]
+    fn rows_are_packed_and_printed_as_they_are() {
+        let check = |name: &str, is_packed: bool| {
+            let row = RowName::new(name);
+            assert_eq!(row.to_string(), name);
+            assert_eq!(!matches!(row, RowName::Text(_)), is_packed, "{name}");
+        };
+        check("01234567-89ab-cdef-0123-456789abcdef", true);
+        check("L12", true);
+        check("01234567-89AB-cdef-0123-456789abcdef", false);
+        check("L012", false);
+        check("Léger", false);
+        check("", false);
+    }
+
+    #[test]
+    fn numbers_survive_packing() {
+        let numbers = vec![(0, 3), (1, 0), (40, 1), (5000, 2), (70_000, 0), (u32::MAX, 3)];
+        let packed = Packed::new(numbers.iter().rev().copied().collect());
+        assert_eq!(packed.iter().collect::<Vec<_>>(), numbers);
+        // Damaged bytes end the list.
+        assert_eq!(Packed(Box::new([0x80, 0x80])).iter().count(), 0);
+    }
+
+    #[test]
+    fn blocks_have_titles_names_and_turns() {
+        let contents =
+            vec![prompt("fix parse_rows"), call(7, "Read", "src/heat.rs"), result(7, "fn heatMap()"), prompt("# and now?\nmore")];
+        let documents = index(0, contents);
+        let titles: Vec<&str> = documents.documents().iter().map(|document| documents.title(document)).collect();
+        assert_eq!(titles, ["fix parse_rows", "Read src/heat.rs", "Read src/heat.rs", "and now? more"]);
+        let turns: Vec<u32> = documents.documents().iter().map(|document| document.turn).collect();
+        assert_eq!(turns, [0, 0, 0, 1]);
+        assert_eq!(names_in(&documents, 0), ["parse_rows"]);
+        assert_eq!(names_in(&documents, 1), ["heat.rs"]);
+        assert_eq!(names_in(&documents, 2), ["heatMap"]);
+    }
+
+    #[test]
+    fn an_index_that_was_stored_is_continued() {
+        let events =
+            [event(1, 1, prompt("read heat.rs")), event(2, 2, call(1, "Read", "heat.rs")), event(3, 3, result(1, "heatMap"))];
+        let mut whole = Documents::default();
+        let mut parts = Documents::default();
+        for event in &events {
+            whole.push(event);
+            parts = postcard::from_bytes(&postcard::to_stdvec(&parts).unwrap()).unwrap();
+            parts.push(event);
+        }
+        assert_eq!(postcard::to_stdvec(&whole).unwrap(), postcard::to_stdvec(&parts).unwrap());
+        assert_eq!(parts.documents()[2].call, Some(1));
+    }
+
+    #[test]
+    fn credentials_are_not_indexed() {
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let documents = index(0, vec![prompt(&format!("use {token} for api_url")), result(1, &format!("token={token}"))]);
+        let bytes = postcard::to_stdvec(&documents).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("ghp_"));
+        assert_eq!(names_in(&documents, 0), ["api_url"]);
+    }
+
+    #[test]
+    fn long_texts_end_with_a_whole_word() {
+        assert_eq!(whole_words("one two", 7), "one two");
+        assert_eq!(whole_words("one two", 6), "one");
+        assert_eq!(whole_words("ein großer", 8), "ein");
+        assert_eq!(whole_words("word", 2), "");
+    }
+
+    #[test]
+    fn targets_are_shortened_at_their_start() {
+        let check = |target: &str, expected: &str| assert_eq!(short_target(target), expected, "{target}");
+        check("src/heat.rs", "src/heat.rs");
+        check("cd /home/ann/project && make all", "make all");
+        check("cd /home/ann/project", "cd /home/ann/project");
+        check("make test", "make test");
+        let long = format!("/home/{}/src/heat.rs", "folder/".repeat(20));
+        assert!(short_target(&long).starts_with("…/folder/") && short_target(&long).ends_with("/src/heat.rs"));
+        assert!(short_target(&long).len() <= PATH_BYTES + 4);
     }
 }

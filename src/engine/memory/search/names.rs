@@ -18,7 +18,9 @@ const EXTENSION_BYTES: usize = 5;
 pub fn names<'a>(text: &'a str, mut found: impl FnMut(&'a str)) {
     let mut rest = text;
     while let Some(start) = rest.bytes().position(is_run) {
-        rest = &rest[start..];
+        // In an escape sequence of JSON and of source code the letter is not a part of the name after it.
+        let is_escape = rest[..start].ends_with('\\') && rest[start..].starts_with(['n', 't', 'r']);
+        rest = &rest[start + usize::from(is_escape)..];
         let end = rest.bytes().position(|byte| !is_run(byte)).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         rest = after;
@@ -107,6 +109,7 @@ mod tests {
     fn identifiers_and_files_are_names() {
         check("call parse_rows(lineCount) in src/heat.rs:12", &["parse_rows", "lineCount", "heat.rs"]);
         check("see ./docs/flow-chart.md.", &["flow-chart.md"]);
+        check(r"\nnewName\tC:\temp\readMe.txt", &["newName", "eadMe.txt", "eadMe"]);
         check("HttpServer, utf8mb4, __init__.py", &["HttpServer", "utf8mb4", "__init__.py", "__init__"]);
     }
 

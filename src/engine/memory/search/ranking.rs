@@ -8,8 +8,8 @@
 //! then chosen one by one, each for the value of the names that the hits before it do not have, so that ten hits cover ten times
 //! more than ten copies of the best one (maximum coverage; Nemhauser, Wolsey & Fisher 1978).
 //!
-//! The weights were fitted on prompts of real sessions; with each repository left out in turn the result is the same within the
-//! error (see `search-eval tune lopo`).
+//! The weights are round numbers: weights fitted to real sessions, with each repository left out in turn, are not better there than
+//! the differences between two fits.
 
 use super::index::{DocumentKind, Documents, RowName, SearchDocument, search_words};
 use super::names::names;
@@ -19,6 +19,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const QUERY_BYTES: usize = 3000;
 /// Maximum relevant occurrences of a word in a query.
 const QUERY_COUNT: f32 = 3.0;
+/// The usual `k1` and `b` of BM25.
+const USUAL_SATURATION: f32 = 1.2;
+const USUAL_LENGTH: f32 = 0.75;
 /// Names of the best documents that are compared: the rest is never printed.
 const NAMES: usize = 1500;
 /// Documents of a session that make up its score.
@@ -31,9 +34,9 @@ const COMMON_DOCUMENTS: u32 = 25;
 /// The weights of the signals. [`Weights::default`] is what the product uses; others are for measurements.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    /// Term frequency saturation: the `k1` of BM25. Length normalization is off, as in recall: long documents were read.
+    /// Term frequency saturation: the `k1` of BM25.
     pub saturation: f32,
-    /// Length normalization: the `b` of BM25.
+    /// Length normalization: the `b` of BM25. Low, as in recall: what is long was read, and holds more that is needed.
     pub length: f32,
     /// Share of the score of the turn's prompt in the relevance of a document.
     pub prompt: f32,
@@ -45,16 +48,6 @@ pub struct Weights {
     pub decay: f32,
     /// Exponent of the relevance: a high one makes the best documents count almost alone.
     pub sharpness: f32,
-    /// Weight of names in prompts.
-    pub in_prompt: f32,
-    /// Weight of names in answers.
-    pub in_answer: f32,
-    /// Weight of names in calls.
-    pub in_call: f32,
-    /// Weight of names in results: most of them are never used.
-    pub in_result: f32,
-    /// Weight of names in summaries.
-    pub in_summary: f32,
     /// Weight of the best document of a name, against the sum over all of them.
     pub best: f32,
     /// Penalty of a name for each session above [`COMMON_SESSIONS`].
@@ -67,29 +60,30 @@ pub struct Weights {
     pub brevity: f32,
     /// Exponent of the relevance of a hit, by which the value of its names is multiplied.
     pub hit: f32,
+    /// Worth of the document that fits the words of the query best, as a share of the value of all names.
+    pub fit: f32,
+    /// Share of the fit of a document in its relevance.
+    pub own: f32,
 }
 
 impl Default for Weights {
     fn default() -> Weights {
         Weights {
-            saturation: 0.6,
-            length: 0.0,
-            prompt: 0.3,
-            session: 0.3,
-            recency: 0.1,
-            decay: 0.8,
-            sharpness: 6.0,
-            in_prompt: 0.5,
-            in_answer: 1.0,
-            in_call: 1.0,
-            in_result: 0.5,
-            in_summary: 1.0,
+            saturation: 1.2,
+            length: 0.2,
+            prompt: 0.5,
+            session: 0.5,
+            recency: 0.2,
+            decay: 0.7,
+            sharpness: 4.0,
             best: 0.5,
-            sessions: 1.33,
-            documents: 1.0,
-            matching: 1.5,
-            brevity: 0.4,
+            sessions: 1.0,
+            documents: 2.0,
+            matching: 1.0,
+            brevity: 0.5,
             hit: 2.0,
+            fit: 0.5,
+            own: 1.0,
         }
     }
 }
@@ -177,7 +171,12 @@ impl<'a> Corpus<'a> {
         corpus
     }
 
-    fn add_documents(&mut self, source: usize, documents: &'a [SearchDocument], seen: &mut FxHashSet<(RowName, DocumentKind, u32)>) {
+    fn add_documents(
+        &mut self,
+        source: usize,
+        documents: &'a [SearchDocument],
+        seen: &mut FxHashSet<(RowName, DocumentKind, u32)>,
+    ) {
         let mut turn = None;
         for (number, document) in (0..).zip(documents) {
             // Rows without an identity of their own are compared by their content.
@@ -213,9 +212,12 @@ pub struct Retrieval<'a> {
     pub(crate) corpus: &'a Corpus<'a>,
     /// Documents that were searched, in order, each with its relevance.
     pub(crate) documents: Vec<(usize, f32)>,
+    /// How well each of them fits the words of the query by itself, at most 1.
+    pub(crate) fits: Vec<f32>,
     /// Names with their values, best first.
     pub(crate) names: Vec<(u32, f32)>,
     hit: f32,
+    fit: f32,
 }
 
 /// Returns the documents that an answer to a prompt needs, best first, at most `limit`. Pure; the corpus is not changed.
@@ -234,42 +236,42 @@ impl<'a> Retrieval<'a> {
         let searched: Vec<usize> = (0..corpus.documents.len()).filter(|number| is_searched(query, corpus, *number)).collect();
         let terms = Terms::new(query, corpus);
         let scores = Scores::new(&terms, corpus, &searched, weights);
-        let relevance = relevance(&scores.documents, corpus, &searched, &scores.prompts, weights);
+        let relevance = relevance(&scores, corpus, &searched, weights);
         let documents = searched.into_iter().zip(relevance).collect::<Vec<_>>();
         let names = values(query, corpus, &documents, &terms, &scores.rarity, weights);
-        Retrieval { corpus, documents, names, hit: weights.hit }
+        Retrieval { corpus, documents, fits: scores.fits, names, hit: weights.hit, fit: weights.fit }
     }
 
-    /// Returns the documents that cover the most valuable names, best first, at most `limit`; then the most relevant ones.
+    /// Returns the documents that fit the query and cover the most valuable names, best first, at most `limit`.
     pub fn hits(&self, limit: usize) -> Vec<Hit<'a>> {
         let total: f32 = self.names.iter().map(|(_, value)| value).sum::<f32>().max(f32::MIN_POSITIVE);
         let mut values = vec![0.0; self.corpus.names.len()];
         self.names.iter().for_each(|(name, value)| values[*name as usize] = *value);
-        let gain = |values: &[f32], (document, relevance): (usize, f32)| {
-            self.corpus.names_of(document).map(|name| values[name as usize]).sum::<f32>() * relevance.powf(self.hit)
+        let gain = |values: &[f32], place: usize| {
+            let (document, relevance) = self.documents[place];
+            let names = self.corpus.names_of(document).map(|name| values[name as usize]).sum::<f32>() / total;
+            names * relevance.powf(self.hit) + self.fit * self.fits[place].powf(self.hit)
         };
-        let mut left: Vec<(f32, (usize, f32))> = self.documents.iter().map(|found| (gain(&values, *found), *found)).collect();
+        let mut left: Vec<f32> = (0..self.documents.len()).map(|place| gain(&values, place)).collect();
         let mut hits = Vec::new();
         // A gain only falls, so a document whose old gain is below the best new one need not be looked at.
         while hits.len() < limit {
             let mut best: Option<usize> = None;
             for place in 0..left.len() {
-                if best.is_some_and(|best| left[best].0 >= left[place].0) || left[place].0 <= 0.0 {
+                if left[place] <= 0.0 || best.is_some_and(|best| left[best] >= left[place]) {
                     continue;
                 }
-                left[place].0 = gain(&values, left[place].1);
-                if left[place].0 > 0.0 && best.is_none_or(|best| left[place].0 > left[best].0) {
+                left[place] = gain(&values, place);
+                if left[place] > 0.0 && best.is_none_or(|best| left[place] > left[best]) {
                     best = Some(place);
                 }
             }
             let Some(best) = best else { break };
-            let (gain, (document, _)) = std::mem::replace(&mut left[best], (-1.0, (0, 0.0)));
+            let score = std::mem::replace(&mut left[best], 0.0);
+            let document = self.documents[best].0;
             self.corpus.names_of(document).for_each(|name| values[name as usize] = 0.0);
-            hits.push(self.hit(document, gain / total));
+            hits.push(self.hit(document, score));
         }
-        left.retain(|(gain, (_, relevance))| *gain >= 0.0 && *relevance > 0.0);
-        left.sort_by(|(_, (_, a)), (_, (_, b))| b.total_cmp(a));
-        hits.extend(left.iter().take(limit - hits.len()).map(|(_, (document, _))| self.hit(*document, 0.0)));
         hits
     }
 
@@ -351,6 +353,8 @@ impl Terms {
 struct Scores {
     /// By place among the searched documents.
     documents: Vec<f32>,
+    /// The same with the usual length normalization: short documents that are about nothing else come first.
+    fits: Vec<f32>,
     /// Scores of the prompts of turns, by number in the corpus.
     prompts: Vec<f32>,
     /// The weight of each term: its rarity and its occurrences in the query.
@@ -379,14 +383,13 @@ impl Scores {
             })
             .collect();
         let average = parts.iter().map(|(_, length)| length).sum::<f32>() / all.max(1.0);
-        let mut documents = Vec::with_capacity(searched.len());
+        let (mut documents, mut fits) = (Vec::with_capacity(searched.len()), Vec::with_capacity(searched.len()));
         let mut prompts = vec![0.0f32; corpus.turns.len()];
         let mut start = 0;
         for (number, (end, length)) in searched.iter().zip(parts) {
-            let norm = weights.saturation * (1.0 - weights.length + weights.length * length / average.max(1.0));
-            let part = |(term, count): &(usize, f32)| rarity[*term] * count * (weights.saturation + 1.0) / (count + norm);
-            let score = found[start..end].iter().map(part).sum();
+            let score = bm25(&found[start..end], &rarity, weights.saturation, weights.length, length / average.max(1.0));
             documents.push(score);
+            fits.push(bm25(&found[start..end], &rarity, USUAL_SATURATION, USUAL_LENGTH, length / average.max(1.0)));
             let document = &corpus.documents[*number];
             if document.document.kind == DocumentKind::Prompt {
                 // Two prompts that share most of their words are about the same task; a long one shares some with all.
@@ -396,16 +399,25 @@ impl Scores {
             start = end;
         }
         normalize(&mut documents);
+        // A document that has all words of a query fits; one that shares some words with a long prompt hardly does.
+        let words = rarity.iter().sum::<f32>() * (USUAL_SATURATION + 1.0);
+        fits.iter_mut().for_each(|fit: &mut f32| *fit /= words.max(f32::MIN_POSITIVE));
         normalize(&mut prompts);
-        Scores { documents, prompts, rarity }
+        Scores { documents, fits, prompts, rarity }
     }
 }
 
+/// Returns the BM25 score of the terms of a document, whose length is given in average lengths.
+fn bm25(found: &[(usize, f32)], rarity: &[f32], saturation: f32, normalization: f32, length: f32) -> f32 {
+    let norm = saturation * (1.0 - normalization + normalization * length);
+    found.iter().map(|(term, count)| rarity[*term] * count * (saturation + 1.0) / (count + norm)).sum()
+}
+
 /// Returns the relevance of each searched document: its own score, and what it inherits from its turn and its session.
-fn relevance(scores: &[f32], corpus: &Corpus<'_>, searched: &[usize], prompts: &[f32], weights: &Weights) -> Vec<f32> {
+fn relevance(scores: &Scores, corpus: &Corpus<'_>, searched: &[usize], weights: &Weights) -> Vec<f32> {
     let mut of_sessions: Vec<Vec<f32>> = vec![Vec::new(); corpus.sources.len()];
     let mut newest = vec![0i64; corpus.sources.len()];
-    for (number, score) in searched.iter().zip(scores) {
+    for (number, score) in searched.iter().zip(&scores.documents) {
         let document = &corpus.documents[*number];
         of_sessions[document.source].push(*score);
         newest[document.source] = newest[document.source].max(document.document.time);
@@ -427,11 +439,12 @@ fn relevance(scores: &[f32], corpus: &Corpus<'_>, searched: &[usize], prompts: &
         share *= weights.decay;
     }
     let inherited = |document: &CorpusDocument<'_>| {
-        weights.prompt * prompts[document.turn]
+        weights.prompt * scores.prompts[document.turn]
             + weights.session * sessions[document.source]
             + weights.recency * recency[document.source]
     };
-    searched.iter().zip(scores).map(|(number, score)| score + inherited(&corpus.documents[*number])).collect()
+    let own = scores.documents.iter().zip(&scores.fits).map(|(score, fit)| score + weights.own * fit);
+    searched.iter().zip(own).map(|(number, own)| own + inherited(&corpus.documents[*number])).collect()
 }
 
 /// The documents that have a name.
@@ -457,7 +470,7 @@ fn values(
     let mut holders = vec![nobody; corpus.names.len()];
     for (number, relevance) in documents {
         let document = &corpus.documents[*number];
-        let weight = relevance.powf(weights.sharpness) * weights.of_kind(document.document.kind);
+        let weight = relevance.powf(weights.sharpness);
         for name in corpus.names_of(*number) {
             let holders = &mut holders[name as usize];
             holders.sum += weight;
@@ -489,22 +502,118 @@ fn value(name: &str, holders: &Holders, terms: &Terms, rarity: &[f32], weights: 
     value * (1.0 + weights.matching * matching / 8.0) / common / (name.len() as f32).powf(weights.brevity)
 }
 
-impl Weights {
-    fn of_kind(&self, kind: DocumentKind) -> f32 {
-        match kind {
-            DocumentKind::Prompt => self.in_prompt,
-            DocumentKind::Answer => self.in_answer,
-            DocumentKind::Call => self.in_call,
-            DocumentKind::Result => self.in_result,
-            DocumentKind::Summary => self.in_summary,
-        }
-    }
-}
-
 /// Divides numbers by the highest one.
 fn normalize(numbers: &mut [f32]) {
     let highest = numbers.iter().copied().fold(0.0, f32::max);
     if highest > 0.0 {
         numbers.iter_mut().for_each(|number| *number /= highest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::index::tests::{call, index, prompt, result};
+    use super::*;
+    use crate::model::TraceContent;
+
+    const DAY: i64 = 86_400_000;
+
+    /// Searches sessions `s0`, `s1`, … of consecutive days; returns the session and block of each hit.
+    fn found(query: &Query<'_>, sessions: Vec<Vec<TraceContent>>) -> Vec<String> {
+        let documents: Vec<Documents> = (0..).zip(sessions).map(|(day, contents)| index(day * DAY, contents)).collect();
+        let labels: Vec<String> = (0..documents.len()).map(|number| format!("s{number}")).collect();
+        let sources: Vec<Source<'_>> =
+            labels.iter().zip(&documents).map(|(label, documents)| Source { session: label, label, documents }).collect();
+        let corpus = Corpus::new(&sources);
+        search(query, &corpus, 10).iter().map(|hit| format!("{}#{}", hit.source.label, hit.document.block)).collect()
+    }
+
+    fn ask(text: &str) -> Query<'_> {
+        Query { text, ..Query::default() }
+    }
+
+    fn answer(text: &str) -> TraceContent {
+        TraceContent::Answer(text.to_owned())
+    }
+
+    #[test]
+    fn the_document_with_the_rare_words_of_the_query_is_first() {
+        let sessions = vec![
+            vec![prompt("add a login page"), result(1, "loginForm in login.html")],
+            vec![prompt("make the parser faster"), result(1, "parseRows in parser.rs"), answer("the parser is faster")],
+        ];
+        let hits = found(&ask("why is the parser slow"), sessions.clone());
+        assert_eq!(hits.first().map(String::as_str), Some("s1#2"), "{hits:?}");
+        let hits = found(&ask("login"), sessions);
+        assert!(hits[0].starts_with("s0"), "{hits:?}");
+    }
+
+    #[test]
+    fn a_name_is_searched_as_a_whole() {
+        let sessions = vec![vec![answer("parseRows calls readLine")], vec![answer("parse the rows of the table, tableSize")]];
+        assert_eq!(found(&ask("parseRows"), sessions)[0], "s0#1");
+    }
+
+    #[test]
+    fn the_asking_session_and_later_documents_are_not_searched() {
+        let sessions = || {
+            vec![
+                vec![answer("cacheSize of the cache")],
+                vec![answer("cacheAge of the cache")],
+                vec![answer("cacheKey of the cache")],
+            ]
+        };
+        let mut query = ask("cache");
+        query.session = Some("s1");
+        query.before = Some(2 * DAY);
+        assert_eq!(found(&query, sessions()), ["s0#1"]);
+        query.before = Some(0);
+        assert_eq!(found(&query, sessions()), [""; 0]);
+    }
+
+    #[test]
+    fn content_that_a_fork_repeats_is_found_once() {
+        let first = vec![prompt("make the cache smaller, please"), answer("cacheSize is halved in cache.rs")];
+        let mut fork = first.clone();
+        fork.push(answer("the cache has a cacheLimit"));
+        let hits = found(&ask("cache"), vec![first, fork]);
+        assert!(hits.contains(&"s0#2".to_owned()) && hits.contains(&"s1#3".to_owned()), "{hits:?}");
+        assert!(!hits.contains(&"s1#2".to_owned()) && !hits.contains(&"s1#1".to_owned()), "{hits:?}");
+    }
+
+    #[test]
+    fn a_hit_adds_something_to_the_hits_before_it() {
+        let names = "cacheSize cacheAge cacheKey";
+        let sessions = vec![
+            vec![result(1, &format!("cache: {names}"))],
+            vec![result(1, &format!("cache {names} again"))],
+            vec![result(1, "cache with evictOldest")],
+        ];
+        let hits = found(&ask("cache"), sessions);
+        assert_eq!(hits.iter().position(|hit| hit == "s2#1"), Some(1), "{hits:?}");
+    }
+
+    #[test]
+    fn names_that_are_known_or_common_are_worth_less() {
+        let session = |name: &str| vec![call(1, "Read", "src/main.rs"), result(1, &format!("the cache calls {name}"))];
+        let sessions: Vec<Documents> = ["evictOldest", "countRows", "readLine", "openFile", "cacheKey"]
+            .iter()
+            .zip(0..)
+            .map(|(name, day)| index(day * DAY, session(name)))
+            .collect();
+        let sources: Vec<Source<'_>> = sessions.iter().map(|documents| Source { session: "", label: "", documents }).collect();
+        let corpus = Corpus::new(&sources);
+        let found = Retrieval::new(&Query { text: "the cache", known: &["see cacheKey"], ..Query::default() }, &corpus);
+        let names: Vec<&str> = found.names.iter().map(|(name, _)| corpus.names[*name as usize]).collect();
+        assert!(!names.contains(&"cacheKey"), "{names:?}");
+        assert_eq!(names.last(), Some(&"main.rs"), "{names:?}");
+    }
+
+    #[test]
+    fn nothing_is_found_in_nothing() {
+        assert_eq!(found(&ask("cache"), Vec::new()), [""; 0]);
+        assert_eq!(found(&ask(""), vec![vec![]]), [""; 0]);
+        let hits = found(&ask("???"), vec![vec![answer("cacheKey")]]);
+        assert!(hits.len() <= 1);
     }
 }
