@@ -4,7 +4,7 @@ use super::{Memories, file_named, problems};
 use crate::app::{CommandError, ErrorKind};
 use crate::commands::memory::ListArguments;
 use crate::engine::memory::markdown::parse_name;
-use crate::engine::memory::words::plain_words;
+use crate::engine::memory::words::{content_words, plain_words};
 use crate::model::{Memory, MemoryFile, MemoryKind, MemoryState};
 use crate::output::MemoryListReport;
 use anyhow::anyhow;
@@ -59,7 +59,7 @@ pub fn show(memories: &Memories<'_>, names: &[String]) -> Result<(), CommandErro
 
 /// Searches the entries: those with all words, then those with most of them.
 pub fn search(memories: &Memories<'_>, text: &str, with_retired: bool) -> Result<(), CommandError> {
-    let wanted: Vec<String> = plain_words(text).collect();
+    let wanted = content_words(text);
     if wanted.is_empty() {
         return Err(CommandError::new(ErrorKind::Usage, anyhow!("the query has no words")));
     }
