@@ -230,7 +230,7 @@ pub struct ReviewArguments {
     #[arg(long, value_name = "ID", group = "decision")]
     pub reject: Vec<String>,
     /// Merge the second entry into the first
-    #[arg(long, value_name = "ID", num_args = 2, group = "decision")]
+    #[arg(long, value_name = "ID", num_args = 1..=2, group = "decision")]
     pub merge: Vec<String>,
     /// Print the change and write nothing
     #[arg(long, requires = "decision")]

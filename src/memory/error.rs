@@ -25,6 +25,9 @@ pub enum MemoryError {
     /// There is no such operation on the tree.
     #[error("there is no operation {0} on these memories")]
     NoOperation(u32),
+    /// Nothing was changed yet.
+    #[error("there are no operations on these memories")]
+    NoOperations,
     /// There is nothing to undo.
     #[error("there is no operation to undo")]
     NothingToUndo,

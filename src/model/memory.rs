@@ -162,7 +162,7 @@ impl MemoryState {
 /// A file of a memory tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MemoryFile {
-    /// What is done repeatedly, and how.
+    /// Repeated ways of working.
     Patterns,
     /// Commands and places that save time.
     Shortcuts,
@@ -187,13 +187,13 @@ pub enum MemoryFile {
 /// The group of a memory file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MemoryCategory {
-    /// How work is done here.
+    /// Ways of working in the project.
     Operational,
     /// Facts.
     Factual,
     /// Steps of tasks.
     Procedural,
-    /// What the agent does well or badly.
+    /// Strengths and weaknesses of the agent.
     Introspection,
 }
 
@@ -379,9 +379,9 @@ pub struct Memory {
     pub sessions: u32,
     /// The newest sightings, oldest first.
     pub evidence: Vec<Sighting>,
-    /// How often it was of use.
+    /// Number of times that it was of use.
     pub helpful: u32,
-    /// How often it was contradicted after it was read.
+    /// Number of times that it was contradicted after it was read.
     pub harmful: u32,
     /// The memory that replaced it.
     pub superseded_by: Option<MemoryId>,

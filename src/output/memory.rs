@@ -241,7 +241,13 @@ impl Report for MemoryWhyReport {
             }
         }
         if self.evidence.is_empty() {
-            line(&mut text, "\nno evidence: it was added by a person or the model, not learned from a session");
+            line(
+                &mut text,
+                match self.memory.sightings {
+                    0 => "\nno evidence: it was added by a person or the model, not learned from a session",
+                    _ => "\nthe places of its sightings are not recorded",
+                },
+            );
         }
         text
     }
@@ -271,6 +277,7 @@ fn word(kind: ChangeKind) -> &'static str {
         ChangeKind::Activated => "active",
         ChangeKind::Restored => "restored",
         ChangeKind::Rewritten => "rewritten",
+        ChangeKind::Moved => "moved",
         ChangeKind::Superseded => "superseded",
         ChangeKind::Archived => "archived",
         ChangeKind::Contradicted => "contradicted",
@@ -377,9 +384,9 @@ pub struct MemoryStatsReport {
     pub repeated: usize,
     /// Number of active entries with evidence.
     pub with_evidence: usize,
-    /// How often entries were of use.
+    /// Number of times that entries were of use.
     pub helpful: u64,
-    /// How often entries were contradicted after they were read.
+    /// Number of times that entries were contradicted after they were read.
     pub harmful: u64,
     /// Tokens of the texts of active entries, an estimate.
     pub tokens: u64,
@@ -441,7 +448,7 @@ pub struct MemoryExportReport {
 impl Report for MemoryExportReport {
     const SCHEMA: &str = "aperture.memory-export/1";
 
-    fn text(&self, style: &Style) -> String {
+    fn text(&self, _: &Style) -> String {
         match &self.file {
             Some(file) if !self.is_dry_run => {
                 let what = if self.is_changed { "written" } else { "already there" };

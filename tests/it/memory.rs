@@ -37,7 +37,7 @@ const PREFS: &str = "# User preferences
 ";
 
 /// A project with memories in it, and with the session that they were learned from.
-fn learned() -> Sandbox {
+pub fn learned() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(".aperture/memory/factual/user-prefs.md", PREFS);
     sandbox.session(ID, SESSION, 0);

@@ -29,19 +29,20 @@ pub fn run(memories: &Memories<'_>, ids: &[String], all: Option<bool>, is_dry_ru
             }
             Ok(())
         })?;
-        let mut done = memory_changes_in_words(&updated.changes);
-        if !updated.changes.is_empty() {
-            done.push_str("; not learned again");
-        }
-        reports.push(changed(done, updated, is_dry_run));
+        reports.push(changed(String::new(), updated, is_dry_run));
     }
     let joined = reports.into_iter().reduce(|first, second| MemoryChangeReport {
-        done: format!("{}; {}", first.done, second.done),
+        done: String::new(),
         operation: second.operation.or(first.operation),
         is_dry_run,
         changes: first.changes.into_iter().chain(second.changes).collect(),
         hints: first.hints.into_iter().chain(second.hints).collect(),
         problems: first.problems.into_iter().chain(second.problems).collect(),
     });
-    joined.map_or(Ok(()), |report| memories.env.print(&report))
+    let Some(mut report) = joined else { return Ok(()) };
+    report.done = memory_changes_in_words(&report.changes);
+    if !report.changes.is_empty() {
+        report.done.push_str("; not learned again");
+    }
+    memories.env.print(&report)
 }

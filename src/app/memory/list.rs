@@ -1,4 +1,4 @@
-//! `aperture memory list`, `show` and `search`.
+//! `aperture memory list` and `show`.
 
 use super::learning::Learning;
 use super::{Memories, file_named, problems};

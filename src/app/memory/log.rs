@@ -52,7 +52,7 @@ pub fn diff(memories: &Memories<'_>, number: Option<u32>) -> Result<(), CommandE
             newest = newest.into_iter().chain(found).max_by_key(|operation| operation.id);
         }
     }
-    let missing = || number.map_or(MemoryError::NothingToUndo, MemoryError::NoOperation);
+    let missing = || number.map_or(MemoryError::NoOperations, MemoryError::NoOperation);
     let operation = newest.ok_or_else(missing)?;
     let files = operation.changes.into_iter().filter(|change| change.before != change.after).collect();
     memories.env.print(&MemoryDiffReport { operation: operation.id, command: operation.command, files })

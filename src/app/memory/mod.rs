@@ -244,6 +244,7 @@ impl From<MemoryError> for CommandError {
             MemoryError::Unwritable { .. } => "repair the file or move it away, then try again".to_owned(),
             MemoryError::Changed(_) => "nothing was written; try again".to_owned(),
             MemoryError::Locked(_) => "try again when it is done".to_owned(),
+            MemoryError::NoOperations => "they are made by commands that change memories, such as aperture memory add".to_owned(),
             MemoryError::NoOperation(_) | MemoryError::NothingToUndo | MemoryError::AlreadyUndone { .. } => {
                 "to list the operations: aperture memory log".to_owned()
             }

@@ -21,6 +21,9 @@ pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), C
         }
         let done = format!("{} merged into {}", second.name(), first.name());
         (done, memories.change(first.scope, is_dry_run, &mut |tree| merge(tree, first.id, second.id))?)
+    } else if !arguments.merge.is_empty() {
+        let error = anyhow!("{} entries are named; two are merged", arguments.merge.len());
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("aperture memory review --merge 12 14 keeps 12"));
     } else if !arguments.accept.is_empty() {
         decide(memories, &arguments.accept, "accepted", is_dry_run, &accept)?
     } else if !arguments.reject.is_empty() {

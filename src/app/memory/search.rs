@@ -4,7 +4,7 @@ use super::learning::Learning;
 use super::{Memories, list};
 use crate::app::{CommandError, ErrorKind};
 use crate::commands::memory::SearchArguments;
-use crate::engine::memory::words::plain_words;
+use crate::engine::memory::words::{content_words, plain_words};
 use crate::engine::memory::{Corpus, Query, search};
 use crate::model::Memory;
 use crate::output::{MemoryHit, MemorySearchReport};
@@ -32,7 +32,7 @@ pub fn report(
     with_retired: bool,
     limit: usize,
 ) -> Result<MemorySearchReport, CommandError> {
-    let wanted: Vec<String> = plain_words(query).collect();
+    let wanted = content_words(query);
     if wanted.is_empty() {
         return Err(CommandError::new(ErrorKind::Usage, anyhow!("the query has no words")));
     }

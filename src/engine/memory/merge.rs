@@ -27,6 +27,8 @@ pub enum ChangeKind {
     Restored,
     /// The text changed.
     Rewritten,
+    /// It was moved to another file.
+    Moved,
     /// A newer entry replaced it.
     Superseded,
     /// It was archived.
@@ -60,6 +62,7 @@ impl Change {
             (MemoryState::Pending, MemoryState::Active) => ChangeKind::Activated,
             (was, is) if was.is_retired() && !is.is_retired() => ChangeKind::Restored,
             _ if before.text != after.text => ChangeKind::Rewritten,
+            _ if before.file != after.file => ChangeKind::Moved,
             _ if before.contradicts != after.contradicts && after.contradicts.is_some() => ChangeKind::Contradicted,
             _ => ChangeKind::Confirmed,
         };

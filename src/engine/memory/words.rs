@@ -1,5 +1,6 @@
 //! Texts of memories: their normal form, their keys, their days, and the names of their sessions.
 
+use crate::engine::content::keywords::is_stop_word;
 use crate::engine::{find_secrets, named_in};
 use crate::model::{Key, is_subagent_id, split_id};
 
@@ -57,6 +58,12 @@ pub fn key_of(text: &str) -> u64 {
 pub fn plain_words(text: &str) -> impl Iterator<Item = String> {
     let trimmed = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     text.split_whitespace().map(trimmed).filter(|word| !word.is_empty())
+}
+
+/// Returns the words of a text that say something about its topic; all words if there are only others.
+pub fn content_words(text: &str) -> Vec<String> {
+    let (content, others): (Vec<String>, Vec<String>) = plain_words(text).partition(|word| !is_stop_word(word));
+    if content.is_empty() { others } else { content }
 }
 
 /// Returns the beginning of the day of a moment, in milliseconds since 1970, UTC.

@@ -59,8 +59,9 @@ fn check(step: &dyn Fn(&Place, &dyn Disk) -> Result<(), MemoryError>, before: &d
     assert_ne!(old, new);
     for fault in [Fault::Once, Fault::Lasting, Fault::Killed] {
         let mut faults = 0;
+        // Each round ends with the state in which it began.
+        let place = before();
         loop {
-            let place = before();
             let known = place.log().len();
             let disk = fault.disk(faults);
             let outcome = catch(|| step(&place, &disk));

@@ -33,6 +33,8 @@ json_words! {
         Restored = "restored",
         /// The text changed.
         Rewritten = "rewritten",
+        /// It was moved to another file.
+        Moved = "moved",
         /// A newer memory replaced it.
         Superseded = "superseded",
         /// It was archived.
