@@ -161,7 +161,7 @@ fn advice(added: &[String], removed: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::simple_commands::simple_commands;
+    use super::super::simple_commands::simple_commands;
     use super::*;
 
     fn first(command: &str) -> SimpleCommand {

@@ -249,9 +249,9 @@ fn step_line(retrieval: &Retrieval<'_>, step: &Step, names: &[u32], text: &mut S
 
 #[cfg(test)]
 mod tests {
-    use super::index::Documents;
-    use super::index::tests::{call, index, prompt, result};
-    use super::ranking::{Corpus, Query, Source};
+    use super::super::index::Documents;
+    use super::super::index::tests::{call, index, prompt, result};
+    use super::super::ranking::{Corpus, Query, Source};
     use super::*;
     use crate::model::TraceContent;
 

@@ -512,7 +512,7 @@ fn normalize(numbers: &mut [f32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::index::tests::{call, index, prompt, result};
+    use super::super::index::tests::{call, index, prompt, result};
     use super::*;
     use crate::model::TraceContent;
 

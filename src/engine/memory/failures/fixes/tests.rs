@@ -98,7 +98,7 @@ fn a_credential_enters_neither_a_text_nor_the_state() {
     let calls = [("tool get", "missing required key", true), (call.as_str(), "ok", false)];
     let conventions = Conventions::default();
     let mut fixes = Fixes::default();
-    let rules = FailureRules { conventions: &conventions, client_rules: RULES };
+
     for event in &events(&calls) {
         fixes.push(event, &conventions);
         let state = postcard::to_stdvec(&fixes).unwrap();
