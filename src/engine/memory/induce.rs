@@ -8,6 +8,7 @@ use super::procedures::{Procedure, procedures};
 use super::project::{ProjectWork, Ranked};
 use super::statements::{Statement, topic_key as statement_key};
 use super::tools::{self, CallCounts};
+use super::topic::CONTEXT;
 use crate::model::{Candidate, Conventions, MemoryFile, MemoryKind, Sighting};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -135,7 +136,7 @@ fn from_statements(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
 fn from_statement(session: &str, statement: &Statement) -> Candidate {
     let (block, row, time) = (statement.block, statement.row.clone(), statement.time);
     let text = match &statement.context {
-        Some(context) => format!("{}\n(after `{}`)", statement.text, context.replace('`', "")),
+        Some(context) => format!("{}\n{CONTEXT}`{}`)", statement.text, context.replace('`', "")),
         None => statement.text.clone(),
     };
     Candidate {
