@@ -173,6 +173,7 @@ impl Merge<'_> {
                     Relation::Same => {
                         if let Some(text) = carried_over(&old.text, &memory.text).filter(|_| !old.is_edited) {
                             memory.text = text;
+                            absorb(&mut memory, old);
                             superseded.push(place);
                         }
                     }
@@ -295,6 +296,22 @@ pub fn new_memory(candidate: &Candidate) -> Memory {
     memory
 }
 
+/// Adds the sightings of an entry with the same statement in other words.
+fn absorb(memory: &mut Memory, old: &Memory) {
+    let mut evidence = old.evidence.clone();
+    evidence.extend(memory.evidence.iter().filter(|sighting| !old.evidence.contains(sighting)).cloned());
+    let sessions: BTreeSet<&String> = evidence.iter().map(|sighting| &sighting.session).collect();
+    memory.sessions = memory.sessions.max(old.sessions).max(sessions.len() as u32);
+    memory.sightings += old.sightings;
+    memory.first_seen = memory.first_seen.min(old.first_seen);
+    (memory.helpful, memory.harmful) = (memory.helpful + old.helpful, memory.harmful + old.harmful);
+    evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
+    memory.evidence = evidence;
+    if old.state == MemoryState::Active || memory.sessions >= ACTIVE_SESSIONS {
+        memory.state = MemoryState::Active;
+    }
+}
+
 /// Counts the sightings of a candidate. The candidate usually has all of them again, but those of deleted sessions are missing.
 fn count(memory: &mut Memory, candidate: &Candidate) {
     let sessions = |sightings: &mut dyn Iterator<Item = &Sighting>| {
@@ -401,6 +418,19 @@ mod tests {
         assert_eq!((memories[0].state, memories[0].superseded_by), (MemoryState::Superseded, Some(2)));
         assert_eq!(memories[1].text, "Deploy the app with `make ship` on Monday mornings only. (earlier: `web`)");
         assert_eq!(run(&memories, &[new, old], 22).1, []);
+    }
+
+    #[test]
+    fn the_same_statement_in_other_words_is_a_second_sighting() {
+        let (one, two) = (
+            candidate("Write commit messages in English.", false, &[("s1", 10)]),
+            candidate("Commit messages are written in English please.", false, &[("s2", 20)]),
+        );
+        let (memories, _) = run(&[], &[one.clone(), two.clone()], 21);
+        let new = &memories[1];
+        assert_eq!((new.state, new.sightings, new.sessions, new.first_seen), (MemoryState::Active, 2, 2, 10 * DAY));
+        assert_eq!((memories[0].state, new.evidence.len()), (MemoryState::Superseded, 2));
+        assert_eq!(run(&memories, &[one, two], 22).1, []);
     }
 
     #[test]
