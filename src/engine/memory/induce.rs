@@ -164,6 +164,16 @@ pub fn from_work(work: &ProjectWork<'_>) -> Vec<Candidate> {
     found
 }
 
+/// Returns the procedures of a project as the texts of their memories, the most worth first.
+pub fn procedure_texts(work: &ProjectWork<'_>) -> Vec<String> {
+    procedures(&work.command_sequences()).iter().map(text_of).collect()
+}
+
+/// Returns a procedure as the text of a memory.
+fn text_of(procedure: &Procedure<'_>) -> String {
+    procedure.steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" → ")
+}
+
 /// Returns a candidate for each procedure, in the file of its task.
 fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<Candidate> {
     let sequences = work.command_sequences();
@@ -177,7 +187,7 @@ fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<
             key: topic_key("procedure", &format!("{task} {variant}")),
             file: MemoryFile::workflow(task),
             kind: MemoryKind::Procedure,
-            text: procedure.steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" → "),
+            text: text_of(&procedure),
             is_strong: true,
             sightings: newest(commands.iter().filter(of_steps)),
         }
