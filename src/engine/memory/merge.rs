@@ -400,7 +400,7 @@ mod tests {
         let edited = Memory { text: "Use `pnpm` 9.".to_owned(), is_edited: true, ..one[0].clone() };
         let other =
             Candidate { text: "Use `pnpm` please.".to_owned(), ..candidate("Use `pnpm`.", true, &[("s1", 10), ("s2", 20)]) };
-        let (after, changes) = run(&[edited.clone()], &[other], 21);
+        let (after, changes) = run(std::slice::from_ref(&edited), &[other], 21);
         assert_eq!((changes, &*after[0].text, after[0].sightings), (vec![(Confirmed, 1)], "Use `pnpm` 9.", 2));
         let archived = Memory { state: MemoryState::Archived, ..edited };
         let (after, _) = run(&[archived], &[candidate("Use `pnpm`.", true, &[("s3", 30)])], 31);
@@ -457,8 +457,8 @@ mod tests {
     #[test]
     fn entries_decay_while_the_project_is_in_use() {
         let old = candidate("use tabs", true, &[("s1", 10)]);
-        let (memories, _) = run(&[], &[old.clone()], 11);
-        assert_eq!(run(&memories, &[old.clone()], 5000).1, [], "the project rests");
+        let (memories, _) = run(&[], std::slice::from_ref(&old), 11);
+        assert_eq!(run(&memories, std::slice::from_ref(&old), 5000).1, [], "the project rests");
         let new = candidate("write short commit messages", true, &[("s2", 200)]);
         let (memories, changes) = run(&memories, &[old.clone(), new.clone()], 201);
         assert_eq!(changes, [(Archived, 1), (Added, 2)]);
