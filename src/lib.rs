@@ -6,6 +6,7 @@ pub mod commands;
 pub mod engine;
 pub mod fsio;
 pub mod mcp;
+pub mod memory;
 pub mod model;
 pub mod output;
 pub mod planning;

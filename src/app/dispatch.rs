@@ -6,6 +6,7 @@ use super::history::{diff, fork, log, redo, restore, snapshot, undo};
 use super::live::{hook, install, stage, statusline, watch};
 use super::look::{bare, blocks, explain, manifest, recall, sessions, show, status, summary, transcript, usage};
 use super::maintenance::{check, complete, export, gc, git_hook, import, util, verify};
+use super::memory;
 use super::model::{inbox, obey};
 use super::{Answer, CommandError, Env, ErrorKind};
 use crate::commands::Request;
@@ -47,6 +48,7 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
         Request::Deny(arguments) => inbox::run_deny(env, arguments),
         Request::Log(arguments) => log::run(env, arguments),
         Request::Obey(arguments) => obey::run(env, arguments),
+        Request::Memory(arguments) => memory::run(env, arguments),
         Request::Snapshot(arguments) => snapshot::run(env, arguments),
         Request::Fork(arguments) => fork::run(env, arguments),
         Request::Preset(arguments) => preset::run(env, arguments),

@@ -8,6 +8,7 @@ mod history;
 mod live;
 mod look;
 mod maintenance;
+mod memory;
 mod model;
 
 pub use dispatch::{change, read, run};

@@ -30,6 +30,7 @@ pub mod json;
 pub mod log;
 pub mod manifest;
 pub mod mcp;
+pub mod memory;
 pub mod obey;
 pub mod pin;
 pub mod preset;

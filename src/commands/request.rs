@@ -4,9 +4,9 @@ use super::deferred::commands;
 use super::json;
 use super::{
     Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export, focus,
-    fork, gc, git_hook, help, hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, proxy, recall, redact, redo,
-    restore, run, sessions, show, snapshot, stage, status, statusline, summary, transcript, undo, update, usage, util, verify,
-    watch,
+    fork, gc, git_hook, help, hook, import, inbox, install, log, manifest, mcp, memory, obey, pin, preset, proxy, recall, redact,
+    redo, restore, run, sessions, show, snapshot, stage, status, statusline, summary, transcript, undo, update, usage, util,
+    verify, watch,
 };
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -104,6 +104,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork"]),
     ("Model", &["obey", "inbox", "approve", "deny", "mcp"]),
+    ("Memory", &["memory"]),
     ("Live", &["run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
     ("Maintenance", &["check", "verify", "gc", "export", "import", "completions", "help"]),
 ];
@@ -193,6 +194,8 @@ pub enum Request {
     Export(export::Arguments) = "export",
     /// Read the originals and the log of a session from such a file
     Import(import::Arguments) = "import",
+    /// Show and change what was learned in sessions, for later ones
+    Memory(memory::Arguments) = "memory",
     /// Serve the commands as tools over the Model Context Protocol
     Mcp(mcp::Arguments) = "mcp",
     /// Run a client behind the proxy

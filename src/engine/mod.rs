@@ -6,6 +6,7 @@ mod analysis;
 mod content;
 mod cost;
 mod git_hook;
+pub mod memory;
 pub mod model_commands;
 mod query;
 mod reduce;

@@ -134,6 +134,11 @@ impl Disk for FailingDisk {
         Ok(Box::new(FailingFile { file: RealDisk.create(path, like)?, faults: self.faults() }))
     }
 
+    fn make(&self, path: &Path, is_private: bool) -> io::Result<()> {
+        self.call()?;
+        RealDisk.make(path, is_private)
+    }
+
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.call()?;
         RealDisk.append(path, bytes)

@@ -33,6 +33,9 @@ pub trait Disk: Sync {
     /// Creates or truncates a file, with the mode and the owner of another one.
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>>;
 
+    /// Creates an empty file and the directories above it, unless they exist. New ones are accessible to their owner only if `is_private`.
+    fn make(&self, path: &Path, is_private: bool) -> io::Result<()>;
+
     /// Appends to an existing file in one write, and syncs it.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 

@@ -73,6 +73,24 @@ impl Disk for RealDisk {
         Ok(Box::new(RealFile(file)))
     }
 
+    fn make(&self, path: &Path, is_private: bool) -> io::Result<()> {
+        let mut directories = fs::DirBuilder::new();
+        directories.recursive(true);
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        if is_private {
+            std::os::unix::fs::DirBuilderExt::mode(&mut directories, 0o700);
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        #[cfg(not(unix))]
+        let _ = is_private;
+        if let Some(directory) = path.parent() {
+            directories.create(directory)?;
+        }
+        options.open(path).map(drop)
+    }
+
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut file = OpenOptions::new().append(true).open(path)?;
         file.write_all(bytes)?;

@@ -33,12 +33,33 @@ pub struct Conventions {
     pub reminder_lines: Vec<&'static str>,
     /// Prefixes of contents that hold a command which the user typed.
     pub typed_commands: Vec<&'static str>,
+    /// Texts before the reason that a person gave with a rejected call.
+    pub reason_starts: Vec<&'static str>,
+    /// Texts of the client after such a reason.
+    pub reason_ends: Vec<&'static str>,
+    /// Prefixes of texts of the client in the place of such a reason.
+    pub no_reasons: Vec<&'static str>,
+    /// Rules of clients about their tools, by the errors that they answer with. Facts name a rule by its place.
+    pub client_rules: Vec<ClientRule>,
+    /// Parts of the first or last lines of an output that the client cut.
+    pub cut_marks: Vec<&'static str>,
+    /// Parts of the first or last lines of the result of a call that took too long.
+    pub timeout_marks: Vec<&'static str>,
     /// Marks between a question of the model and the answer of the user, in the result of a tool that asks.
     pub answer_marks: Vec<&'static str>,
     /// Names in the inputs of tools that edit files or run commands.
     pub inputs: InputNames,
     /// Names and words in the inputs of tools that write a plan.
     pub plans: PlanNames,
+}
+
+/// A rule of a client about its tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientRule {
+    /// Texts that are all part of the error.
+    pub marks: &'static [&'static str],
+    /// The advice: an imperative clause.
+    pub advice: &'static str,
 }
 
 /// Names in the inputs of tools that edit files or run commands.
@@ -109,6 +130,12 @@ impl Conventions {
             inserted_headings,
             reminder_lines,
             typed_commands,
+            reason_starts,
+            reason_ends,
+            no_reasons,
+            client_rules,
+            cut_marks,
+            timeout_marks,
             answer_marks,
             inputs,
             plans,
@@ -127,10 +154,16 @@ impl Conventions {
             (&mut self.inserted_headings, inserted_headings),
             (&mut self.reminder_lines, reminder_lines),
             (&mut self.typed_commands, typed_commands),
+            (&mut self.reason_starts, reason_starts),
+            (&mut self.reason_ends, reason_ends),
+            (&mut self.no_reasons, no_reasons),
+            (&mut self.cut_marks, cut_marks),
+            (&mut self.timeout_marks, timeout_marks),
             (&mut self.answer_marks, answer_marks),
         ] {
             add(all, more);
         }
+        add(&mut self.client_rules, client_rules);
         self.inputs.extend(inputs);
         self.plans.extend(plans);
     }

@@ -9,6 +9,7 @@ mod history;
 mod key;
 mod keywords;
 pub mod limits;
+mod memory;
 mod operation;
 mod proposal;
 mod reply;
@@ -18,6 +19,7 @@ mod session;
 mod session_id;
 mod shell;
 mod tokens;
+mod trace;
 mod window;
 mod window_change;
 
@@ -25,11 +27,15 @@ pub use block::{
     Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool,
     ToolVerb, Topic, Usefulness, Zone,
 };
-pub use conventions::{Conventions, InputNames, PlanNames, starts_with_any};
+pub use conventions::{ClientRule, Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use key::Key;
 pub use keywords::Keywords;
+pub use memory::{
+    Candidate, FileChange, Memory, MemoryActor, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryOperation, MemoryScope,
+    MemoryState, Sighting,
+};
 pub use operation::{
     Actor, Address, BlockChange, BlockEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
     OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
@@ -42,5 +48,6 @@ pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, split_id};
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
+pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
 pub use window::{Hidden, Turn, Window};
 pub use window_change::{BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk};

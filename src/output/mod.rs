@@ -22,6 +22,8 @@ mod install;
 pub mod json;
 mod log;
 mod manifest;
+mod memory;
+mod memory_recall;
 mod obey;
 mod pending;
 mod placeholders;
@@ -63,6 +65,12 @@ pub use inbox::{InboxReport, InboxRow};
 pub use install::{FileChange, InstallReport};
 pub use log::{LogReport, LogRow, TurnActions};
 pub use manifest::{ManifestReport, Tier};
+pub use memory::{
+    MemoryChangeReport, MemoryContradiction, MemoryDiffReport, MemoryEvidence, MemoryExportReport, MemoryFileRow,
+    MemoryListReport, MemoryLogReport, MemoryLogRow, MemoryProblem, MemoryReviewReport, MemoryStatsReport, MemoryTreeView,
+    MemoryTreesReport, MemoryWhyReport, memory_changes_in_words,
+};
+pub use memory_recall::{LearnedProject, MemoryComposeReport, MemoryHit, MemoryLearnReport, MemorySearchReport};
 pub use obey::{ObeyReport, ObeyedCommand};
 pub use pending::PendingChanges;
 pub use placeholders::{Placeholders, PlaceholdersReport};

@@ -37,6 +37,11 @@ pub trait Client: Sync {
         None
     }
 
+    /// Returns the name of the file with instructions of a project that the client reads; `None` if it reads none.
+    fn instructions_file(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the directories in which running clients register their open sessions.
     fn registries(&self, _places: &Places) -> Vec<PathBuf> {
         Vec::new()

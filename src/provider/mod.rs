@@ -87,6 +87,11 @@ pub fn conventions() -> &'static Conventions {
     &ALL
 }
 
+/// Returns the commands that a script runs through the tools of a client, one after the other; `None` if it is not such a script.
+pub fn scripted_commands(script: &str) -> Option<String> {
+    codex::scripted_commands(script)
+}
+
 /// Returns a text without what clients wrote before it: elements of their tags, and lines that they insert.
 pub fn without_insertions(text: &str) -> &str {
     let conventions = conventions();

@@ -22,6 +22,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0011_window_changes.sql"),
     include_str!("migrations/0012_deferred.sql"),
     include_str!("migrations/0013_unapplied.sql"),
+    include_str!("migrations/0014_memories.sql"),
+    include_str!("migrations/0015_memory_reads.sql"),
 ];
 
 /// Longest wait of a command for another process that has locked the store.

@@ -241,6 +241,25 @@ fn is_path(name: &str) -> bool {
     name.contains(['/', '\\', '.'])
 }
 
+/// Returns the sessions in a folder, detected by their content, without those in folders below; of other files at most `most` are read.
+pub fn find_in_folder(disk: &dyn Disk, folder: &Path, most: usize) -> Vec<(Found, Identity)> {
+    let mut files: Vec<PathBuf> = disk.list(folder).unwrap_or_default().into_iter().map(|entry| entry.path).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    files.sort();
+    let mut found = Vec::new();
+    let mut others = 0;
+    for path in files {
+        match (open_path(disk, path.clone()), disk.identify(&path)) {
+            (Ok(session), Ok(identity)) => found.push((session, identity)),
+            _ => others += 1,
+        }
+        if others > most {
+            break;
+        }
+    }
+    found
+}
+
 fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
     if disk.list(&path).is_ok() {
         return Err(FindError::NotASession { path, what: "a directory: name one of its files, or use -C".to_owned() });

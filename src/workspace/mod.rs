@@ -24,7 +24,7 @@ pub use crate::planning::{
 };
 pub use apply::{apply, apply_deferred, history, settle, was_done};
 pub use error::ApplyError;
-pub use find::{FindError, Found, find, find_all, looks_like};
+pub use find::{FindError, Found, find, find_all, find_in_folder, looks_like};
 pub use fork::{fork_id, write_fork};
 pub use list::{Listed, list};
 pub use live::{clients_of, is_alive, open_sessions, session_of};

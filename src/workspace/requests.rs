@@ -110,6 +110,10 @@ impl Disk for RequestDisk {
         if request_id(path).is_some() { Ok(Box::new(Unwritten)) } else { self.disk.create(path, like) }
     }
 
+    fn make(&self, path: &Path, is_private: bool) -> io::Result<()> {
+        if request_id(path).is_some() { Ok(()) } else { self.disk.make(path, is_private) }
+    }
+
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         if request_id(path).is_some() { Ok(()) } else { self.disk.append(path, bytes) }
     }

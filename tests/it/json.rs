@@ -296,6 +296,16 @@ const LINES: &[&str] = &[
     "install claude-code --dry-run",
     "undo 1",
     "gc --older-than 0d",
+    "memory add first --file gotchas",
+    "memory edit 1 second",
+    "memory list",
+    "memory search second",
+    "memory log",
+    "memory diff",
+    "memory stats",
+    "memory export",
+    "memory why 1",
+    "memory undo",
 ];
 
 /// Reads and changes the sessions of fixtures.
@@ -315,6 +325,16 @@ fn model_commands(coverage: &mut Coverage) {
         obeying::say(&sandbox, "done");
         coverage.run(&sandbox, &["manifest"]);
     }
+}
+
+/// Decides about memories, and quotes the session of one.
+fn memories(coverage: &mut Coverage) {
+    let sandbox = crate::memory::learned();
+    fs::write(sandbox.project.join(".aperture/memory/forgotten.md"), [0xff]).unwrap();
+    coverage.run(
+        &sandbox,
+        &["memory", "memory list --all", "memory why 4", "memory review", "memory review --accept 5", "memory log"],
+    );
 }
 
 /// Verifies and deletes data of a session that another program changed.
@@ -480,7 +500,7 @@ fn every_documented_key_is_printed_and_every_printed_key_is_documented() {
     let mut coverage = Coverage::new();
     #[cfg(feature = "proxy")]
     proxied(&mut coverage);
-    for scenario in [fixtures, model_commands, keeping, outcomes, client, repository, watched] {
+    for scenario in [fixtures, model_commands, memories, keeping, outcomes, client, repository, watched] {
         scenario(&mut coverage);
     }
     let differences = coverage.differences();

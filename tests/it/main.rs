@@ -25,6 +25,7 @@ mod listing;
 mod literals;
 mod manifest;
 mod mcp;
+mod memory;
 mod mistakes;
 #[cfg(feature = "proxy")]
 mod network;

@@ -9,7 +9,7 @@ use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
-use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
+use crate::store::{CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
 use crate::workspace::{self, Found, RequestDisk, RequestSessions, Workspace};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
@@ -309,6 +309,11 @@ impl Env {
         self.cache_directory(TOTALS_FILE).map_or_else(TotalsCache::none, |directory| TotalsCache::at(&directory))
     }
 
+    /// Returns the index of memory, or one that stores nothing.
+    pub fn memory_index(&self) -> MemoryIndex {
+        self.cache_directory(MEMORY_INDEX_FILE).map_or_else(MemoryIndex::none, |directory| MemoryIndex::open(&directory))
+    }
+
     /// Returns the cache directory, with a file in it that only the user can read; `None` if caching is off or impossible.
     fn cache_directory(&self, file: &str) -> Option<PathBuf> {
         let directory = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join("cache"));
@@ -400,6 +405,22 @@ impl Env {
         let read = io::stdin().lock().take(LONGEST_INPUT).read_to_string(&mut text);
         read.context("cannot read standard input").map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
         Ok(text)
+    }
+
+    /// Returns the text of a file that an argument names; `-` reads standard input. Bytes that are not UTF-8 are replaced.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn text_of(&self, file: &Path) -> Result<String, CommandError> {
+        if file == Path::new("-") {
+            return self.text("-");
+        }
+        let path = self.directory.join(file);
+        let bytes = crate::fsio::read_head(self.disk, &path, LONGEST_INPUT as usize)
+            .with_context(|| format!("cannot read {}", path.display()))
+            .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Returns the history of a session; empty, with a note, if the store cannot be read.

@@ -1,8 +1,8 @@
 //! Names the session in suggested commands, so that they do not act on another session.
 
 /// Commands that do not act on one session.
-const WITHOUT_SESSION: [&str; 10] =
-    ["completions", "gc", "git-hook", "help", "import", "install", "preset", "sessions", "uninstall", "usage"];
+const WITHOUT_SESSION: [&str; 11] =
+    ["completions", "gc", "git-hook", "help", "import", "install", "memory", "preset", "sessions", "uninstall", "usage"];
 
 /// Returns a hint with `-s` added to each command that acts on a session and does not name one. `session` is quoted for a shell.
 pub fn with_session(hint: &str, session: &str) -> String {

@@ -10,6 +10,7 @@ mod bulk;
 mod changes;
 mod commands;
 mod manifest;
+mod memory;
 mod proxy;
 mod sessions;
 mod setup;
@@ -21,6 +22,7 @@ mod watch;
 mod words;
 
 pub use convert::{Number, Time, ToJson, Tokens};
+pub use memory::{MemoryHitLine, MemoryLine};
 
 use super::Report;
 use convert::{Moment, estimated, measured};
@@ -56,6 +58,18 @@ pub fn contracts() -> Vec<Contract> {
         report::<super::InstallReport>(),
         report::<super::LogReport>(),
         report::<super::ManifestReport>(),
+        report::<super::MemoryChangeReport>(),
+        report::<super::MemoryComposeReport>(),
+        report::<super::MemoryDiffReport>(),
+        report::<super::MemoryExportReport>(),
+        report::<super::MemoryLearnReport>(),
+        report::<super::MemoryListReport>(),
+        report::<super::MemoryLogReport>(),
+        report::<super::MemoryReviewReport>(),
+        report::<super::MemorySearchReport>(),
+        report::<super::MemoryStatsReport>(),
+        report::<super::MemoryTreesReport>(),
+        report::<super::MemoryWhyReport>(),
         report::<super::ObeyReport>(),
         report::<super::PlaceholdersReport>(),
         report::<super::PresetReport>(),

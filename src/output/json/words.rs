@@ -3,6 +3,50 @@
 use crate::{engine, model, output};
 
 json_words! {
+    /// The owner of a memory tree.
+    MemoryScope from model::MemoryScope {
+        /// A project.
+        Project = "project",
+        /// The user, in all projects.
+        User = "user",
+    }
+
+    /// The origin of a change of a memory tree.
+    MemoryActor from model::MemoryActor {
+        /// A command of the user.
+        User = "user",
+        /// A command of the model.
+        Model = "model",
+        /// `aperture memory learn`.
+        Learn = "learn",
+        /// A hook, `watch` or the proxy.
+        Hook = "hook",
+    }
+
+    /// The kind of a change of a memory.
+    MemoryChangeKind from engine::memory::ChangeKind {
+        /// A new memory.
+        Added = "added",
+        /// A pending memory became active.
+        Activated = "activated",
+        /// A retired memory is in use again.
+        Restored = "restored",
+        /// The text changed.
+        Rewritten = "rewritten",
+        /// It was moved to another file.
+        Moved = "moved",
+        /// A newer memory replaced it.
+        Superseded = "superseded",
+        /// It was archived.
+        Archived = "archived",
+        /// A statement against it was found.
+        Contradicted = "contradicted",
+        /// Only its sightings or counts changed.
+        Confirmed = "confirmed",
+        /// It was deleted.
+        Removed = "removed",
+    }
+
     /// The basis of a token count, best first.
     Basis from model::Basis {
         /// From the usage that the API reported.

@@ -1,7 +1,7 @@
 //! The texts that Claude Code writes into contents, and the names in the inputs of its tools.
 
 use super::tool::NEW_SIDE;
-use crate::model::{Conventions, InputNames, PlanNames};
+use crate::model::{ClientRule, Conventions, InputNames, PlanNames};
 
 /// Returns the conventions of Claude Code and of the tools that Anthropic defines.
 pub(super) fn conventions() -> Conventions {
@@ -50,6 +50,24 @@ pub(super) fn conventions() -> Conventions {
         ],
         reminder_lines: vec!["<system-reminder>"],
         typed_commands: vec!["<command-"],
+        reason_starts: vec!["the user said:\n"],
+        reason_ends: vec!["\n\nNote: The user"],
+        no_reasons: vec!["The user wants to clarify these questions"],
+        client_rules: vec![
+            ClientRule { marks: &["has not been read yet"], advice: "read the file first" },
+            ClientRule { marks: &["modified since read"], advice: "read it again if it changed" },
+            ClientRule { marks: &["unexpectedly modified"], advice: "read it again if it changed" },
+            ClientRule { marks: &["matches of the string to replace"], advice: "several matches: `replace_all`" },
+            ClientRule { marks: &["exceeds maximum allowed tokens"], advice: "large files: `offset` and `limit`" },
+        ],
+        cut_marks: vec![
+            "characters truncated]",
+            "lines truncated]",
+            "exceeds maximum allowed tokens",
+            "<persisted-output>",
+            "Output too large",
+        ],
+        timeout_marks: vec!["timed out after", "Command timed out"],
         answer_marks: vec!["\"=\""],
         inputs: InputNames {
             commands: vec!["command"],

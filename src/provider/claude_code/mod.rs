@@ -128,6 +128,10 @@ impl Client for ClaudeCode {
         Some(root.join(slug(&project.to_string_lossy())))
     }
 
+    fn instructions_file(&self) -> Option<&'static str> {
+        Some("CLAUDE.md")
+    }
+
     fn registries(&self, places: &Places) -> Vec<PathBuf> {
         vec![places::config(places).join("sessions")]
     }

@@ -26,6 +26,7 @@ use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session,
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+pub(super) use tool::scripted as scripted_commands;
 
 /// The part of a window that the client reports as the window, in percent. Source: `effective_context_window_percent` in the client's
 /// table of models; sessions hold 258,400 for a window of 272,000.
@@ -131,6 +132,10 @@ impl Client for Codex {
 
     fn resume_command(&self, id: &str) -> String {
         format!("codex resume {id}")
+    }
+
+    fn instructions_file(&self) -> Option<&'static str> {
+        Some("AGENTS.md")
     }
 
     fn roots_beside(&self, path: &Path) -> Vec<PathBuf> {

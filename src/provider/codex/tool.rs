@@ -149,11 +149,37 @@ fn commands(script: &str) -> Vec<String> {
     files
 }
 
+/// Returns the commands that a script runs, one after the other; `None` if it runs none.
+pub(in crate::provider) fn scripted(script: &str) -> Option<String> {
+    let commands: Vec<String> = script.split(EXEC).skip(1).filter_map(|call| argument(call, "cmd")).collect();
+    (!commands.is_empty()).then(|| commands.join("\n"))
+}
+
 /// Returns a text argument of a call in a script.
 fn argument(call: &str, name: &str) -> Option<String> {
     let rest = call.split_once(&format!("{name}:")).or_else(|| call.split_once(&format!("\"{name}\":")))?.1;
-    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-    values.next()?.ok()
+    let rest = rest.trim_start();
+    match rest.chars().next()? {
+        mark @ ('\'' | '`') => Some(unescaped(&rest[1..], mark)),
+        _ => serde_json::Deserializer::from_str(rest).into_iter::<String>().next()?.ok(),
+    }
+}
+
+/// Returns a literal of a script up to its closing mark, without escapes.
+fn unescaped(text: &str, mark: char) -> String {
+    let mut found = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next().filter(|character| *character != mark) {
+        found.extend(match character {
+            '\\' => match characters.next() {
+                Some('n') => Some('\n'),
+                Some('t') => Some('\t'),
+                other => other,
+            },
+            _ => Some(character),
+        });
+    }
+    found
 }
 
 /// Removes the added lines of a patch; the other lines refer to earlier content.
@@ -185,6 +211,17 @@ fn words(value: &RawValue) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_runs_commands() {
+        for (script, expected) in [
+            (r#"const r = await tools.exec_command({cmd:"make \"a b\" x", t: 1})"#, Some("make \"a b\" x")),
+            (r#"tools.exec_command({cmd: 'ls \'a\''}); tools.exec_command({"cmd":`pwd`})"#, Some("ls 'a'\npwd")),
+            ("make all", None),
+        ] {
+            assert_eq!(scripted(script).as_deref(), expected, "{script}");
+        }
+    }
 
     fn check(tool: &Tool, verb: ToolVerb, target: &str) {
         assert_eq!((tool.verb, &*tool.target), (verb, target), "{tool:?}");

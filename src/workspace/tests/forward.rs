@@ -11,6 +11,7 @@ macro_rules! forward {
     (@ create) => {
         fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> { self.inner.create(path, like) }
     };
+    (@ make) => { fn make(&self, path: &Path, is_private: bool) -> io::Result<()> { self.inner.make(path, is_private) } };
     (@ append) => { fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> { self.inner.append(path, bytes) } };
     (@ rename) => { fn rename(&self, from: &Path, to: &Path) -> io::Result<()> { self.inner.rename(from, to) } };
     (@ sync_directory) => { fn sync_directory(&self, path: &Path) -> io::Result<()> { self.inner.sync_directory(path) } };

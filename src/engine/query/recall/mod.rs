@@ -8,7 +8,7 @@
 //! part is limited anyway. A text that repeats a better one is ranked lower, because its content was already found.
 
 mod pieces;
-mod words;
+pub mod words;
 
 pub use pieces::{answer, pieces};
 

@@ -1,0 +1,35 @@
+//! `aperture memory add`: adds an entry.
+
+use super::{Memories, changed, check_text, file_named};
+use crate::app::CommandError;
+use crate::commands::memory::AddArguments;
+use crate::model::{MemoryKind, MemoryScope};
+use crate::output::MemoryChangeReport;
+
+/// Adds an entry.
+pub fn run(memories: &Memories<'_>, arguments: &AddArguments) -> Result<(), CommandError> {
+    let text = memories.env.text(&arguments.text)?;
+    memories.env.print(&report(memories, arguments, &text)?)
+}
+
+/// Adds an entry with a text, and returns the report.
+///
+/// # Errors
+///
+/// The text is empty or holds a credential, the file has no such name, or as for a change.
+pub fn report(memories: &Memories<'_>, arguments: &AddArguments, text: &str) -> Result<MemoryChangeReport, CommandError> {
+    check_text(text)?;
+    let file = arguments.file.as_deref().map(file_named).transpose()?;
+    let kind = arguments.kind.as_deref().and_then(MemoryKind::from_name);
+    let kind = kind.or_else(|| file.as_ref().map(|file| file.default_kind())).unwrap_or(MemoryKind::Fact);
+    let file = file.unwrap_or_else(|| kind.default_file());
+    let scope = if arguments.user { MemoryScope::User } else { MemoryScope::Project };
+    let now = memories.env.style.now.as_millisecond();
+    let mut name = String::new();
+    let updated = memories.change(scope, arguments.dry_run, &mut |tree| {
+        name = tree.add(text, kind, file.clone(), now)?.name();
+        Ok(())
+    })?;
+    let done = if updated.changes.is_empty() { format!("{name} already says this") } else { format!("{name} saved") };
+    Ok(changed(done, updated, arguments.dry_run))
+}

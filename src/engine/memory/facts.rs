@@ -1,0 +1,45 @@
+//! The facts of a session: everything that memory keeps of its events.
+
+use super::entities::Entities;
+use super::failures::Fixes;
+use super::statements::Statements;
+use super::tools::Tools;
+use super::work::Work;
+use crate::model::{Conventions, TraceEvent};
+use serde::{Deserialize, Serialize};
+
+/// Collects the facts of a session from its events. It can be stored, and continued with later events.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SessionFacts {
+    /// The working directory of the session.
+    pub directory: String,
+    /// The time of the first and of the last event, in milliseconds since 1970, UTC; 0 if no event has a time.
+    pub first: i64,
+    /// See `first`.
+    pub last: i64,
+    /// Commands and files.
+    pub work: Work,
+    /// The user's words.
+    pub statements: Statements,
+    /// Failed calls.
+    pub fixes: Fixes,
+    /// Counts of calls.
+    pub tools: Tools,
+    /// Repositories, sites and people.
+    pub entities: Entities,
+}
+
+impl SessionFacts {
+    /// Adds the facts of an event.
+    pub fn push(&mut self, event: &TraceEvent, conventions: &Conventions) {
+        if event.time > 0 {
+            self.first = if self.first == 0 { event.time } else { self.first.min(event.time) };
+            self.last = self.last.max(event.time);
+        }
+        self.work.push(event, &self.directory);
+        self.statements.push(event);
+        self.fixes.push(event, conventions);
+        self.tools.push(event, conventions);
+        self.entities.push(event);
+    }
+}

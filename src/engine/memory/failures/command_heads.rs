@@ -1,0 +1,373 @@
+//! Heads of shell commands: the program and its subcommand, without arguments.
+//!
+//! The provider gives them to the engine as values of a call.
+use super::simple_commands::{SimpleCommand, Word, simple_commands};
+
+/// Programs whose first argument is a subcommand. Sorted.
+const WITH_SUBCOMMAND: &[&str] = &[
+    "./gradlew",
+    "apt",
+    "apt-get",
+    "aws",
+    "az",
+    "brew",
+    "bun",
+    "bundle",
+    "bunx",
+    "cargo",
+    "composer",
+    "conda",
+    "deno",
+    "docker",
+    "docker-compose",
+    "dotnet",
+    "firebase",
+    "flatpak",
+    "flutter",
+    "fly",
+    "gcloud",
+    "gh",
+    "git",
+    "glab",
+    "go",
+    "gradle",
+    "helm",
+    "heroku",
+    "hub",
+    "just",
+    "kubectl",
+    "make",
+    "mise",
+    "mix",
+    "npm",
+    "npx",
+    "nx",
+    "op",
+    "openspec",
+    "pip",
+    "pip3",
+    "pipenv",
+    "pm2",
+    "pnpm",
+    "podman",
+    "poetry",
+    "rails",
+    "rake",
+    "ruff",
+    "rustup",
+    "rye",
+    "snap",
+    "supabase",
+    "swift",
+    "systemctl",
+    "task",
+    "terraform",
+    "turbo",
+    "uv",
+    "uvx",
+    "vercel",
+    "winget",
+    "wrangler",
+    "yarn",
+];
+
+/// Programs all of whose subcommands have subcommands of their own. Sorted.
+const WITH_GROUPS: &[&str] = &["aws", "az", "gcloud", "gh", "glab", "op", "supabase"];
+
+/// Subcommands that a name or another subcommand follows. Sorted.
+const GROUPS: &[(&str, &str)] = &[
+    ("bun", "run"),
+    ("bundle", "exec"),
+    ("docker", "compose"),
+    ("docker", "image"),
+    ("docker", "volume"),
+    ("dotnet", "tool"),
+    ("git", "remote"),
+    ("git", "stash"),
+    ("git", "submodule"),
+    ("git", "worktree"),
+    ("go", "mod"),
+    ("go", "run"),
+    ("go", "tool"),
+    ("mise", "exec"),
+    ("mise", "run"),
+    ("mise", "tasks"),
+    ("npm", "exec"),
+    ("npm", "run"),
+    ("pipenv", "run"),
+    ("pnpm", "exec"),
+    ("pnpm", "run"),
+    ("poetry", "run"),
+    ("rye", "run"),
+    ("uv", "pip"),
+    ("uv", "run"),
+    ("uv", "tool"),
+    ("yarn", "run"),
+];
+
+/// Subcommands that take a free text or an address next, not a subcommand. Sorted.
+const LEAVES: &[(&str, &str)] = &[("gh", "api"), ("gh", "browse"), ("gh", "search"), ("glab", "api"), ("op", "read")];
+
+/// Programs that run a script or a module. Sorted.
+const RUNNERS: &[&str] = &["bash", "bun", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "tsx", "zsh"];
+
+/// Options between a program and its subcommand that take the next word as their value. Sorted.
+const VALUE_OPTIONS: &[&str] = &[
+    "--cd",
+    "--config",
+    "--context",
+    "--cwd",
+    "--dir",
+    "--directory",
+    "--file",
+    "--filter",
+    "--git-dir",
+    "--namespace",
+    "--package",
+    "--prefix",
+    "--profile",
+    "--project",
+    "--repo",
+    "--work-tree",
+    "-C",
+    "-F",
+    "-R",
+    "-c",
+    "-f",
+    "-n",
+    "-p",
+    "-w",
+];
+
+/// Words before a program: keywords of the shell and programs that run their arguments. Sorted.
+const WRAPPERS: &[&str] = &[
+    "!", "builtin", "command", "do", "doas", "else", "env", "exec", "if", "nice", "nohup", "sudo", "then", "time", "timeout",
+    "until", "while", "{",
+];
+
+/// Programs that change the state of the shell only. Sorted.
+const SHELL_STATE: &[&str] = &[
+    ".", "[", "]", "alias", "cd", "declare", "done", "esac", "export", "fi", "for", "in", "local", "popd", "pushd", "set",
+    "shopt", "source", "trap", "ulimit", "unset", "}",
+];
+
+/// Programs that every session uses and that say nothing about a project. Sorted.
+const TRIVIAL: &[&str] = &[
+    "awk", "basename", "case", "cat", "chmod", "cmp", "cp", "cut", "date", "diff", "dirname", "du", "echo", "egrep", "exit",
+    "false", "fd", "file", "find", "grep", "head", "hexdump", "jq", "kill", "less", "ln", "ls", "mkdir", "mktemp", "mv", "nl",
+    "od", "pgrep", "pkill", "printf", "ps", "pwd", "read", "realpath", "return", "rg", "rm", "sed", "sleep", "sort", "ss", "ssh",
+    "stat", "tail", "tee", "test", "touch", "tr", "tree", "true", "type", "uniq", "wait", "wc", "which", "xargs",
+];
+
+/// Heads that every project uses. Sorted.
+const COMMON: &[&str] = &[
+    "curl",
+    "git",
+    "git add",
+    "git branch",
+    "git checkout",
+    "git config",
+    "git diff",
+    "git fetch",
+    "git log",
+    "git ls-files",
+    "git remote",
+    "git rev-parse",
+    "git show",
+    "git stash",
+    "git status",
+    "node",
+    "python",
+    "python3",
+];
+
+/// Returns the heads of a shell command in order, as `git commit`, `gh pr view` or `mise run test`. Filters behind a pipe,
+/// changes of the directory, assignments and wrappers such as `sudo` are skipped.
+pub fn heads(command: &str) -> Vec<String> {
+    simple_commands(command).iter().filter(|simple| !simple.is_piped).filter_map(head).collect()
+}
+
+/// Returns the head of a simple command; `None` if it runs no program.
+pub fn head(simple: &SimpleCommand) -> Option<String> {
+    let words = without_wrappers(&simple.words);
+    let program = program(words)?;
+    if is_sorted_member(SHELL_STATE, &program) {
+        return None;
+    }
+    let mut head = vec![program.as_str()];
+    let rest = words.get(1..).unwrap_or_default();
+    let script = script(&program, rest);
+    if let Some(script) = &script {
+        head.push(script);
+    } else if is_sorted_member(WITH_SUBCOMMAND, &program) {
+        head.extend(subcommands(&program, rest));
+    }
+    Some(head.join(" "))
+}
+
+/// Returns true if a head says nothing about a project, as `ls`.
+pub fn is_trivial(head: &str) -> bool {
+    is_sorted_member(TRIVIAL, head.split(' ').next().unwrap_or_default())
+}
+
+/// Returns true if every project uses a head, as `git status`, or if it is trivial.
+pub fn is_common(head: &str) -> bool {
+    is_sorted_member(COMMON, head) || is_trivial(head)
+}
+
+/// Returns the words from the program on: without assignments, keywords and programs that run their arguments.
+pub fn without_wrappers(words: &[Word]) -> &[Word] {
+    let mut rest = words;
+    while let Some((first, after)) = rest.split_first() {
+        let text = first.text.as_str();
+        if is_assignment(text) {
+            rest = after;
+        } else if is_sorted_member(WRAPPERS, text) {
+            let skipped = after.iter().take_while(|word| word.text.starts_with('-')).count();
+            // The first argument of `timeout` is a duration.
+            let duration = usize::from(text == "timeout");
+            rest = after.get(skipped + duration..).unwrap_or_default();
+        } else {
+            break;
+        }
+    }
+    rest
+}
+
+/// Returns the program before the command that an error line names first, as `sudo` does when it asks for a password.
+pub fn wrapper<'a>(simple: &'a SimpleCommand, line: &str) -> Option<&'a str> {
+    let wrappers = simple.words.len() - without_wrappers(&simple.words).len();
+    let names = simple.words.iter().take(wrappers).map(|word| word.text.as_str());
+    names
+        .filter(|name| is_sorted_member(WRAPPERS, name))
+        .find(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
+}
+
+/// Returns the name of the program: the last part of its path, or a path that starts with `./`.
+fn program(words: &[Word]) -> Option<String> {
+    let text = words.first()?.text.as_str();
+    let name = if text.starts_with("./") { text } else { text.rsplit('/').next().unwrap_or(text) };
+    let is_name = name.starts_with(|first: char| first.is_alphanumeric() || matches!(first, '.' | '_' | '[' | ']' | '}'))
+        && name.chars().all(|character| is_name_character(character) || matches!(character, '[' | ']' | '}'));
+    is_name.then(|| name.to_owned())
+}
+
+/// Returns the script or the module (`-m name`) that an interpreter runs.
+fn script(program: &str, rest: &[Word]) -> Option<String> {
+    if !is_sorted_member(RUNNERS, program) {
+        return None;
+    }
+    let at = rest.iter().position(|word| word.text == "-m" || !word.text.starts_with('-'))?;
+    // A script given as an argument (`-c`, `-e`) is a text.
+    if rest[..at].iter().any(|word| matches!(word.text.as_str(), "-c" | "-e" | "-lc" | "--eval")) {
+        return None;
+    }
+    let word = &rest[at];
+    if word.text == "-m" {
+        return rest.get(at + 1).map(|module| format!("-m {}", module.text));
+    }
+    let name = word.text.rsplit('/').next().unwrap_or_default();
+    (!word.is_text && is_name(name) && name.contains('.')).then(|| name.to_owned())
+}
+
+/// Returns the subcommands of a program that has them.
+fn subcommands<'a>(program: &str, rest: &'a [Word]) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if text == "--" {
+            break;
+        }
+        if text.starts_with('-') {
+            if found.is_empty() && is_sorted_member(VALUE_OPTIONS, text) {
+                words.next();
+            }
+            continue;
+        }
+        if word.is_text || !is_name(text) {
+            break;
+        }
+        found.push(text);
+        let is_group = found.len() == 1
+            && (GROUPS.binary_search(&(program, text)).is_ok()
+                || is_sorted_member(WITH_GROUPS, program) && LEAVES.binary_search(&(program, text)).is_err());
+        if !is_group {
+            break;
+        }
+    }
+    found
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_alphabetic() || matches!(first, '.' | '@' | '_'))
+        && text.chars().all(is_name_character)
+}
+
+fn is_name_character(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '.' | '_' | '-' | '+' | '@' | ':' | '/')
+}
+
+fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
+
+fn is_sorted_member(list: &[&str], text: &str) -> bool {
+    list.binary_search(&text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        for list in [WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, TRIVIAL, COMMON] {
+            assert!(list.is_sorted(), "{list:?}");
+        }
+        assert!(GROUPS.is_sorted() && LEAVES.is_sorted());
+    }
+
+    #[test]
+    fn heads_are_programs_and_subcommands() {
+        let check = |command: &str, expected: &[&str]| assert_eq!(heads(command), expected, "{command}");
+        check("cd /src/demo && mise run test:unit 2>&1 | tail -5", &["mise run test:unit"]);
+        check("git -C ../other status; git commit -m 'two words'", &["git status", "git commit"]);
+        check("gh pr view 12 --json title", &["gh pr view"]);
+        check("gh api repos/a/b", &["gh api"]);
+        check("RUST_LOG=debug sudo -E timeout 60 cargo test -q name", &["cargo test"]);
+        check("npm run build -- --watch", &["npm run build"]);
+        check("npx tsc --noEmit", &["npx tsc"]);
+        check("python3 -m pytest tests", &["python3 -m pytest"]);
+        check("python3 tools/check.py a", &["python3 check.py"]);
+        check("python3 -c 'print(1)'", &["python3"]);
+        check("./scripts/run.sh x && target/debug/demo --help", &["./scripts/run.sh", "demo"]);
+        check("for f in a b; do wc -l $f; done", &["wc"]);
+        check("if make check; then echo ok; fi", &["make check", "echo"]);
+        check("X=1", &[]);
+        check("go run ./cmd/demo && go mod tidy", &["go run ./cmd/demo", "go mod tidy"]);
+        check("docker compose up -d", &["docker compose up"]);
+        check("$TOOL run", &[]);
+        check("pnpm --filter web test", &["pnpm test"]);
+    }
+
+    #[test]
+    fn a_wrapper_can_fail_itself() {
+        let check = |command: &str, line: &str, expected: Option<&str>| {
+            assert_eq!(wrapper(&simple_commands(command)[0], line), expected, "{command}")
+        };
+        check("sudo -n cat x", "sudo: a password is required", Some("sudo"));
+        check("sudo cat x", "cat: x: denied", None);
+        check("cat sudo", "sudo: a password is required", None);
+    }
+
+    #[test]
+    fn trivial_heads_are_known() {
+        assert!(is_trivial("ls") && is_trivial("sed"));
+        assert!(!is_trivial("git push"));
+        assert!(is_common("git status") && is_common("ls") && !is_common("git push"));
+    }
+}

@@ -1,0 +1,539 @@
+//! The line of a failed result that tells the error, and whether it speaks of the call or of the code at hand.
+use crate::model::Conventions;
+use std::borrow::Cow;
+
+/// Lines of a result that are searched.
+const MAX_LINES: usize = 300;
+/// Bytes of a result that are searched from its start and, if it is longer, from its end.
+const MAX_BYTES: usize = 16_000;
+/// Bytes of a line that are searched.
+const MAX_SEARCHED: usize = 1_000;
+/// Bytes of a line that are kept.
+const MAX_LINE: usize = 300;
+/// Shorter lines tell nothing.
+const MIN_LINE: usize = 4;
+
+/// Starts of lines that do not stop a program. Sorted.
+const ASIDES: &[&str] = &["**", "hint:", "info:", "note:", "notice:", "npm notice", "tip:", "warn", "warning"];
+
+/// Starts of lines with which programs end. Sorted.
+const VERDICTS: &[&str] = &["err!", "error", "fatal", "npm err!", "usage error"];
+
+/// Words of lines about a failure. Sorted.
+const FAILURE_WORDS: &[&str] = &[
+    "abort",
+    "ambiguous",
+    "can't",
+    "cannot",
+    "conflict",
+    "could not",
+    "denied",
+    "does not",
+    "doesn't",
+    "err ",
+    "error",
+    "exceed",
+    "expected",
+    "fail",
+    "fatal",
+    "invalid",
+    "missing",
+    "must",
+    "no matches",
+    "no such",
+    "no tests",
+    "not been",
+    "not found",
+    "not in",
+    "refused",
+    "rejected",
+    "required",
+    "timed out",
+    "timeout",
+    "unable",
+    "undefined",
+    "unexpected",
+    "unknown",
+    "unrecognized",
+];
+
+/// Errors about the machine, the network or the rights, in lower case. Sorted.
+const ENVIRONMENT: &[&str] = &[
+    "a password is required",
+    "a terminal is required",
+    "access is denied",
+    "authentication failed",
+    "authentication required",
+    "bad cpu type",
+    "bad credentials",
+    "bad interpreter",
+    "cannot connect to",
+    "command not found",
+    "connection refused",
+    "connection reset",
+    "connection timed out",
+    "could not read password",
+    "could not read username",
+    "could not resolve",
+    "does not exist on this system",
+    "exec format error",
+    "executable file not found",
+    "externally-managed-environment",
+    "failed to connect",
+    "gpg failed to sign",
+    "has been denied",
+    "host key verification",
+    "is not installed",
+    "is not recognized",
+    "is not supported on",
+    "modulenotfounderror",
+    "network is unreachable",
+    "no module named",
+    "no route to host",
+    "no space left",
+    "no such device",
+    "not logged in",
+    "not permitted",
+    "permission denied",
+    "permission to use",
+    "posix_spawn",
+    "read-only file system",
+    "requires a tty",
+    "requires authentication",
+    "unable to access",
+    "unauthorized",
+    "unsupported platform",
+];
+
+/// Errors about the form of a call, in lower case. Sorted.
+const USAGE: &[&str] = &[
+    "ambiguous argument",
+    "bad flag",
+    "bad option",
+    "bad substitution",
+    "cannot be used with",
+    "could not determine",
+    "does not take",
+    "failed to determine",
+    "flag needs an argument",
+    "flag provided but not defined",
+    "illegal option",
+    "incompatible with",
+    "invalid argument",
+    "invalid choice",
+    "invalid command",
+    "invalid flag",
+    "invalid option",
+    "invalid subcommand",
+    "invalid value for",
+    "missing argument",
+    "missing required",
+    "must be run",
+    "must specify",
+    "must supply",
+    "mutually exclusive",
+    "no default remote",
+    "no such command",
+    "no such option",
+    "no such subcommand",
+    "no test files",
+    "no tests",
+    "no upstream branch",
+    "none of the git remotes",
+    "not a git command",
+    "not a git repository",
+    "not allowed with",
+    "not inside a",
+    "required argument",
+    "required flag",
+    "required option",
+    "requires a value",
+    "requires an argument",
+    "requires at least",
+    "run from",
+    "set-upstream",
+    "tests not found",
+    "too few arguments",
+    "too many arguments",
+    "unable to determine",
+    "unexpected argument",
+    "unexpected option",
+    "unknown argument",
+    "unknown command",
+    "unknown field",
+    "unknown flag",
+    "unknown json field",
+    "unknown option",
+    "unknown shorthand",
+    "unknown subcommand",
+    "unknown switch",
+    "unrecognized argument",
+    "unrecognized command",
+    "unrecognized flag",
+    "unrecognized option",
+    "unrecognized subcommand",
+    "unsupported option",
+    "usage:",
+];
+
+/// Errors about something that a call names and that does not exist, in lower case. Sorted.
+const MISSING: &[&str] = &[
+    "can't open",
+    "cannot access",
+    "cannot find",
+    "cannot open",
+    "cannot stat",
+    "did not match",
+    "does not exist",
+    "enoent",
+    "is a directory",
+    "no matches found",
+    "no such file",
+    "not a directory",
+    "not found",
+    "unable to find",
+    "unknown revision",
+];
+
+/// Lines about the code at hand: compilers, linters and tests, in lower case. Sorted.
+const OWN_CODE: &[&str] = &[
+    "--- fail",
+    "aborting due to",
+    "assert",
+    "build failed",
+    "checks failed",
+    "could not compile",
+    "error ts",
+    "exit status",
+    "fail:",
+    "failed in",
+    "failing",
+    "failures:",
+    "indentationerror",
+    "merge conflict",
+    "nameerror",
+    "panicked",
+    "parse error",
+    "segmentation fault",
+    "syntax error",
+    "syntaxerror",
+    "task failed",
+    "test failed",
+    "tests failed",
+    "typeerror",
+    "would be overwritten",
+    "would reformat",
+];
+
+/// What the error of a call is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// The machine, the network, the rights, a program that is missing.
+    Environment,
+    /// The form of the call: options, arguments, the working directory.
+    Usage,
+    /// Something that the call names and that does not exist.
+    MissingName,
+    /// The code at hand.
+    OwnCode,
+    /// Anything else.
+    Unknown,
+}
+
+/// The error of a failed call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// The line.
+    pub line: String,
+    /// What it is about, as far as the words tell.
+    pub subject: Subject,
+    /// True if the line starts with the name of a program of the call, or with a word such as `fatal:`.
+    pub is_verdict: bool,
+    /// True if the line speaks of a failure, and not of something beside it.
+    pub is_clear: bool,
+}
+
+/// Returns the error in the text of a failed result; `None` if it has no line with words. `programs` are those that the call runs.
+pub fn call_error(text: &str, programs: &[&str], conventions: &Conventions) -> Option<CallError> {
+    let text = plain(text);
+    let lines = || lines(&text, conventions);
+    // The first line of the highest rank.
+    let (rank, line) =
+        lines().map(|line| (rank(line, programs), line)).reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    let line = line[..line.floor_char_boundary(MAX_LINE)].to_owned();
+    let is_about_code = lines().any(|line| names_source_line(line) || contains_any(&line.to_lowercase(), OWN_CODE));
+    let is_clear = rank >= CLEAR_RANK;
+    let subject = match subject(&line, is_about_code) {
+        Subject::Environment if !is_clear => Subject::Unknown,
+        Subject::Unknown if lines().any(is_usage) => Subject::Usage,
+        subject => subject,
+    };
+    Some(CallError { line, subject, is_verdict: rank >= VERDICT_RANK, is_clear })
+}
+
+/// Returns true if a result without the mark of an error tells one: the exit code was lost behind a pipe.
+pub fn is_silent_failure(text: &str, programs: &[&str], conventions: &Conventions) -> bool {
+    /// A longer output is the output of a program that ran.
+    const SHORT: usize = 400;
+    if text.len() > SHORT {
+        return false;
+    }
+    let text = plain(text);
+    let mut lines = lines(&text, conventions).filter(|line| !is_aside(line));
+    let Some(first) = lines.next() else { return false };
+    let is_verdict = rank(first, programs) >= VERDICT_RANK && has_failure_word(&first.to_lowercase()) && !first.contains(" 0 ");
+    // The last command of a chain can be the missing one.
+    let is_missing = |line: &str| missing_program(line).is_some_and(|missing| programs.contains(&missing));
+    is_verdict || is_missing(lines.last().unwrap_or(first))
+}
+
+/// The rank from which on a line is the last word of a program.
+const VERDICT_RANK: u8 = 4;
+
+/// The rank from which on a line speaks of a failure.
+const CLEAR_RANK: u8 = 2;
+
+/// Ranks a line as the error: words of a shell or of the program itself are above words about a failure.
+fn rank(line: &str, programs: &[&str]) -> u8 {
+    let lower = line.to_lowercase();
+    if is_aside(line) {
+        return u8::from(has_failure_word(&lower));
+    }
+    let speaks = |program: &&str| lower.strip_prefix(&program.to_lowercase()).is_some_and(|rest| rest.starts_with(": "));
+    let is_verdict =
+        VERDICTS.iter().any(|verdict| lower.strip_prefix(verdict).is_some_and(|rest| rest.starts_with([':', '[', ' '])));
+    // The synopsis explains a call, it does not tell the error.
+    let is_cue = !is_usage(line) && (contains_any(&lower, ENVIRONMENT) || contains_any(&lower, USAGE));
+    match (is_verdict || programs.iter().any(speaks), is_cue, has_failure_word(&lower)) {
+        (true, true, _) => VERDICT_RANK + 1,
+        (true, false, _) => VERDICT_RANK,
+        (false, true, _) => 3,
+        (false, false, true) => 2,
+        _ => 1 - u8::from(!line.contains(char::is_alphabetic)),
+    }
+}
+
+/// Returns the subject of an error line. `is_about_code`: another line of the result names a line of a source file.
+fn subject(line: &str, is_about_code: bool) -> Subject {
+    let lower = line.to_lowercase();
+    if contains_any(&lower, ENVIRONMENT) {
+        Subject::Environment
+    } else if is_about_code {
+        Subject::OwnCode
+    } else if contains_any(&lower, USAGE) {
+        Subject::Usage
+    } else if contains_any(&lower, MISSING) {
+        Subject::MissingName
+    } else {
+        Subject::Unknown
+    }
+}
+
+/// Returns the program that a line reports as missing, as a shell does.
+pub fn missing_program(line: &str) -> Option<&str> {
+    const NOT_FOUND: &str = "command not found";
+    let lower = line.to_lowercase();
+    let name = if let Some(at) = lower.find(NOT_FOUND) {
+        let after = line.get(at + NOT_FOUND.len()..)?.trim_start_matches([':', ' ']);
+        if after.is_empty() { line.get(..at)?.trim_end_matches([':', ' ']).rsplit([':', ' ']).next()? } else { after }
+    } else if lower.contains("is not recognized as") {
+        line.split(['\'', '"', '‘', '’']).nth(1).or_else(|| line.split_whitespace().next())?
+    } else {
+        let name = lower.find("executable file not found").and_then(|at| line.get(..at))?.trim_end_matches([':', ' ']);
+        name.rsplit([' ', ':']).next()?.trim_matches('"')
+    };
+    let name = name.trim();
+    let is_name = name.starts_with(char::is_alphanumeric)
+        && name.chars().all(|character| character.is_alphanumeric() || "._-+/@".contains(character));
+    is_name.then_some(name)
+}
+
+/// Returns a line without what differs between two sightings of the same error: paths, addresses, quoted names, numbers, hashes.
+pub fn normalized(line: &str) -> String {
+    const MAX: usize = 110;
+    let mut found = String::with_capacity(line.len());
+    let mut quote: Option<char> = None;
+    for word in line.split_whitespace() {
+        let opens = word.chars().next().filter(|first| matches!(first, '\'' | '"' | '`' | '“'));
+        if let Some(mark) = quote.or(opens) {
+            let end = if mark == '“' { '”' } else { mark };
+            let is_closed = word
+                .trim_end_matches(['.', ',', ':', ';', ')'])
+                .char_indices()
+                .any(|(at, character)| character == end && (quote.is_some() || at > 0));
+            if quote.is_none() {
+                push_word(&mut found, "<q>");
+            }
+            quote = if is_closed { None } else { Some(mark) };
+            continue;
+        }
+        push_word(&mut found, &shape(word));
+    }
+    found.truncate(found.floor_char_boundary(MAX));
+    found
+}
+
+fn push_word(text: &mut String, word: &str) {
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(word);
+}
+
+fn shape(word: &str) -> Cow<'static, str> {
+    let core = word.trim_matches(|character: char| "()[],;:.".contains(character));
+    let is_hash =
+        core.len() >= 7 && core.bytes().all(|byte| byte.is_ascii_hexdigit()) && core.bytes().any(|byte| byte.is_ascii_digit());
+    if core.contains("://") {
+        return "<url>".into();
+    }
+    if is_hash {
+        return "<hex>".into();
+    }
+    if core.matches(['/', '\\']).count() >= 2 {
+        return "<path>".into();
+    }
+    let mut shaped = String::with_capacity(word.len());
+    for character in word.chars() {
+        if !character.is_ascii_digit() {
+            shaped.extend(character.to_lowercase());
+        } else if !shaped.ends_with('#') {
+            shaped.push('#');
+        }
+    }
+    shaped.into()
+}
+
+/// Returns true if a line names a place in a source file, as `src/a.rs:12:3` or `File "a.py", line 3`.
+fn names_source_line(line: &str) -> bool {
+    const MAX_EXTENSION: usize = 5;
+    if line.contains("\", line ") || line.contains("rror TS") {
+        return true;
+    }
+    line.match_indices(':').any(|(at, _)| {
+        let before = &line[..at];
+        let name = before.rsplit([' ', '(', '\t', '"', '\'']).next().unwrap_or_default();
+        let extension = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, extension)| extension);
+        let is_file = extension.is_some_and(|found| {
+            (1..=MAX_EXTENSION).contains(&found.len())
+                && found.starts_with(|first: char| first.is_ascii_alphabetic())
+                && found.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+        // An address has a port.
+        is_file
+            && !name.contains("//")
+            && line[at + 1..].starts_with(|next: char| next.is_ascii_digit())
+            && !line[at + 1..].contains('/')
+    })
+}
+
+/// Returns the lines of a result with words, without the client's lines about the call and its tags.
+fn lines<'a>(text: &'a str, conventions: &'a Conventions) -> impl Iterator<Item = &'a str> {
+    let is_status = |line: &str| {
+        let lower = line.to_lowercase();
+        conventions.status_lines.iter().any(|known| lower.starts_with(known))
+            || conventions.envelope_lines.iter().any(|known| line.starts_with(known))
+    };
+    text.lines()
+        .map(|line| {
+            let line = line.trim();
+            let line = conventions.error_tags.iter().fold(line, |line, tag| line.strip_prefix(tag).unwrap_or(line));
+            conventions.error_tags.iter().fold(line, |line, tag| line.strip_suffix(tag).unwrap_or(line))
+        })
+        .filter(move |line| line.len() >= MIN_LINE && !is_status(line.strip_prefix("Error: ").unwrap_or(line)))
+        .take(MAX_LINES)
+        .map(|line| &line[..line.floor_char_boundary(MAX_SEARCHED)])
+}
+
+/// Returns the start and the end of a text without control sequences.
+fn plain(text: &str) -> Cow<'_, str> {
+    let mut kept = Cow::Borrowed(text);
+    if text.len() > 2 * MAX_BYTES {
+        let start = &text[..text.floor_char_boundary(MAX_BYTES)];
+        kept = Cow::Owned(format!("{start}\n{}", &text[text.ceil_char_boundary(text.len() - MAX_BYTES)..]));
+    }
+    if !kept.contains('\u{1b}') {
+        return kept;
+    }
+    let mut found = String::with_capacity(kept.len());
+    let mut parts = kept.split('\u{1b}');
+    found.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.find(|character: char| character.is_ascii_alphabetic()).map_or(part.len(), |end| end + 1);
+        found.push_str(&part[end..]);
+    }
+    Cow::Owned(found)
+}
+
+/// Returns true for the first line of a synopsis.
+fn is_usage(line: &str) -> bool {
+    line[..line.floor_char_boundary(6)].eq_ignore_ascii_case("usage:")
+}
+
+fn is_aside(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    // A logger can write a time and a level before it.
+    ASIDES.iter().any(|aside| lower.starts_with(aside)) || lower.contains(" warning: ")
+}
+
+fn has_failure_word(lower: &str) -> bool {
+    contains_any(lower, FAILURE_WORDS)
+}
+
+fn contains_any(lower: &str, list: &[&str]) -> bool {
+    list.iter().any(|known| lower.contains(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str, programs: &[&str]) -> (String, Subject) {
+        let found = call_error(text, programs, &Conventions::default()).unwrap();
+        (found.line, found.subject)
+    }
+
+    #[test]
+    fn lists_are_sorted_and_in_lower_case() {
+        for list in [ASIDES, VERDICTS, FAILURE_WORDS, ENVIRONMENT, USAGE, MISSING, OWN_CODE] {
+            assert!(list.is_sorted() && list.iter().all(|known| known.to_lowercase() == **known), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn the_line_of_the_program_is_the_error() {
+        let check = |text: &str, programs: &[&str], line: &str, subject: Subject| {
+            assert_eq!(error(text, programs), (line.to_owned(), subject), "{text}")
+        };
+        check(
+            "warning: cannot read x\nfatal: not a git repository: y",
+            &["git"],
+            "fatal: not a git repository: y",
+            Subject::Usage,
+        );
+        check("zsh: command not found: frob", &["frob"], "zsh: command not found: frob", Subject::Environment);
+        check("src/a.rs:3:1: unexpected argument", &["cargo"], "src/a.rs:3:1: unexpected argument", Subject::OwnCode);
+        check("ls: /x/y: No such file or directory", &["ls"], "ls: /x/y: No such file or directory", Subject::MissingName);
+        check("tool: cannot write two files to one", &["tool"], "tool: cannot write two files to one", Subject::Unknown);
+        check("\u{1b}[31mboom\u{1b}[0m", &[], "boom", Subject::Unknown);
+    }
+
+    #[test]
+    fn a_missing_program_has_a_name() {
+        let check = |line: &str, expected: Option<&str>| assert_eq!(missing_program(line), expected, "{line}");
+        check("zsh:1: command not found: frob", Some("frob"));
+        check("bash: line 1: frob: command not found", Some("frob"));
+        check("'frob' is not recognized as an internal or external command", Some("frob"));
+        check("exec: \"frob\": executable file not found in $PATH", Some("frob"));
+        check("command not found: -x", None);
+        check("all is well", None);
+    }
+
+    #[test]
+    fn variable_parts_are_normalized() {
+        let check = |line: &str, expected: &str| assert_eq!(normalized(line), expected, "{line}");
+        check("fatal: pathspec 'a b.txt' did not match 12 files", "fatal: pathspec <q> did not match # files");
+        check("open /a/b/c.txt: Denied", "open <path> denied");
+        check("commit 0a1b2c3d4 at https://x.y/z", "commit <hex> at <url>");
+    }
+}

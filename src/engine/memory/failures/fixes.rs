@@ -1,0 +1,710 @@
+//! Failed calls of a session and the related calls that worked after them.
+use super::command_heads::{head, is_trivial, without_wrappers, wrapper};
+use super::differences::{Change, change, is_same, replaced_program, shown, similarity};
+use super::error_lines::{CallError, Subject, call_error, is_silent_failure, missing_program, normalized};
+use super::simple_commands::{SimpleCommand, simple_commands};
+use crate::engine::mask;
+use crate::model::{BlockNumber, Conventions, Key, ToolVerb};
+use crate::model::{TraceCall, TraceContent, TraceEvent, TraceResult};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Results after a failure among which the call that worked is searched.
+const HORIZON: u32 = 12;
+/// Bytes of an error line in texts.
+const MAX_SHOWN_LINE: usize = 120;
+/// Failures that are kept of a session.
+const MAX_FAILURES: usize = 1_000;
+/// Forms of calls that worked and are kept to compare failures with.
+const MAX_WORKED: usize = 4_000;
+/// The share of common words from which on another subcommand of a program did the same.
+const SAME_PAYLOAD: f64 = 0.5;
+/// Steps between a failure and the same call that worked, of which all can be needed.
+const MAX_STEPS: usize = 3;
+/// Members of the input of a tool that are compared, and the bytes of their values.
+const MAX_MEMBERS: usize = 24;
+const MAX_VALUE: usize = 80;
+/// Shorter names of members and arguments occur as words of any text.
+const MIN_MEMBER: usize = 4;
+
+/// The kind of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Nature {
+    /// The machine, the network, the rights, a missing program.
+    Environment,
+    /// Options, arguments or the directory of a call.
+    Usage,
+    /// A rule of the client about its tools, by its number.
+    ClientRule(u8),
+}
+
+/// A failed call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The block of the result.
+    pub block: BlockNumber,
+    /// The identity of its row.
+    pub row: String,
+    /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
+    pub time: i64,
+    /// The block of the call.
+    pub call_block: BlockNumber,
+    /// The row of the call.
+    pub call_row: String,
+    /// The tool.
+    pub tool: String,
+    /// The head of the command that failed; empty for a tool that does not run commands.
+    pub head: String,
+    /// The normalized error line.
+    pub line: String,
+    /// The error line for texts: masked, at most 120 bytes.
+    pub shown_line: String,
+    /// Equal for failures of the same head or tool with the same normalized error line.
+    pub signature: u64,
+    /// The program that the error reports as missing.
+    pub missing_program: Option<String>,
+    /// The kind.
+    pub nature: Nature,
+    /// True if the words of the error tell its kind. If not, the call that worked told it.
+    pub is_clear: bool,
+    /// True if the same head or tool worked in the same session, so that it fails only sometimes.
+    pub is_intermittent: bool,
+    /// What worked.
+    pub fix: Option<Fix>,
+}
+
+impl Failure {
+    /// Returns the head of the command, or the tool.
+    pub fn subject(&self) -> &str {
+        if self.head.is_empty() { &self.tool } else { &self.head }
+    }
+}
+
+/// The call that worked after a failed one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fix {
+    /// The block of the result.
+    pub block: BlockNumber,
+    /// The identity of its row.
+    pub row: String,
+    /// The block of the call.
+    pub call_block: BlockNumber,
+    /// The row of the call.
+    pub call_row: String,
+    /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
+    pub time: i64,
+    /// Words in the call that worked and not in the failed one, masked.
+    pub difference: Vec<String>,
+    /// What to do, in the imperative, masked.
+    pub text: String,
+}
+
+/// Extracts failures from the events of a session.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Fixes {
+    calls: BTreeMap<Key, OpenCall>,
+    waiting: Vec<Waiting>,
+    failures: Vec<Failure>,
+    /// Hashes of simple commands that worked.
+    worked: BTreeSet<u64>,
+    /// Heads and programs that worked, with the number of the last result.
+    worked_heads: BTreeMap<String, u32>,
+    results: u32,
+    /// For each of `failures`: the number of its result, and the hash of its command.
+    places: Vec<(u32, u64)>,
+}
+
+/// A call without its result.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct OpenCall {
+    block: BlockNumber,
+    row: String,
+    form: CallForm,
+}
+
+/// The parts of a call that are compared.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct CallForm {
+    tool: String,
+    is_edit: bool,
+    is_file_tool: bool,
+    is_command: bool,
+    commands: Vec<SimpleCommand>,
+    heads: Vec<String>,
+    members: Vec<(String, String)>,
+}
+
+/// A failure whose fix may follow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Waiting {
+    failure: Failure,
+    is_verdict: bool,
+    /// True if the error names the program first.
+    speaks: bool,
+    /// True if it is certain which simple command failed.
+    is_located: bool,
+    form: CallForm,
+    /// The index of the simple command that failed.
+    failed: usize,
+    result: u32,
+    hash: u64,
+    /// True if a file was edited since.
+    has_edit: bool,
+    /// Commands since that are not trivial, for a step that was missing. More than one leave open which.
+    steps: Vec<String>,
+    /// The change that a later attempt made and that got past the error, although it failed for another reason.
+    progress: Option<Change>,
+}
+
+impl Fixes {
+    /// Reads the next event of the session.
+    pub fn push(&mut self, event: &TraceEvent, conventions: &Conventions) {
+        match &event.content {
+            TraceContent::Call(call) => {
+                let open = OpenCall { block: event.block, row: event.row.clone(), form: CallForm::of(call) };
+                self.calls.insert(call.id, open);
+            }
+            TraceContent::Result(result) => {
+                if let Some(call) = self.calls.remove(&result.call) {
+                    self.result(event, call, result, conventions);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the failures so far that can be learned from, oldest first.
+    pub fn failures(&self) -> Vec<Failure> {
+        let waiting = self.waiting.iter().filter(|waiting| waiting.failure.is_clear);
+        let waiting = waiting.map(|waiting| (&waiting.failure, (waiting.result, waiting.hash)));
+        let mut found: Vec<Failure> = (self.failures.iter().zip(self.places.iter().copied()))
+            .chain(waiting)
+            // The same command worked at another time, so that its form was not the cause.
+            .filter(|(failure, (_, hash))| matches!(failure.nature, Nature::ClientRule(_)) || !self.worked.contains(hash))
+            .map(|(failure, (result, _))| Failure { is_intermittent: self.is_intermittent(failure, result), ..failure.clone() })
+            .collect();
+        found.sort_by_key(|failure| failure.block);
+        found
+    }
+
+    /// Returns true if the rest of the session shows that the head or the tool of a failure works.
+    fn is_intermittent(&self, failure: &Failure, result: u32) -> bool {
+        match &failure.missing_program {
+            // It can have been removed since.
+            Some(program) => self.worked_heads.get(program).is_some_and(|last| *last > result),
+            None => self.worked_heads.contains_key(failure.subject()),
+        }
+    }
+
+    fn result(&mut self, event: &TraceEvent, call: OpenCall, result: &TraceResult, conventions: &Conventions) {
+        self.results += 1;
+        if result.declined {
+            return;
+        }
+        let error = failure_of(&call.form, result, conventions);
+        match error {
+            Some(error) => {
+                self.note_progress(&call.form, &error);
+                self.expire();
+                self.add_failure(event, call, error, result, conventions);
+            }
+            None if result.error => self.expire(),
+            None => {
+                self.resolve(event, &call);
+                self.expire();
+                self.note_success(&call.form);
+            }
+        }
+    }
+
+    /// Adds a failure that may be resolved later.
+    fn add_failure(
+        &mut self,
+        event: &TraceEvent,
+        call: OpenCall,
+        error: CallError,
+        result: &TraceResult,
+        conventions: &Conventions,
+    ) {
+        let form = call.form;
+        let rule = client_rule(&result.text, conventions);
+        let is_client = conventions.error_tags.iter().any(|tag| result.text.trim_start().starts_with(tag));
+        let missing = missing_program(&error.line).map(str::to_owned);
+        let failed = form.failed_command(&error, missing.as_deref());
+        let nature = match (rule, error.subject) {
+            (Some(rule), _) => Some(Nature::ClientRule(rule)),
+            // Other answers of the client itself are slips of the model.
+            _ if is_client => return,
+            (_, Subject::Environment) => Some(Nature::Environment),
+            (_, Subject::Usage) => Some(Nature::Usage),
+            (_, Subject::MissingName) if form.names_argument(failed, &error.line) => return,
+            (_, Subject::OwnCode) => return,
+            _ if form.names_member(&error.line) => Some(Nature::Usage),
+            _ if !error.is_clear => return,
+            _ => None,
+        };
+        if nature.is_none_or(|nature| !matches!(nature, Nature::ClientRule(_))) && form.is_file_tool {
+            return;
+        }
+        let own = form.commands.iter().find_map(|command| wrapper(command, &error.line)).map(str::to_owned);
+        let head = own.or_else(|| form.heads.get(failed).cloned()).unwrap_or_default();
+        let mut failure = Failure {
+            block: event.block,
+            row: event.row.clone(),
+            time: event.time,
+            call_block: call.block,
+            call_row: call.row,
+            signature: 0,
+            tool: form.tool.clone(),
+            head,
+            line: normalized(&mask(&error.line)),
+            shown_line: shown_line(&error.line),
+            missing_program: missing,
+            nature: nature.unwrap_or(Nature::Usage),
+            is_clear: nature.is_some(),
+            is_intermittent: false,
+            fix: None,
+        };
+        failure.signature = signature(failure.subject(), &failure.line);
+        let hash = form.commands.get(failed).map_or(NO_HASH, hash_of);
+        let program = form.heads.get(failed).and_then(|head| head.split(' ').next()).unwrap_or_default();
+        let speaks =
+            !program.is_empty() && (error.line.starts_with(program) || failure.missing_program.as_deref() == Some(program));
+        self.waiting.push(Waiting {
+            failure,
+            is_verdict: error.is_verdict,
+            speaks,
+            is_located: speaks || form.steps().count() <= 1,
+            form,
+            failed,
+            result: self.results,
+            hash,
+            has_edit: false,
+            steps: Vec::new(),
+            progress: None,
+        });
+    }
+
+    /// Notes an attempt that changed a failed call a little and failed for another reason: the change got past the first error.
+    fn note_progress(&mut self, form: &CallForm, error: &CallError) {
+        for waiting in &mut self.waiting {
+            let Some((failed, head)) = waiting.command() else { continue };
+            if waiting.progress.is_some() || normalized(&mask(&error.line)) == waiting.failure.line {
+                continue;
+            }
+            let progress = form.same_head(head).find_map(|command| change(failed, command));
+            waiting.progress = progress;
+        }
+    }
+
+    /// Attaches a call that worked to the failures that it resolves. Failures with the same error have the same fix.
+    fn resolve(&mut self, event: &TraceEvent, call: &OpenCall) {
+        let mut resolved: Vec<(Fix, Vec<Waiting>)> = Vec::new();
+        for mut waiting in std::mem::take(&mut self.waiting) {
+            waiting.locate(&call.form);
+            let signature = waiting.failure.signature;
+            let known = resolved.iter_mut().find(|(_, same)| same.iter().any(|known| known.failure.signature == signature));
+            match (waiting.outcome(&call.form), known) {
+                (Outcome::Unrelated, _) => {
+                    waiting.pass(&call.form);
+                    self.waiting.push(waiting);
+                }
+                (_, Some((fix, same))) => {
+                    // This attempt had the change already: what was done after it belongs to the fix.
+                    if waiting.has_few_steps() && waiting.is_repeated(&call.form) {
+                        fix.text = format!("{}; before that, run {}", fix.text, listed(&waiting.steps));
+                    }
+                    same.push(waiting);
+                }
+                (Outcome::Incidental, None) => {}
+                (Outcome::Resolved { text, difference }, None) => {
+                    let fix = Fix {
+                        block: event.block,
+                        row: event.row.clone(),
+                        call_block: call.block,
+                        call_row: call.row.clone(),
+                        time: event.time,
+                        difference,
+                        text,
+                    };
+                    resolved.push((fix, vec![waiting]));
+                }
+            }
+        }
+        for (fix, same) in resolved {
+            for mut waiting in same {
+                waiting.failure.fix = Some(fix.clone());
+                let is_repeated = waiting.is_repeated(&call.form);
+                self.keep(if is_repeated { waiting.into_repeated() } else { waiting });
+            }
+        }
+    }
+
+    /// Stops waiting for fixes of failures that are too old.
+    fn expire(&mut self) {
+        let results = self.results;
+        let (old, waiting) =
+            std::mem::take(&mut self.waiting).into_iter().partition(|waiting| results.saturating_sub(waiting.result) >= HORIZON);
+        self.waiting = waiting;
+        let old: Vec<Waiting> = old;
+        old.into_iter().filter(|waiting| waiting.failure.is_clear).for_each(|waiting| self.keep(waiting));
+    }
+
+    fn keep(&mut self, waiting: Waiting) {
+        if self.failures.len() < MAX_FAILURES {
+            self.places.push((waiting.result, waiting.hash));
+            self.failures.push(waiting.failure);
+        }
+    }
+
+    fn note_success(&mut self, form: &CallForm) {
+        for (command, head) in form.commands.iter().zip(&form.heads) {
+            if self.worked.len() < MAX_WORKED {
+                self.worked.insert(hash_of(command));
+            }
+            if let Some(program) = without_wrappers(&command.words).first()
+                && self.worked_heads.len() < MAX_WORKED
+            {
+                self.worked_heads.insert(program.text.clone(), self.results);
+                self.worked_heads.insert(head.clone(), self.results);
+            }
+        }
+        if !form.is_command {
+            self.worked_heads.insert(form.tool.clone(), self.results);
+        }
+    }
+}
+
+/// The hash of no command.
+const NO_HASH: u64 = 0;
+
+/// The start of an advice about a missing step.
+const FIRST_RUN: &str = "first run ";
+
+/// What a call that worked says about a failure.
+enum Outcome {
+    /// Nothing.
+    Unrelated,
+    /// The failure had another cause than the call.
+    Incidental,
+    /// The call is the corrected form.
+    Resolved { text: String, difference: Vec<String> },
+}
+
+impl Waiting {
+    fn command(&self) -> Option<(&SimpleCommand, &str)> {
+        Some((self.form.commands.get(self.failed)?, self.form.heads.get(self.failed).map(String::as_str)?))
+    }
+
+    /// Finds the simple command of a chain that failed: the only one that the chain that worked has in another form.
+    fn locate(&mut self, worked: &CallForm) {
+        let has_counterpart = |at: usize| worked.same_head(&self.form.heads[at]).next().is_some();
+        if self.is_located || !self.failure.is_clear && !self.form.steps().all(has_counterpart) {
+            return;
+        }
+        let mut changed = self.form.steps().filter(|at| {
+            let (command, head) = (&self.form.commands[*at], &self.form.heads[*at]);
+            let is_repeated = worked.same_head(head).any(|other| is_same(command, other));
+            !is_repeated && worked.same_head(head).any(|other| change(command, other).is_some())
+        });
+        if let (Some(at), None) = (changed.next(), changed.next()) {
+            drop(changed);
+            self.failed = at;
+            self.is_located = true;
+            self.failure.head = self.form.heads[at].clone();
+            self.failure.signature = signature(self.failure.subject(), &self.failure.line);
+            self.hash = hash_of(&self.form.commands[at]);
+        }
+    }
+
+    /// Notes a call that worked and is not related.
+    fn pass(&mut self, form: &CallForm) {
+        self.has_edit |= form.is_edit;
+        let steps = form.commands.iter().zip(&form.heads).filter(|(command, head)| !command.is_piped && is_step(command, head));
+        // One more tells that there were too many.
+        self.steps.extend(steps.map(|(command, _)| text_of(command)).take((MAX_STEPS + 1).saturating_sub(self.steps.len())));
+    }
+
+    fn outcome(&self, worked: &CallForm) -> Outcome {
+        if matches!(self.failure.nature, Nature::ClientRule(_)) {
+            return Outcome::Unrelated;
+        }
+        match self.command() {
+            Some((failed, head)) => self.command_outcome(failed, head, worked),
+            None if !self.form.is_command && !worked.is_command && self.form.tool == worked.tool => self.tool_outcome(worked),
+            None => Outcome::Unrelated,
+        }
+    }
+
+    fn command_outcome(&self, failed: &SimpleCommand, head: &str, worked: &CallForm) -> Outcome {
+        let mut is_related = false;
+        for command in worked.same_head(head) {
+            if is_same(failed, command) {
+                return self.repeated();
+            }
+            if let Some(change) = change(failed, command) {
+                is_related = true;
+                if self.is_cause(&change, head) {
+                    return Outcome::Resolved { text: change.advice, difference: change.added };
+                }
+            }
+        }
+        if is_related {
+            // The next call of the same kind worked: what failed was not its form.
+            return if self.failure.is_clear { Outcome::Unrelated } else { Outcome::Incidental };
+        }
+        self.alternative(failed, head, worked)
+    }
+
+    fn has_few_steps(&self) -> bool {
+        (1..=MAX_STEPS).contains(&self.steps.len())
+    }
+
+    /// Marks a failure that another step resolved, so that the same command worked later.
+    fn into_repeated(mut self) -> Waiting {
+        self.hash = NO_HASH;
+        self
+    }
+
+    fn is_repeated(&self, worked: &CallForm) -> bool {
+        self.command().is_some_and(|(failed, head)| worked.same_head(head).any(|command| is_same(failed, command)))
+    }
+
+    /// The same command worked. If a few other steps were between, they were missing.
+    fn repeated(&self) -> Outcome {
+        if !self.failure.is_clear || self.has_edit || !self.has_few_steps() {
+            return Outcome::Incidental;
+        }
+        let difference = self.steps.iter().flat_map(|step| step.split(' ')).map(str::to_owned).collect();
+        Outcome::Resolved { text: format!("{FIRST_RUN}{}", listed(&self.steps)), difference }
+    }
+
+    /// Returns true if the change of the call made it work, and not a change of the code.
+    fn is_cause(&self, change: &Change, head: &str) -> bool {
+        // A program that occurs everywhere is the cause only if it says so itself.
+        if is_trivial(head) && !self.speaks {
+            return false;
+        }
+        if self.progress.as_ref().is_some_and(|progress| progress.added == change.added && progress.removed == change.removed) {
+            return true;
+        }
+        if self.failure.is_clear {
+            return !self.has_edit || change.is_distinct;
+        }
+        self.is_located && !self.has_edit && change.is_distinct && !change.added.is_empty()
+    }
+
+    /// Another program or subcommand that did the same.
+    fn alternative(&self, failed: &SimpleCommand, head: &str, worked: &CallForm) -> Outcome {
+        let program = |head: &str| head.split(' ').next().unwrap_or_default().to_owned();
+        for (command, other) in
+            worked.commands.iter().zip(&worked.heads).filter(|(command, other)| !command.is_piped && other.as_str() != head)
+        {
+            let is_same_program = program(head) == program(other);
+            let is_replaced = self.failure.missing_program.is_some()
+                && (replaced_program(failed, command).is_some() || similarity(failed, command) >= SAME_PAYLOAD);
+            let is_same_payload =
+                is_same_program && (self.is_verdict || self.failure.is_clear) && similarity(failed, command) >= SAME_PAYLOAD;
+            let is_moved = is_same_program && self.failure.is_clear && self.is_named_in(failed, command);
+            if is_replaced || is_same_payload || is_moved {
+                let other = replaced_program(failed, command).unwrap_or_else(|| other.clone());
+                return Outcome::Resolved {
+                    text: format!("use `{other}` instead"),
+                    difference: other.split(' ').map(str::to_owned).collect(),
+                };
+            }
+        }
+        Outcome::Unrelated
+    }
+
+    /// Returns true if another command takes the argument that the error names.
+    fn is_named_in(&self, failed: &SimpleCommand, worked: &SimpleCommand) -> bool {
+        let arguments = failed
+            .words
+            .iter()
+            .skip(1)
+            .filter(|word| !word.is_text && !word.text.starts_with('-') && word.text.len() >= MIN_MEMBER);
+        let mut named = arguments.filter(|word| is_word_in(&word.text, &self.failure.shown_line));
+        named.any(|word| worked.words.contains(word)) && !self.has_edit
+    }
+
+    /// The same tool worked with another value of a member that the error names.
+    fn tool_outcome(&self, worked: &CallForm) -> Outcome {
+        if !self.failure.is_clear {
+            return Outcome::Unrelated;
+        }
+        let named = self.form.members.iter().filter(|(name, _)| is_word_in(name, &self.failure.shown_line));
+        let mut changes = named.filter_map(|(name, before)| {
+            let after = worked.members.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+            match after {
+                Some(after) if after == before => None,
+                Some(after) => Some((name, format!("`{name}` as `{after}`, not `{before}`"))),
+                None => Some((name, format!("leave out `{name}`"))),
+            }
+        });
+        match changes.next() {
+            Some((name, text)) => Outcome::Resolved { text, difference: vec![name.clone()] },
+            None => Outcome::Unrelated,
+        }
+    }
+}
+
+impl CallForm {
+    fn of(call: &TraceCall) -> CallForm {
+        let mut form = CallForm {
+            tool: call.tool.clone(),
+            is_edit: call.verb == ToolVerb::Edit,
+            is_file_tool: call.verb.names_file(),
+            is_command: call.command.is_some(),
+            ..CallForm::default()
+        };
+        match &call.command {
+            Some(command) => {
+                // The state of the extractor is stored, so that it must not hold credentials.
+                for simple in simple_commands(&mask(command)) {
+                    if let Some(head) = head(&simple) {
+                        form.commands.push(simple);
+                        form.heads.push(head);
+                    }
+                }
+            }
+            None if !call.verb.names_file() => form.members = members(&mask(&call.input)),
+            None => {}
+        }
+        form
+    }
+
+    /// Returns the simple command that failed: the one whose program the error names first, else the first that is not trivial.
+    fn failed_command(&self, error: &CallError, missing: Option<&str>) -> usize {
+        let name = |at: usize| self.heads[at].split(' ').next().unwrap_or_default();
+        let all = || 0..self.commands.len();
+        let first_word = error.line.split([':', ' ']).next().unwrap_or_default();
+        missing
+            .and_then(|missing| all().find(|at| name(*at) == missing))
+            .or_else(|| all().find(|at| name(*at) == first_word))
+            .or_else(|| {
+                all().find(|at| {
+                    is_word_in(without_wrappers(&self.commands[*at].words).first().map_or("", |word| &word.text), &error.line)
+                })
+            })
+            .or_else(|| self.steps().next())
+            .unwrap_or(0)
+    }
+
+    /// Returns true if a line names an argument of the command.
+    fn names_argument(&self, at: usize, line: &str) -> bool {
+        /// Shorter arguments are parts of other words.
+        const MIN_ARGUMENT: usize = 3;
+        let Some(command) = self.commands.get(at) else { return true };
+        let words = without_wrappers(&command.words);
+        let is_named = |text: &str| text.len() >= MIN_ARGUMENT && line.contains(text);
+        words.iter().skip(1).filter(|word| !word.is_text).any(|word| is_named(&word.text) || word.text.contains(['*', '?']))
+    }
+
+    /// Returns true if a line names a member of the input.
+    fn names_member(&self, line: &str) -> bool {
+        self.members.iter().any(|(name, _)| is_word_in(name, line))
+    }
+
+    /// Returns the indices of the simple commands that are neither trivial nor filters.
+    fn steps(&self) -> impl Iterator<Item = usize> {
+        (0..self.commands.len()).filter(|at| !is_trivial(&self.heads[*at]) && !self.commands[*at].is_piped)
+    }
+
+    fn same_head<'a>(&'a self, head: &'a str) -> impl Iterator<Item = &'a SimpleCommand> {
+        self.commands.iter().zip(&self.heads).filter(move |(_, known)| *known == head).map(|(command, _)| command)
+    }
+}
+
+/// Returns the error of a result; `None` if it succeeded, or failed without a word, as a search without matches does.
+fn failure_of(form: &CallForm, result: &TraceResult, conventions: &Conventions) -> Option<CallError> {
+    let programs: Vec<&str> = form.heads.iter().map(|head| head.split(' ').next().unwrap_or_default()).collect();
+    let is_failure = result.error || form.is_command && is_silent_failure(&result.text, &programs, conventions);
+    if is_failure { call_error(&result.text, &programs, conventions) } else { None }
+}
+
+/// Returns the number of the rule of the client that an error reports.
+fn client_rule(text: &str, conventions: &Conventions) -> Option<u8> {
+    /// The client's own words are at the start.
+    const MAX_MESSAGE: usize = 500;
+    let start = &text[..text.floor_char_boundary(MAX_MESSAGE)];
+    let at = conventions.client_rules.iter().position(|rule| rule.marks.iter().all(|mark| start.contains(mark)))?;
+    u8::try_from(at).ok()
+}
+
+/// Returns true for a command that changes something, so that it can be a step that was missing.
+fn is_step(command: &SimpleCommand, head: &str) -> bool {
+    /// Trivial programs that change files.
+    const CHANGING: &[&str] = &["chmod", "cp", "ln", "mkdir", "mv", "rm", "touch"];
+    /// Subcommands that only show something.
+    const SHOWING: &[&str] = &["diff", "help", "info", "list", "log", "ls", "remote", "show", "status", "version", "view"];
+    let is_in_place = head == "sed" && command.words.iter().any(|word| word.text.starts_with("-i"));
+    let changes = CHANGING.binary_search(&head).is_ok() || is_in_place;
+    changes || !is_trivial(head) && head.rsplit(' ').next().is_none_or(|last| SHOWING.binary_search(&last).is_err())
+}
+
+/// Returns the scalar members of a tool's input.
+fn members(input: &str) -> Vec<(String, String)> {
+    let Ok(input) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(input) else { return Vec::new() };
+    let scalar = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::Bool(_) | serde_json::Value::Number(_) => Some(value.to_string()),
+        _ => None,
+    };
+    let found = input
+        .iter()
+        .filter(|(name, _)| name.len() >= MIN_MEMBER)
+        .filter_map(|(name, value)| Some((name.clone(), scalar(value)?)));
+    found
+        .map(|(name, value)| {
+            let end = value.floor_char_boundary(MAX_VALUE);
+            (name, value[..end].replace(['`', '\n'], " "))
+        })
+        .take(MAX_MEMBERS)
+        .collect()
+}
+
+/// Returns true if a word is a whole word of a line.
+fn is_word_in(word: &str, line: &str) -> bool {
+    let is_inner = |character: char| character.is_alphanumeric() || character == '_';
+    !word.is_empty()
+        && line
+            .match_indices(word)
+            .any(|(at, found)| !line[..at].ends_with(is_inner) && !line[at + found.len()..].starts_with(is_inner))
+}
+
+/// Returns the signature of an error of a head or a tool.
+pub fn signature(subject: &str, line: &str) -> u64 {
+    short_hash(&format!("{subject}\n{line}"))
+}
+
+/// Returns the hash of a text.
+pub fn short_hash(text: &str) -> u64 {
+    // The low half of a hash is a hash.
+    Key::from_bytes(text.as_bytes()).0 as u64
+}
+
+fn hash_of(command: &SimpleCommand) -> u64 {
+    let words: Vec<&str> = without_wrappers(&command.words).iter().map(|word| word.text.as_str()).collect();
+    short_hash(&words.join("\0"))
+}
+
+fn listed(steps: &[String]) -> String {
+    steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" and ")
+}
+
+fn text_of(command: &SimpleCommand) -> String {
+    const MAX_TEXT: usize = 70;
+    let text = command.words.iter().map(shown).collect::<Vec<_>>().join(" ");
+    let end = text.floor_char_boundary(MAX_TEXT);
+    if end < text.len() { format!("{}…", &text[..end]) } else { text }
+}
+
+fn shown_line(line: &str) -> String {
+    let line = mask(line).replace('`', "'");
+    let end = line.floor_char_boundary(MAX_SHOWN_LINE - '…'.len_utf8());
+    if end < line.len() { format!("{}…", line[..end].trim_end()) } else { line }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+use super::*;
+use crate::model::{ClientRule, TraceResult};
+
+const RULES: &[ClientRule] = &[ClientRule { marks: &["not been read"], advice: "read the file first" }];
+
+/// Returns the events of a session of (command, output, error).
+fn events(calls: &[(&str, &str, bool)]) -> Vec<TraceEvent> {
+    let mut events = Vec::new();
+    let mut block = 0;
+    for (command, text, error) in calls {
+        let id = Key(u128::from(block) + 1);
+        let (tool, verb, command) = match command.strip_prefix("edit ") {
+            Some(_) => ("editor", ToolVerb::Edit, None),
+            None => ("runner", ToolVerb::Run, Some((*command).to_owned())),
+        };
+        let call =
+            TraceCall { id, tool: tool.into(), verb, target: String::new(), command, files: Vec::new(), input: String::new() };
+        let result = TraceResult { call: id, error: *error, declined: false, text: (*text).to_owned() };
+        for content in [TraceContent::Call(call), TraceContent::Result(result)] {
+            block += 1;
+            events.push(TraceEvent { block, row: format!("r{block}"), time: i64::from(block), step: None, content });
+        }
+    }
+    events
+}
+
+fn failures(calls: &[(&str, &str, bool)]) -> Vec<Failure> {
+    let conventions = Conventions { client_rules: RULES.to_vec(), ..Conventions::default() };
+    let mut fixes = Fixes::default();
+    events(calls).iter().for_each(|event| fixes.push(event, &conventions));
+    fixes.failures()
+}
+
+#[test]
+fn a_stored_state_continues() {
+    let conventions = Conventions { client_rules: RULES.to_vec(), ..Conventions::default() };
+    let calls = [("gh pr view 3", "no default remote", true), ("edit a", "", false), ("gh pr view 3 --repo a/b", "ok", false)];
+    let events = events(&calls);
+    for split in 0..events.len() {
+        let mut fixes = Fixes::default();
+        events[..split].iter().for_each(|event| fixes.push(event, &conventions));
+        let mut fixes: Fixes = postcard::from_bytes(&postcard::to_stdvec(&fixes).unwrap()).unwrap();
+        events[split..].iter().for_each(|event| fixes.push(event, &conventions));
+        assert_eq!(fixes.failures(), failures(&calls), "{split}");
+        assert_eq!(fixes.failures()[0].fix.as_ref().map(|fix| fix.row.as_str()), Some("r6"));
+    }
+}
+
+fn advice(calls: &[(&str, &str, bool)]) -> Vec<Option<String>> {
+    failures(calls).into_iter().map(|failure| failure.fix.map(|fix| fix.text)).collect()
+}
+
+#[test]
+fn a_changed_call_that_works_is_a_fix() {
+    let check =
+        |calls: &[(&str, &str, bool)], expected: &str| assert_eq!(advice(calls), [Some(expected.to_owned())], "{calls:?}");
+    check(&[("gh pr view 3", "no default remote", true), ("gh pr view 3 --repo a/b", "ok", false)], "add `--repo a/b`");
+    check(
+        &[("tool -o x ./all/...", "tool: cannot write two to x", true), ("tool -o x ./all/one", "", false)],
+        "use `./all/one` instead of `./all/...`",
+    );
+    check(&[("python a.py", "zsh: command not found: python", true), ("python3 a.py", "1", false)], "use `python3` instead");
+    check(
+        &[("mise task ls all:b", "unexpected argument 'all:b' found", true), ("mise run all:b", "1", false)],
+        "use `mise run all:b` instead",
+    );
+    check(
+        &[("./run.sh", "bad interpreter: /bin/x", true), ("sed -i s/x// run.sh", "", false), ("./run.sh", "ok", false)],
+        "first run `sed -i s/x// run.sh`",
+    );
+    check(
+        &[
+            ("check -s all", "no tests ran", true),
+            ("check -s all/unit", "a.py:3: failed", true),
+            ("edit a", "", false),
+            ("check -s all/unit", "ok", false),
+        ],
+        "use `-s all/unit` instead of `-s all`",
+    );
+}
+
+#[test]
+fn an_attempt_with_the_change_adds_the_steps_after_it() {
+    let calls = [
+        ("gh pr make", "make failed: no base", true),
+        ("gh pr make --repo a/b", "make failed: no base", true),
+        ("git push -u origin x", "", false),
+        ("gh pr make --repo a/b", "done", false),
+    ];
+    let expected = Some("add `--repo a/b`; before that, run `git push -u origin x`".to_owned());
+    assert_eq!(advice(&calls), [expected.clone(), expected]);
+}
+
+#[test]
+fn a_credential_enters_neither_a_text_nor_the_state() {
+    let secret = ["ghp_", "0123456789abcdefghij0123456789abcdef"].concat();
+    let call = format!("tool get --key {secret}");
+    let calls = [("tool get", "missing required key", true), (call.as_str(), "ok", false)];
+    let conventions = Conventions::default();
+    let mut fixes = Fixes::default();
+
+    for event in &events(&calls) {
+        fixes.push(event, &conventions);
+        let state = postcard::to_stdvec(&fixes).unwrap();
+        assert!(!state.windows(secret.len()).any(|window| window == secret.as_bytes()));
+    }
+    assert_eq!(fixes.failures().len(), 1);
+}
+
+#[test]
+fn failures_of_the_code_are_not_learned() {
+    let check = |calls: &[(&str, &str, bool)]| assert!(advice(calls).is_empty(), "{calls:?}");
+    check(&[("make test", "src/a.c:3: error: missing brace", true), ("make test -k", "ok", false)]);
+    check(&[("make test", "boom", true), ("edit a", "", false), ("make test", "ok", false)]);
+    check(&[("cat a.txt", "cat: a.txt: No such file or directory", true), ("cat b.txt", "", false)]);
+    check(&[("ssh host 'one thing'", "strange", true), ("ssh host 'other thing'", "", false)]);
+    check(&[("git push", "connection refused", true), ("git push", "ok", false)]);
+}
+
+#[test]
+fn a_missing_program_is_a_fact() {
+    let found = failures(&[("frob -x", "bash: line 1: frob: command not found", true)]);
+    assert_eq!(
+        (found[0].head.as_str(), found[0].nature, found[0].missing_program.as_deref()),
+        ("frob", Nature::Environment, Some("frob"))
+    );
+}
+
+#[test]
+fn a_rule_of_the_client_is_recognized() {
+    let found = failures(&[("edit a", "File has not been read yet", true)]);
+    assert_eq!(found[0].nature, Nature::ClientRule(0));
+}

@@ -1,0 +1,10 @@
+//! Failed calls: why they failed, what worked instead, and the commands that calls run.
+
+pub mod command_heads;
+mod differences;
+pub mod error_lines;
+pub mod fixes;
+pub mod resolutions;
+pub mod simple_commands;
+
+pub use fixes::{Failure, Fixes};

@@ -1,0 +1,203 @@
+//! Memories from failures: what worked instead, and what does not work in an environment.
+use super::fixes::{Failure, Fix, Nature, short_hash};
+use crate::model::ClientRule;
+use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Tools that a text names.
+const MAX_TOOLS: usize = 4;
+/// Sessions in which a failure without a fix must occur.
+const MIN_SESSIONS: usize = 2;
+
+/// Returns the memories that the failures of sessions support, in the order of their first sighting. Failures with the same signature
+/// are one memory; its text has the smallest fix. All rules of clients are one memory.
+pub fn candidates(sessions: &[(String, Vec<Failure>)], rules: &[ClientRule]) -> Vec<Candidate> {
+    let mut order = Vec::new();
+    let mut groups: BTreeMap<u64, Vec<(&str, &Failure)>> = BTreeMap::new();
+    for (session, failures) in sessions {
+        for failure in failures {
+            let key = topic(failure);
+            let group = groups.entry(key).or_default();
+            if group.is_empty() {
+                order.push(key);
+            }
+            group.push((session, failure));
+        }
+    }
+    order.iter().filter_map(|key| candidate(*key, groups.get(key)?, rules)).collect()
+}
+
+/// The topic of all rules of clients.
+const CLIENT_RULES: &str = "rules of the client";
+
+/// Returns the topic of a failure. A missing program is one topic, whatever the shell's words.
+fn topic(failure: &Failure) -> u64 {
+    match (&failure.nature, &failure.missing_program) {
+        (Nature::ClientRule(_), _) => short_hash(CLIENT_RULES),
+        (_, Some(program)) => short_hash(&format!("missing program\n{program}")),
+        _ => failure.signature,
+    }
+}
+
+fn candidate(key: u64, group: &[(&str, &Failure)], rules: &[ClientRule]) -> Option<Candidate> {
+    let (_, first) = group.first()?;
+    let fixed = group.iter().filter(|(_, failure)| failure.fix.is_some());
+    let fix = fixed.min_by_key(|(_, failure)| (failure.fix.as_ref().map(specificity), std::cmp::Reverse(failure.time)));
+    let sessions = group.iter().map(|(session, _)| *session).collect::<BTreeSet<_>>().len();
+    let (kind, text, is_strong) = match (first.nature, fix) {
+        (Nature::ClientRule(_), _) => (MemoryKind::Environment, rules_text(group, rules), true),
+        (_, Some((_, failure))) => {
+            (MemoryKind::Resolution, resolution_text(failure), failure.is_clear || sessions >= MIN_SESSIONS)
+        }
+        (nature, None) => {
+            let is_certain = (first.missing_program.is_some() || is_denied(first))
+                && !group.iter().any(|(_, failure)| failure.is_intermittent);
+            if sessions < MIN_SESSIONS && !is_certain {
+                return None;
+            }
+            (MemoryKind::Environment, failure_text(group, nature), first.missing_program.is_some() || sessions >= MIN_SESSIONS)
+        }
+    };
+    let mut sightings: Vec<Sighting> = group.iter().flat_map(|(session, failure)| sightings(session, failure)).collect();
+    sightings.sort_by_key(|sighting| (sighting.time, sighting.block));
+    sightings.dedup();
+    Some(Candidate { key, file: MemoryFile::Gotchas, kind, text, is_strong, sightings })
+}
+
+/// Returns true if the environment refuses a program, which a later attempt will meet again, and not only a file.
+fn is_denied(failure: &Failure) -> bool {
+    const DENIED: &[&str] = &[
+        "a password is required",
+        "a terminal is required",
+        "connection refused",
+        "could not resolve",
+        "has been denied",
+        "is not installed",
+        "permission denied",
+        "read-only file system",
+    ];
+    let is_module = failure.head.contains(" -m ") && failure.line.contains("no module named");
+    is_module || DENIED.iter().any(|known| failure.line.contains(known)) && !failure.line.contains("<path>")
+}
+
+/// The end of a client's refusal. Its line repeats the command.
+const REFUSED: &str = "has been denied";
+
+/// Orders fixes: one that names values before one that names variables of its script, then a small one, because it has the fewest
+/// words that do not matter.
+fn specificity(fix: &Fix) -> (bool, usize) {
+    (fix.text.contains('$'), fix.text.len())
+}
+
+fn resolution_text(failure: &Failure) -> String {
+    let advice = failure.fix.as_ref().map_or("", |fix| fix.text.as_str());
+    match &failure.missing_program {
+        Some(program) => format!("`{program}` is not available here (`{}`): {advice}.", failure.shown_line),
+        None => format!("`{}` fails (`{}`): {advice}.", failure.subject(), failure.shown_line),
+    }
+}
+
+fn failure_text(group: &[(&str, &Failure)], nature: Nature) -> String {
+    let Some((_, failure)) = group.last() else { return String::new() };
+    let is_intermittent = group.iter().any(|(_, failure)| failure.is_intermittent);
+    match (&failure.missing_program, nature) {
+        (_, _) if is_intermittent => format!("`{}` sometimes fails: `{}`.", failure.subject(), failure.shown_line),
+        (Some(program), _) => format!("`{program}` is not available here (`{}`).", failure.shown_line),
+        (None, _) if failure.line.contains(REFUSED) => format!("`{}` is denied here.", failure.subject()),
+        (None, Nature::Usage) => format!("`{}` fails: `{}`.", failure.subject(), failure.shown_line),
+        (None, _) => format!("`{}` does not work here: `{}`.", failure.subject(), failure.shown_line),
+    }
+}
+
+/// Returns the text about the rules of the client that were broken, in the order of the rules.
+fn rules_text(group: &[(&str, &Failure)], rules: &[ClientRule]) -> String {
+    let tools: BTreeSet<&str> = group.iter().map(|(_, failure)| failure.tool.as_str()).collect();
+    let tools: Vec<String> = tools.iter().take(MAX_TOOLS).map(|tool| format!("`{tool}`")).collect();
+    let broken: BTreeSet<u8> = group
+        .iter()
+        .filter_map(|(_, failure)| match failure.nature {
+            Nature::ClientRule(rule) => Some(rule),
+            _ => None,
+        })
+        .collect();
+    let mut advice: Vec<&str> = Vec::new();
+    for rule in broken.iter().filter_map(|rule| rules.get(usize::from(*rule))) {
+        if !advice.contains(&rule.advice) {
+            advice.push(rule.advice);
+        }
+    }
+    format!("{}: {}.", tools.join(", "), advice.join("; "))
+}
+
+fn sightings(session: &str, failure: &Failure) -> Vec<Sighting> {
+    let sighting = |block, row: &str, time| Sighting { session: session.to_owned(), block, row: row.to_owned(), time };
+    let mut found = vec![sighting(failure.block, &failure.row, failure.time)];
+    found.extend(failure.fix.as_ref().map(|fix| sighting(fix.block, &fix.row, fix.time)));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(head: &str, line: &str, fix: Option<&str>) -> Failure {
+        Failure {
+            block: 2,
+            row: "r2".into(),
+            time: 5,
+            call_block: 1,
+            call_row: "r1".into(),
+            tool: "runner".into(),
+            head: head.into(),
+            line: line.into(),
+            shown_line: line.into(),
+            signature: super::super::fixes::signature(head, line),
+            missing_program: super::super::error_lines::missing_program(line).map(str::to_owned),
+            nature: if line.contains("not found") { Nature::Environment } else { Nature::Usage },
+            is_clear: false,
+            is_intermittent: false,
+            fix: fix.map(|text| Fix {
+                block: 4,
+                row: "r4".into(),
+                call_block: 3,
+                call_row: "r3".into(),
+                time: 9,
+                difference: Vec::new(),
+                text: text.into(),
+            }),
+        }
+    }
+
+    #[test]
+    fn failures_with_a_fix_are_resolutions() {
+        let sessions = [("s1".to_owned(), vec![failure("gh pr view", "no repository", Some("add `--repo a/b`"))])];
+        let found = candidates(&sessions, &[]);
+        assert_eq!(found[0].text, "`gh pr view` fails (`no repository`): add `--repo a/b`.");
+        assert_eq!((found[0].kind, found[0].is_strong, found[0].sightings.len()), (MemoryKind::Resolution, false, 2));
+    }
+
+    #[test]
+    fn failures_without_a_fix_need_two_sessions_or_a_clear_error() {
+        let unclear = failure("tool x", "unknown mode", None);
+        let missing = failure("frob", "command not found: frob", None);
+        assert!(candidates(&[("s1".to_owned(), vec![unclear.clone()])], &[]).is_empty());
+        assert_eq!(
+            candidates(&[("s1".to_owned(), vec![unclear.clone()]), ("s2".to_owned(), vec![unclear])], &[])[0].text,
+            "`tool x` fails: `unknown mode`."
+        );
+        assert_eq!(
+            candidates(&[("s1".to_owned(), vec![missing])], &[])[0].text,
+            "`frob` is not available here (`command not found: frob`)."
+        );
+    }
+
+    #[test]
+    fn rules_of_the_client_are_one_memory() {
+        let rules =
+            [ClientRule { marks: &["a"], advice: "read the file first" }, ClientRule { marks: &["b"], advice: "use `all`" }];
+        let broken = |rule: u8| Failure { nature: Nature::ClientRule(rule), ..failure("", "x", None) };
+        let found = candidates(&[("s1".to_owned(), vec![broken(1), broken(0)])], &rules);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].text, "`runner`: read the file first; use `all`.");
+    }
+}

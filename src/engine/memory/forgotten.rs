@@ -1,0 +1,117 @@
+//! The file with the keys of deleted entries, which are not learned again, also in a clone of the tree.
+
+use super::markdown::{DocumentError, LONGEST_FILE};
+use super::words::{date, parse_date};
+
+/// Name of the file in its tree.
+pub const FORGOTTEN_FILE: &str = "forgotten.md";
+
+const HEAD: &str = "# Forgotten
+
+<!-- Keys of deleted memories, which aperture does not learn again. Delete a line to allow it. -->
+
+";
+
+/// The keys of deleted entries, with the text of their file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    text: String,
+    keys: Vec<u64>,
+    /// True if the file has a merge conflict: the keys of both sides count, and nothing is written.
+    pub has_conflict: bool,
+}
+
+impl Forgotten {
+    /// Parses the file.
+    ///
+    /// # Errors
+    ///
+    /// It is too long, or not text.
+    pub fn parse(bytes: &[u8]) -> Result<Forgotten, DocumentError> {
+        if bytes.len() > LONGEST_FILE {
+            return Err(DocumentError::TooLong(bytes.len()));
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| DocumentError::NotText)?.to_owned();
+        let key = |line: &str| u64::from_str_radix(line.strip_prefix("- ")?.split_whitespace().next()?, 16).ok();
+        let keys = text.lines().filter_map(key).collect();
+        let has_conflict = text.lines().any(|line| line.starts_with("<<<<<<<"));
+        Ok(Forgotten { text, keys, has_conflict })
+    }
+
+    /// Returns the keys.
+    pub fn keys(&self) -> &[u64] {
+        &self.keys
+    }
+
+    /// Adds a key with the day on which its entry was deleted.
+    pub fn add(&mut self, key: u64, now: i64) {
+        if self.keys.contains(&key) {
+            return;
+        }
+        if self.text.is_empty() {
+            self.text.push_str(HEAD);
+        }
+        let feed = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+        if !self.text.ends_with('\n') {
+            self.text.push_str(feed);
+        }
+        self.text.push_str(&format!("- {key:016x} {}{feed}", date(now)));
+        self.keys.push(key);
+    }
+
+    /// Takes over the lines of another file, if this one is empty, else its keys.
+    pub fn take(&mut self, other: &Forgotten) {
+        if self.text.is_empty() {
+            *self = other.clone();
+            return;
+        }
+        let lines = other.text.lines().filter(|line| line.starts_with("- "));
+        for line in lines {
+            let mut words = line.split_whitespace().skip(1);
+            let key = words.next().and_then(|digits| u64::from_str_radix(digits, 16).ok());
+            let day = words.next().and_then(parse_date).unwrap_or_default();
+            key.into_iter().for_each(|key| self.add(key, day));
+        }
+    }
+
+    /// Removes a key, for an entry that is wanted again.
+    pub fn allow(&mut self, key: u64) {
+        if !self.keys.contains(&key) {
+            return;
+        }
+        let is_it = |line: &str| {
+            let first = line.strip_prefix("- ").and_then(|rest| rest.split_whitespace().next());
+            first.and_then(|digits| u64::from_str_radix(digits, 16).ok()) == Some(key)
+        };
+        self.text = self.text.split_inclusive('\n').filter(|line| !is_it(line)).collect();
+        self.keys.retain(|known| *known != key);
+    }
+
+    /// Returns the text of the file.
+    pub fn print(&self) -> &str {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_added_once_and_other_lines_stay() {
+        let mut forgotten = Forgotten::default();
+        forgotten.add(0x9f3a, 1_795_298_400_000);
+        assert_eq!(forgotten.print(), format!("{HEAD}- 0000000000009f3a 2026-11-21\n"));
+        assert_eq!(Forgotten::parse(forgotten.print().as_bytes()).unwrap(), forgotten);
+        let mut mine = Forgotten::parse(b"my line\r\n- ff 2026-01-01 old\r\n- text").unwrap();
+        mine.add(0xff, 0);
+        mine.add(1, 0);
+        assert_eq!(mine.print(), "my line\r\n- ff 2026-01-01 old\r\n- text\r\n- 0000000000000001 1970-01-01\r\n");
+        mine.allow(0xff);
+        mine.allow(2);
+        assert_eq!((mine.keys(), mine.print()), (&[1][..], "my line\r\n- text\r\n- 0000000000000001 1970-01-01\r\n"));
+        let conflict = Forgotten::parse(b"<<<<<<< a\n- 1 2026-01-01\n=======\n- 2 2026-01-01\n>>>>>>> b\n").unwrap();
+        assert_eq!((conflict.keys(), conflict.has_conflict), (&[1, 2][..], true));
+        assert!(Forgotten::parse(&[0xff]).is_err());
+    }
+}

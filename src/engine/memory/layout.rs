@@ -1,0 +1,114 @@
+//! Lists of files, grouped by folder: the form in which people and models read them.
+
+/// Names that many folders have: alone they do not identify a file.
+const GENERIC_STEMS: &[&str] = &[
+    "__init__", "config", "design", "index", "layout", "lib", "license", "main", "mod", "package", "page", "proposal", "readme",
+    "route", "settings", "skill", "spec", "tasks", "type", "types", "util", "utils",
+];
+/// Parts of the path of a folder that are printed: the last ones tell folders apart.
+const FOLDER_PARTS: usize = 2;
+/// How much the length of a name counts against its worth: 0 not at all, 1 as much.
+const LENGTH_WEIGHT: f64 = 0.5;
+/// Characters that separate a name from the one before it, and a new folder from its first name.
+const SEPARATOR: usize = 2;
+const FOLDER_SEPARATOR: usize = 6;
+
+/// A folder and the names of its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder {
+    /// The last parts of its path; empty for files without a folder.
+    pub name: String,
+    /// The names of its files, the most worth first.
+    pub files: Vec<String>,
+}
+
+impl Folder {
+    /// Returns the folder and its files as one line.
+    pub fn line(&self) -> String {
+        let files = self.files.join(", ");
+        if self.name.is_empty() { files } else { format!("{}/: {files}", self.name) }
+    }
+}
+
+/// Returns the files that are worth most per character, grouped by folder, in at most `characters`. `files` are paths with their worth.
+/// Each folder, and each file in it, is at the place of its best.
+pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: usize) -> Vec<Folder> {
+    let mut rest: Vec<(String, String, f64)> = Vec::new();
+    for (path, worth) in files {
+        let (folder, name) = split(path);
+        if !rest.iter().any(|(known, other, _)| *other == name && (!is_generic(&name) || *known == folder)) {
+            rest.push((folder, name, worth));
+        }
+    }
+    let mut found: Vec<Folder> = Vec::new();
+    let mut left = characters;
+    loop {
+        let cost = |folder: &str, name: &str| match found.iter().any(|known| known.name == folder) {
+            true => name.chars().count() + SEPARATOR,
+            false => folder.chars().count() + name.chars().count() + FOLDER_SEPARATOR,
+        };
+        let fitting = rest.iter().enumerate().map(|(at, (folder, name, worth))| (at, cost(folder, name), *worth));
+        let fitting = fitting.filter(|(_, cost, _)| *cost <= left);
+        let value = |cost: usize, worth: f64| worth / (cost as f64).powf(LENGTH_WEIGHT);
+        let best = fitting.max_by(|(at, cost, worth), (other_at, other_cost, other)| {
+            value(*cost, *worth).total_cmp(&value(*other_cost, *other)).then(other_at.cmp(at))
+        });
+        let Some((at, cost, _)) = best else { return found };
+        left -= cost;
+        let (folder, name, _) = rest.remove(at);
+        match found.iter_mut().find(|known| known.name == folder) {
+            Some(known) => known.files.push(name),
+            None => found.push(Folder { name: folder, files: vec![name] }),
+        }
+    }
+}
+
+/// Returns the printed folder and the printed name of a path. A name that many folders have keeps its own folder.
+fn split(path: &str) -> (String, String) {
+    let path = path.replace('\\', "/");
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != "." && *part != "..").collect();
+    let Some((name, folder)) = parts.split_last() else { return (String::new(), path) };
+    let shown = folder[folder.len().saturating_sub(FOLDER_PARTS)..].join("/");
+    match folder.last() {
+        Some(own) if is_generic(name) => (String::new(), format!("{own}/{name}")),
+        _ => (shown, (*name).to_owned()),
+    }
+}
+
+/// Returns true if many folders have a file of this name.
+fn is_generic(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    GENERIC_STEMS.binary_search(&&*stem).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(files: &[&str], characters: usize, expected: &[&str]) {
+        let worth = |(at, path): (usize, &&'static str)| (*path, 0.5f64.powi(at as i32));
+        let files: Vec<&'static str> = files.iter().map(|path| &*path.to_string().leak()).collect();
+        let found: Vec<String> = folders(files.iter().enumerate().map(worth), characters).iter().map(Folder::line).collect();
+        assert_eq!(found, expected, "{files:?}");
+    }
+
+    #[test]
+    fn stems_are_sorted() {
+        assert!(GENERIC_STEMS.is_sorted());
+    }
+
+    #[test]
+    fn files_are_grouped_by_folder() {
+        check(&["a/src/x.rs", "y.rs", "a/src/z.rs"], 100, &["a/src/: x.rs, z.rs", "y.rs"]);
+        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], 100, &["b/c/: d.rs", "e.rs, f.rs"]);
+        check(&["a/x.rs", "b/x.rs"], 100, &["a/: x.rs"]);
+        check(&["src/a/mod.rs", "src/b/mod.rs"], 100, &["a/mod.rs, b/mod.rs"]);
+    }
+
+    #[test]
+    fn only_as_many_as_there_is_room_for() {
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 17, &["a/: x.rs, y.rs"]);
+        check(&["a/x.rs"], 3, &[]);
+    }
+}

@@ -1,0 +1,815 @@
+//! The form of a memory file: Markdown in which each entry is a bullet, or a heading with text, and one comment with its metadata.
+//!
+//! ```text
+//! - Use `pnpm`, not `npm`.
+//!   <!-- memory-12 active · correction · 2026-11-02 to 2026-11-20 · 3 sightings in 2 sessions · 6666abcd#12 7777abcd#4 · key … text … -->
+//! ```
+//!
+//! Everything else is kept byte for byte. A changed entry changes only its own lines.
+
+use super::words::{checksum, date, key_of, normalized, parse_date};
+use crate::model::{Memory, MemoryFile, MemoryId, MemoryKind, MemoryScope, MemoryState, Sighting};
+use std::ops::Range;
+
+/// Maximum size of a memory file, in bytes.
+pub const LONGEST_FILE: usize = 1 << 20;
+/// Maximum number of sightings in the metadata of an entry.
+pub const EVIDENCE: usize = 5;
+
+/// The heading of retired entries.
+const ARCHIVE: &str = "## Archived";
+const OPEN: &str = "<!--";
+const CLOSE: &str = "-->";
+const SEPARATOR: &str = " · ";
+
+/// The reason why a file is not read as a memory file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DocumentError {
+    /// It is too long.
+    #[error("it has {0} bytes, and a memory file has at most {LONGEST_FILE}")]
+    TooLong(usize),
+    /// It is not text.
+    #[error("it is not UTF-8 text")]
+    NotText,
+}
+
+/// A parsed memory file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    file: MemoryFile,
+    scope: MemoryScope,
+    pieces: Vec<Piece>,
+    feed: &'static str,
+    /// Number of merge conflicts; their lines are text.
+    pub conflicts: usize,
+    /// Number of entries whose metadata is invalid; they count as written by hand.
+    pub invalid: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    /// Whole lines that are not an entry.
+    Text(String),
+    Entry(Box<Entry>),
+}
+
+/// An entry with the lines that it is written in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    memory: Memory,
+    source: String,
+    /// The place of the metadata in the source; `None` if there is none.
+    comment: Option<Range<usize>>,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A bullet with its marker.
+    Bullet(char),
+    /// A heading with its level.
+    Heading(usize),
+}
+
+impl Document {
+    /// Returns a new file, without entries.
+    pub fn new(file: MemoryFile, scope: MemoryScope) -> Document {
+        let pieces = vec![Piece::Text(format!("# {}\n", file.title())), Piece::Text("\n".to_owned())];
+        Document { file, scope, pieces, feed: "\n", conflicts: 0, invalid: 0 }
+    }
+
+    /// Parses a file.
+    ///
+    /// # Errors
+    ///
+    /// It is longer than [`LONGEST_FILE`], or not text.
+    pub fn parse(bytes: &[u8], file: MemoryFile, scope: MemoryScope) -> Result<Document, DocumentError> {
+        if bytes.len() > LONGEST_FILE {
+            return Err(DocumentError::TooLong(bytes.len()));
+        }
+        let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).ok_or(DocumentError::NotText)?;
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let feed = if lines.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+        let mut parser =
+            Parser { lines, at: 0, document: Document { file, scope, pieces: Vec::new(), feed, conflicts: 0, invalid: 0 } };
+        parser.run();
+        Ok(parser.document)
+    }
+
+    /// Returns the bytes of the file.
+    pub fn print(&self) -> String {
+        self.pieces.iter().map(Piece::source).collect()
+    }
+
+    /// Returns the file of the tree.
+    pub fn file(&self) -> &MemoryFile {
+        &self.file
+    }
+
+    /// Returns the entries in file order; those that a person wrote without metadata have the number 0.
+    pub fn memories(&self) -> impl Iterator<Item = &Memory> {
+        self.entries().map(|entry| &entry.memory)
+    }
+
+    /// Returns true if there are neither entries nor text of a person: only headings and empty lines.
+    pub fn is_empty(&self) -> bool {
+        let is_frame = |line: &str| line.trim().is_empty() || line.starts_with('#');
+        self.pieces.iter().all(|piece| matches!(piece, Piece::Text(text) if text.lines().all(is_frame)))
+    }
+
+    /// Returns the highest number of an entry, also of those in merge conflicts; 0 if there are none.
+    pub fn highest_id(&self) -> MemoryId {
+        let text = self.print();
+        let comments = text.match_indices(OPEN).map(|(at, _)| &text[at + OPEN.len()..]);
+        comments.filter_map(|comment| parse_name(comment.split_whitespace().next()?)).map(|(_, id)| id).max().unwrap_or_default()
+    }
+
+    /// Gives the entry with this index in file order another number.
+    pub fn renumber(&mut self, index: usize, id: MemoryId) {
+        if let Some(entry) = self.entries_mut().nth(index) {
+            let memory = Memory { id, ..entry.memory.clone() };
+            entry.set(memory);
+        }
+    }
+
+    /// Replaces the entry with the number of `memory`, or adds it. Only the lines of this entry change; text that a person wrote is
+    /// replaced only if `memory` has another text. A retired entry is moved to the end of the file.
+    pub fn set(&mut self, memory: &Memory) {
+        let memory = Memory { file: self.file.clone(), scope: self.scope, text: normalized(&memory.text), ..memory.clone() };
+        let feed = self.feed;
+        let known = self.pieces.iter().position(|piece| matches!(piece, Piece::Entry(entry) if entry.memory.id == memory.id));
+        let Some(place) = known else {
+            let mut entry = Entry { memory: memory.clone(), source: String::new(), comment: None, form: Form::Bullet('-') };
+            entry.rewrite(memory, feed);
+            return self.insert(entry);
+        };
+        let Piece::Entry(entry) = &mut self.pieces[place] else { return };
+        let was_retired = entry.memory.state.is_retired();
+        if entry.memory.text == memory.text && entry.comment.is_some() {
+            entry.set(memory);
+        } else {
+            entry.rewrite(memory, feed);
+        }
+        let moves = was_retired != entry.memory.state.is_retired() && matches!(entry.form, Form::Bullet(_));
+        if moves && let Piece::Entry(entry) = self.pieces.remove(place) {
+            self.insert(*entry);
+        }
+    }
+
+    /// Removes an entry; returns true if there was one with this number.
+    pub fn remove(&mut self, id: MemoryId) -> bool {
+        let before = self.pieces.len();
+        self.pieces.retain(|piece| !matches!(piece, Piece::Entry(entry) if entry.memory.id == id && id != 0));
+        self.pieces.len() < before
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Entry(entry) => Some(&**entry),
+            Piece::Text(_) => None,
+        })
+    }
+
+    fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.pieces.iter_mut().filter_map(|piece| match piece {
+            Piece::Entry(entry) => Some(&mut **entry),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Inserts an entry after the last one of its part: the retired ones are the last part.
+    fn insert(&mut self, entry: Entry) {
+        let archive = self.pieces.iter().position(|piece| piece.is_archive_heading());
+        let part = match (entry.memory.state.is_retired(), archive) {
+            (true, Some(start)) => start + 1..self.pieces.len(),
+            (true, None) => {
+                self.end_with_empty_line(self.pieces.len());
+                self.pieces.push(Piece::Text(format!("{ARCHIVE}{}", self.feed)));
+                self.pieces.push(Piece::Text(self.feed.to_owned()));
+                self.pieces.len()..self.pieces.len()
+            }
+            (false, Some(start)) => 0..start,
+            (false, None) => 0..self.pieces.len(),
+        };
+        let last = part.clone().rev().find(|place| matches!(self.pieces[*place], Piece::Entry(_)));
+        let place = match last {
+            Some(last) => {
+                self.end_line(last);
+                last + 1
+            }
+            None => {
+                // Before the empty lines at the end of the part, but after one empty line.
+                let is_blank = |place: &usize| self.pieces[*place].source().trim().is_empty();
+                let blanks = part.clone().rev().take_while(is_blank).count();
+                let place = part.end - blanks.saturating_sub(1).min(part.len());
+                let added = self.end_with_empty_line(place);
+                place + added
+            }
+        };
+        self.pieces.insert(place, Piece::Entry(Box::new(entry)));
+        // A heading after the entry keeps an empty line before it.
+        if self.pieces.get(place + 1).is_some_and(|piece| piece.source().starts_with('#')) {
+            self.pieces.insert(place + 1, Piece::Text(self.feed.to_owned()));
+        }
+    }
+
+    /// Ends the line of the piece at a place.
+    fn end_line(&mut self, place: usize) {
+        let feed = self.feed;
+        match self.pieces.get_mut(place) {
+            Some(Piece::Entry(entry)) if !entry.source.ends_with('\n') => entry.source.push_str(feed),
+            Some(Piece::Text(text)) if !text.is_empty() && !text.ends_with('\n') => text.push_str(feed),
+            _ => {}
+        }
+    }
+
+    /// Makes the text before a place end with an empty line; returns the number of pieces that were inserted for it.
+    fn end_with_empty_line(&mut self, place: usize) -> usize {
+        let Some(before) = place.checked_sub(1) else { return 0 };
+        self.end_line(before);
+        let source = self.pieces[before].source();
+        if source.is_empty() || source.ends_with("\n\n") || source.ends_with("\r\n\r\n") || source.trim().is_empty() {
+            return 0;
+        }
+        self.pieces.insert(place, Piece::Text(self.feed.to_owned()));
+        1
+    }
+}
+
+impl Piece {
+    fn source(&self) -> &str {
+        match self {
+            Piece::Text(text) => text,
+            Piece::Entry(entry) => &entry.source,
+        }
+    }
+
+    fn is_archive_heading(&self) -> bool {
+        matches!(self, Piece::Text(text) if text.trim_end() == ARCHIVE)
+    }
+}
+
+impl Entry {
+    /// Replaces the metadata, and keeps all other bytes.
+    fn set(&mut self, memory: Memory) {
+        let comment = metadata(&memory);
+        match self.comment.clone() {
+            Some(place) if self.source[place.clone()] != comment => {
+                self.source.replace_range(place.clone(), &comment);
+                self.comment = Some(place.start..place.start + comment.len());
+            }
+            _ => {}
+        }
+        self.memory = memory;
+    }
+
+    /// Writes all lines.
+    fn rewrite(&mut self, memory: Memory, feed: &str) {
+        let comment = metadata(&memory);
+        let mut source = String::new();
+        let mut lines = memory.text.split('\n');
+        let first = lines.next().unwrap_or_default();
+        match self.form {
+            Form::Bullet(marker) => {
+                source.push_str(&format!("{marker} {first}{feed}"));
+                for line in lines {
+                    let indent = if line.is_empty() { "" } else { "  " };
+                    source.push_str(&format!("{indent}{line}{feed}"));
+                }
+                source.push_str("  ");
+            }
+            Form::Heading(level) => source.push_str(&format!("{} {first}{feed}", "#".repeat(level))),
+        }
+        let start = source.len();
+        source.push_str(&comment);
+        source.push_str(feed);
+        if matches!(self.form, Form::Heading(_)) {
+            let body: Vec<&str> = memory.text.split('\n').skip(1).collect();
+            if !body.is_empty() {
+                source.push_str(&format!("{feed}{}{feed}", body.join(feed)));
+            }
+        }
+        *self = Entry { memory, source, comment: Some(start..start + comment.len()), form: self.form };
+    }
+}
+
+struct Parser<'a> {
+    lines: Vec<&'a str>,
+    at: usize,
+    document: Document,
+}
+
+impl Parser<'_> {
+    fn run(&mut self) {
+        let mut in_archive = false;
+        while let Some(line) = self.lines.get(self.at).copied() {
+            let start = self.at;
+            if line.starts_with("<<<<<<<") {
+                self.document.conflicts += 1;
+                self.skip_to(|line| line.starts_with(">>>>>>>"));
+            } else if let Some(fence) = ["```", "~~~"].into_iter().find(|fence| line.starts_with(fence)) {
+                self.skip_to(|line| line.trim_start().starts_with(fence));
+            } else if line.starts_with(OPEN) && !line.contains(CLOSE) {
+                self.skip_to(|line| line.contains(CLOSE));
+            } else if let Some(entry) = self.heading().or_else(|| self.bullet(in_archive)) {
+                self.at += entry.source.split_inclusive('\n').count();
+                self.document.pieces.push(Piece::Entry(Box::new(entry)));
+                continue;
+            } else {
+                self.at += 1;
+            }
+            if line.starts_with('#') {
+                in_archive = line.trim_end() == ARCHIVE;
+            }
+            let text: String = self.lines[start..self.at].concat();
+            self.document.pieces.push(Piece::Text(text));
+        }
+    }
+
+    /// Skips the current line, and all up to the next one that ends the part.
+    fn skip_to(&mut self, ends: impl Fn(&str) -> bool) {
+        let rest = &self.lines[self.at + 1..];
+        self.at += 1 + rest.iter().position(|line| ends(line)).map_or(rest.len(), |place| place + 1);
+    }
+
+    /// Returns the entry that begins with a heading and its metadata at the current line.
+    fn heading(&self) -> Option<Entry> {
+        let line = self.lines[self.at];
+        let level = heading_level(line).filter(|level| *level >= 2)?;
+        let comment = *self.lines.get(self.at + 1)?;
+        let title = line[level..].trim();
+        let (mut memory, text_sum) = self.memory(comment)?.ok()?;
+        let mut end = self.at + 2;
+        let mut fence = None;
+        while let Some(line) = self.lines.get(end) {
+            let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
+            match fence {
+                None if heading_level(line).is_some_and(|other| other <= level) || line.starts_with("<<<<<<<") => break,
+                None if self.bullet_at(end, false).is_some_and(|entry| entry.comment.is_some()) => break,
+                None => fence = mark,
+                Some(open) if mark == Some(open) => fence = None,
+                Some(_) => {}
+            }
+            end += 1;
+        }
+        while end > self.at + 2 && self.lines[end - 1].trim().is_empty() {
+            end -= 1;
+        }
+        let body: Vec<&str> = self.lines[self.at + 2..end].iter().map(|line| line.trim_end_matches(['\n', '\r'])).collect();
+        let body = body.join("\n");
+        let text = format!("{title}\n{}", body.trim_matches('\n'));
+        memory.text = text.trim_end().to_owned();
+        memory.is_edited = text_sum != Some(checksum(&memory.text));
+        memory.key = if memory.key == 0 { key_of(&memory.text) } else { memory.key };
+        let source: String = self.lines[self.at..end].concat();
+        let start = line.len() + comment.find(OPEN)?;
+        let place = start..line.len() + comment.find(CLOSE)? + CLOSE.len();
+        Some(Entry { memory, source, comment: Some(place), form: Form::Heading(level) })
+    }
+
+    fn bullet(&mut self, in_archive: bool) -> Option<Entry> {
+        let entry = self.bullet_at(self.at, in_archive)?;
+        let has_comment = entry.source.lines().any(|line| is_comment(line.trim()));
+        self.document.invalid += usize::from(entry.comment.is_none() && has_comment);
+        Some(entry)
+    }
+
+    /// Returns the entry that begins with a bullet at a line; `None` if there is no bullet, or it has no text.
+    fn bullet_at(&self, at: usize, in_archive: bool) -> Option<Entry> {
+        let line = self.lines[at];
+        let marker = line.chars().next().filter(|c| matches!(c, '-' | '*' | '+'))?;
+        let first = line[1..].strip_prefix([' ', '\t'])?.trim();
+        let mut end = at + 1;
+        // Indented lines belong to the bullet, also after empty lines; so does the comment, wherever a formatter moves it.
+        let mut last_text = end;
+        while let Some(line) = self.lines.get(end) {
+            let is_blank = line.trim().is_empty();
+            let is_metadata = end == last_text && is_comment(line.trim());
+            if !is_blank && !line.starts_with([' ', '\t']) && !is_metadata {
+                break;
+            }
+            end += 1;
+            if !is_blank {
+                last_text = end;
+            }
+        }
+        let lines = &self.lines[at..last_text];
+        let comment = lines.iter().rposition(|line| is_comment(line.trim())).filter(|place| *place > 0);
+        let read = comment.and_then(|place| self.memory(lines[place]));
+        let mut text = vec![first];
+        for (place, line) in lines.iter().enumerate().skip(1) {
+            if Some(place) != comment {
+                text.push(dedented(line.trim_end()));
+            }
+        }
+        let text = text.join("\n").trim().to_owned();
+        if text.is_empty() {
+            return None;
+        }
+        let source: String = lines.concat();
+        let (memory, comment) = match (read, comment) {
+            (Some(Ok((memory, text_sum))), Some(place)) => {
+                let before: usize = lines[..place].iter().map(|line| line.len()).sum();
+                let line = lines[place];
+                let range = before + line.find(OPEN)?..before + line.find(CLOSE)? + CLOSE.len();
+                let is_edited = text_sum != Some(checksum(&text));
+                let key = if memory.key == 0 { key_of(&text) } else { memory.key };
+                (Memory { text, is_edited, key, ..memory }, Some(range))
+            }
+            // A line of markers divides a text.
+            _ if !text.contains(char::is_alphanumeric) => return None,
+            _ => (by_hand(&self.document.file, self.document.scope, text, in_archive), None),
+        };
+        Some(Entry { memory, source, comment, form: Form::Bullet(marker) })
+    }
+
+    /// Parses a line with metadata; `None` if it has another form.
+    fn memory(&self, line: &str) -> Option<Result<(Memory, Option<u32>), Invalid>> {
+        let line = line.trim();
+        is_comment(line).then(|| parse_metadata(line, &self.document.file, self.document.scope).ok_or(Invalid))
+    }
+}
+
+/// Metadata that cannot be read.
+struct Invalid;
+
+/// Returns the entry of a person.
+fn by_hand(file: &MemoryFile, scope: MemoryScope, text: String, in_archive: bool) -> Memory {
+    let state = if in_archive { MemoryState::Archived } else { MemoryState::Active };
+    let (file, kind, key) = (file.clone(), file.default_kind(), key_of(&text));
+    Memory {
+        id: 0,
+        scope,
+        file,
+        kind,
+        state,
+        text,
+        key,
+        first_seen: 0,
+        last_seen: 0,
+        sightings: 0,
+        sessions: 0,
+        evidence: Vec::new(),
+        helpful: 0,
+        harmful: 0,
+        superseded_by: None,
+        contradicts: None,
+        is_edited: true,
+    }
+}
+
+/// Returns the level of a heading; `None` for any other line.
+fn heading_level(line: &str) -> Option<usize> {
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    ((1..=6).contains(&level) && line[level..].starts_with([' ', '\t', '\n', '\r'])).then_some(level)
+}
+
+/// Removes the indentation of a line that continues a bullet.
+fn dedented(line: &str) -> &str {
+    line.strip_prefix('\t').unwrap_or_else(|| line.strip_prefix("  ").unwrap_or_else(|| line.trim_start()))
+}
+
+/// Returns true if a line is a comment with metadata, valid or not.
+fn is_comment(line: &str) -> bool {
+    let inner = line.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE));
+    inner.is_some_and(|inner| ["memory-", "user-"].iter().any(|name| inner.trim_start().starts_with(name)))
+}
+
+/// Parses the name of a memory: `memory-12` or `user-12`.
+pub fn parse_name(name: &str) -> Option<(MemoryScope, MemoryId)> {
+    let (scope, digits) = match (name.strip_prefix("memory-"), name.strip_prefix("user-")) {
+        (Some(digits), _) => (MemoryScope::Project, digits),
+        (_, Some(digits)) => (MemoryScope::User, digits),
+        _ => return None,
+    };
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    Some((scope, digits.parse().ok().filter(|id| *id > 0 && is_number)?))
+}
+
+/// Returns the comment with the metadata of a memory.
+pub fn metadata(memory: &Memory) -> String {
+    let mut parts = vec![format!("{} {}", memory.scope.name_of(memory.id), memory.state.name()), memory.kind.name().to_owned()];
+    let (first, last) = (date(memory.first_seen), date(memory.last_seen));
+    parts.push(if first == last { first } else { format!("{first} to {last}") });
+    if memory.sightings > 0 {
+        let count = |count: u32, unit: &str| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
+        parts.push(format!("{} in {}", count(memory.sightings, "sighting"), count(memory.sessions, "session")));
+    }
+    let skipped = memory.evidence.len().saturating_sub(EVIDENCE);
+    let evidence: Vec<String> =
+        memory.evidence[skipped..].iter().filter(|sighting| is_plain(&sighting.session)).map(place).collect();
+    if !evidence.is_empty() {
+        parts.push(evidence.join(" "));
+    }
+    if memory.helpful > 0 || memory.harmful > 0 {
+        parts.push(format!("helpful {} harmful {}", memory.helpful, memory.harmful));
+    }
+    for (word, other) in [("by", memory.superseded_by), ("against", memory.contradicts)] {
+        parts.extend(other.map(|id| format!("{word} {}", memory.scope.name_of(id))));
+    }
+    parts.push(format!("key {:016x}", memory.key));
+    if !memory.is_edited {
+        parts.push(format!("text {:08x}", checksum(&memory.text)));
+    }
+    format!("{OPEN} {} {CLOSE}", parts.join(SEPARATOR))
+}
+
+fn place(sighting: &Sighting) -> String {
+    format!("{}#{}", sighting.session, sighting.block)
+}
+
+/// Returns true if the name of a session can be written into a comment.
+fn is_plain(session: &str) -> bool {
+    !session.is_empty() && session.chars().all(|c| c.is_alphanumeric() || "-_.:/".contains(c)) && !session.contains("--")
+}
+
+/// Parses metadata; also returns the checksum of the text that was written. `None` if it is invalid.
+fn parse_metadata(comment: &str, file: &MemoryFile, scope: MemoryScope) -> Option<(Memory, Option<u32>)> {
+    let inner = comment.strip_prefix(OPEN)?.strip_suffix(CLOSE)?;
+    let mut parts = inner.split('·').map(str::trim);
+    let (name, state) = parts.next()?.split_once(' ')?;
+    let (_, id) = parse_name(name)?;
+    let state = MemoryState::from_name(state.trim())?;
+    let kind = MemoryKind::from_name(parts.next()?)?;
+    let mut memory = Memory { id, state, kind, ..by_hand(file, scope, String::new(), false) };
+    let (mut key, mut text_sum) = (None, None);
+    for part in parts {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        match *words.as_slice() {
+            ["key", digits] => key = Some(u64::from_str_radix(digits, 16).ok()?),
+            ["text", digits] => text_sum = Some(u32::from_str_radix(digits, 16).ok()?),
+            ["by", other] => memory.superseded_by = Some(parse_name(other)?.1),
+            ["against", other] => memory.contradicts = Some(parse_name(other)?.1),
+            ["helpful", helpful, "harmful", harmful] => {
+                (memory.helpful, memory.harmful) = (helpful.parse().ok()?, harmful.parse().ok()?);
+            }
+            [sightings, "sighting" | "sightings", "in", sessions, "session" | "sessions"] => {
+                (memory.sightings, memory.sessions) = (sightings.parse().ok()?, sessions.parse().ok()?);
+            }
+            [first, "to", last] => (memory.first_seen, memory.last_seen) = (parse_date(first)?, parse_date(last)?),
+            [day] if !day.contains('#') => {
+                let day = parse_date(day)?;
+                (memory.first_seen, memory.last_seen) = (day, day);
+            }
+            ref places if !places.is_empty() && places.iter().all(|place| place.contains('#')) => {
+                memory.evidence = places.iter().map(|place| parse_place(place)).collect::<Option<_>>()?;
+            }
+            // A newer version may write more.
+            _ => {}
+        }
+    }
+    memory.key = key.unwrap_or_default();
+    Some((memory, text_sum))
+}
+
+fn parse_place(place: &str) -> Option<Sighting> {
+    let (session, block) = place.rsplit_once('#')?;
+    let is_valid = is_plain(session) && block.bytes().all(|byte| byte.is_ascii_digit());
+    let sighting = || Some(Sighting { session: session.to_owned(), block: block.parse().ok()?, row: String::new(), time: 0 });
+    is_valid.then(sighting)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::memory::words::DAY;
+    use proptest::prelude::*;
+
+    const FILE: MemoryFile = MemoryFile::UserPrefs;
+
+    fn parse(text: &str) -> Document {
+        Document::parse(text.as_bytes(), FILE, MemoryScope::Project).unwrap()
+    }
+
+    fn memory(id: MemoryId, text: &str) -> Memory {
+        Memory {
+            id,
+            kind: MemoryKind::Correction,
+            first_seen: parse_date("2026-11-02").unwrap(),
+            last_seen: parse_date("2026-11-20").unwrap(),
+            sightings: 3,
+            sessions: 2,
+            evidence: vec![
+                Sighting { session: "6666abcd".to_owned(), block: 12, row: String::new(), time: 0 },
+                Sighting { session: "019a1b2c-3d4e".to_owned(), block: 4, row: String::new(), time: 0 },
+            ],
+            helpful: 1,
+            key: 0x9f3a,
+            is_edited: false,
+            ..by_hand(&FILE, MemoryScope::Project, text.to_owned(), false)
+        }
+    }
+
+    fn nth(document: &Document, place: usize) -> Memory {
+        document.memories().nth(place).unwrap().clone()
+    }
+
+    const ENTRY: &str = "- Use `pnpm`, not `npm`.\n  <!-- memory-12 active · correction · 2026-11-02 to 2026-11-20 · 3 sightings in 2 sessions · 6666abcd#12 019a1b2c-3d4e#4 · helpful 1 harmful 0 · key 0000000000009f3a · text ";
+
+    fn entry() -> String {
+        format!("{ENTRY}{:08x} -->\n", checksum("Use `pnpm`, not `npm`."))
+    }
+
+    #[test]
+    fn a_new_file_has_a_title_and_its_entries() {
+        let mut document = Document::new(FILE, MemoryScope::Project);
+        assert!(document.is_empty());
+        document.set(&memory(12, "Use `pnpm`, not `npm`."));
+        assert_eq!(document.print(), format!("# User preferences\n\n{}", entry()));
+        assert_eq!(parse(&document.print()).memories().collect::<Vec<_>>(), [&memory(12, "Use `pnpm`, not `npm`.")]);
+        document.set(&memory(13, "Two\n\nlines\n  - with\n  - a list"));
+        document.set(&Memory { state: MemoryState::Archived, ..memory(14, "old") });
+        document.set(&memory(15, "new"));
+        let text = document.print();
+        assert_eq!(parse(&text), document);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.contains("<!--")).collect();
+        let expected =
+            "# User preferences||- Use `pnpm`, not `npm`.|- Two||  lines|    - with|    - a list|- new||## Archived||- old";
+        assert_eq!(lines.join("|"), expected);
+        // Retired and back.
+        document.set(&Memory { state: MemoryState::Superseded, superseded_by: Some(15), ..memory(12, "Use `pnpm`, not `npm`.") });
+        assert!(document.print().contains("memory-12 superseded") && document.print().contains("· by memory-15 ·"));
+        document.set(&memory(14, "old"));
+        let texts: Vec<_> = document.memories().map(|memory| memory.id).collect();
+        assert_eq!(texts, [13, 15, 14, 12]);
+        assert!(document.remove(13) && !document.remove(13) && !document.remove(0));
+        assert_eq!(document.highest_id(), 15);
+    }
+
+    #[test]
+    fn a_changed_entry_changes_only_its_own_lines() {
+        let foreign = "\u{feff}# Mine\n\n* my own bullet\n  in two lines\n\nprose `x`  \n```\n- not an entry\n```\n<!-- a\n- comment -->\n1. one\n";
+        for feed in ["\n", "\r\n"] {
+            let text = format!("{foreign}{}- last\n", entry()).replace('\n', feed);
+            let mut document = parse(&text);
+            assert_eq!(document.print(), text);
+            let shown: Vec<_> = document.memories().map(|memory| (memory.id, &*memory.text)).collect();
+            assert_eq!(shown, [(0, "my own bullet\nin two lines"), (12, "Use `pnpm`, not `npm`."), (0, "last")]);
+            let known = nth(&document, 1);
+            document.set(&Memory { helpful: 2, ..known });
+            assert_eq!(document.print(), text.replace("helpful 1", "helpful 2"));
+            let known = nth(&document, 1);
+            document.set(&Memory { text: "Use `bun`.".to_owned(), ..known });
+            let sum = |text: &str| format!("{:08x}", checksum(text));
+            let expected = text.replace("helpful 1", "helpful 2").replace("Use `pnpm`, not `npm`.", "Use `bun`.");
+            assert_eq!(document.print(), expected.replace(&sum("Use `pnpm`, not `npm`."), &sum("Use `bun`.")));
+            document.remove(12);
+            assert_eq!(document.print(), format!("{foreign}- last\n").replace('\n', feed));
+        }
+    }
+
+    #[test]
+    fn texts_of_a_person_are_detected() {
+        let edited = |text: &str| parse(text).memories().next().unwrap().is_edited;
+        assert!(!edited(&entry()));
+        assert!(!edited(&entry().replace("pnpm`, not", "pnpm`,\n    not")), "a formatter wrapped the line");
+        assert!(edited(&entry().replace("not `npm`", "never `npm`")));
+        let mut document = parse(&entry().replace("not `npm`", "never `npm`"));
+        let known = nth(&document, 0);
+        document.set(&Memory { sightings: 4, ..known });
+        assert!(document.print().starts_with("- Use `pnpm`, never `npm`.\n  <!-- memory-12 active") && edited(&document.print()));
+    }
+
+    #[test]
+    fn headings_with_metadata_are_entries() {
+        let comment = entry().lines().nth(1).unwrap().trim().to_owned();
+        let text = format!(
+            "# Release\n\n## Steps\n{comment}\n\n1. tag\n2. push\n\n### Detail\n\n```\n## no heading\n```\n\n## Other\ntext\n"
+        );
+        let mut document = parse(&text);
+        assert_eq!(document.print(), text);
+        let memory = nth(&document, 0);
+        assert_eq!(memory.text, "Steps\n1. tag\n2. push\n\n### Detail\n\n```\n## no heading\n```");
+        document.set(&Memory { sightings: 9, ..memory.clone() });
+        assert!(document.print().contains("9 sightings") && document.print().ends_with("\n## Other\ntext\n"));
+        document.set(&Memory { text: "Steps\n1. push".to_owned(), ..memory });
+        let again = parse(&document.print());
+        assert_eq!(again.memories().next().unwrap().text, "Steps\n1. push");
+        assert!(document.print().ends_with("\n\n1. push\n\n## Other\ntext\n"));
+    }
+
+    #[test]
+    fn invalid_metadata_is_an_entry_of_a_person() {
+        for comment in [
+            "<!-- memory-12 -->",
+            "<!-- memory-12 busy · correction -->",
+            "<!-- memory-0 active · correction -->",
+            "<!-- memory-99999999999 active · correction -->",
+            "<!-- memory-12 active · correction · yesterday -->",
+            "<!-- memory-12 active · wish · key 1 -->",
+            "<!-- memory-12 active · correction · key xyz -->",
+        ] {
+            let text = format!("- a\n  {comment}\n- b\n");
+            let document = parse(&text);
+            assert_eq!((document.print(), document.invalid), (text.clone(), 1), "{comment}");
+            let shown: Vec<_> = document.memories().map(|memory| (memory.id, &*memory.text)).collect();
+            assert_eq!(shown, [(0, "a"), (0, "b")], "{comment}");
+        }
+        let newer = parse("- a\n<!-- memory-3 active · fact · mood good today -->\n");
+        assert_eq!((newer.memories().next().unwrap().id, newer.invalid), (3, 0));
+    }
+
+    #[test]
+    fn merge_conflicts_are_text() {
+        let entry = entry();
+        let text = format!(
+            "{entry}<<<<<<< HEAD\n- ours\n  <!-- memory-40 active · fact -->\n=======\n- theirs\n>>>>>>> other\n- b\n<<<<<<< HEAD\n- open"
+        );
+        let document = parse(&text);
+        assert_eq!((document.print(), document.conflicts, document.highest_id()), (text, 2, 40));
+        assert_eq!(document.memories().map(|memory| memory.id).collect::<Vec<_>>(), [12, 0]);
+    }
+
+    #[test]
+    fn long_and_binary_files_are_refused() {
+        let read = |bytes: &[u8]| Document::parse(bytes, FILE, MemoryScope::User).map(|_| ()).map_err(|error| error.to_string());
+        let long = "- a\n".repeat(3 << 20);
+        assert_eq!(read(long.as_bytes()).unwrap_err(), "it has 12582912 bytes, and a memory file has at most 1048576");
+        assert_eq!(read(b"- a\0b"), Err("it is not UTF-8 text".to_owned()));
+        assert_eq!(read(&[0xff, 0xfe]), Err("it is not UTF-8 text".to_owned()));
+        assert_eq!(read(&[b'\n'; LONGEST_FILE]), Ok(()));
+    }
+
+    fn any_memory() -> impl Strategy<Value = Memory> {
+        let text = "([a-zA-Z`.é語<>!#*-]{1,8}| |\n|\n\n|```|- |## ){1,12}x";
+        let sighting =
+            ("[a-f0-9]{8}", 1u32..9999).prop_map(|(session, block)| Sighting { session, block, row: String::new(), time: 0 });
+        let evidence = proptest::collection::vec(sighting, 0..=EVIDENCE);
+        let counts = (0u32..9, 0u32..9, 0u32..3, 0u32..3);
+        let days = (0i64..30_000, 0i64..900);
+        (1u32..99, text, 0usize..12, 0usize..4, evidence, counts, days, any::<(bool, u64, bool)>()).prop_map(
+            |(
+                id,
+                text,
+                kind,
+                state,
+                evidence,
+                (sightings, sessions, helpful, harmful),
+                (day, more),
+                (is_edited, key, linked),
+            )| Memory {
+                id,
+                scope: MemoryScope::Project,
+                file: FILE,
+                kind: MemoryKind::ALL[kind],
+                state: MemoryState::ALL[state],
+                text: normalized(&text),
+                key: key.max(1),
+                first_seen: day * DAY,
+                last_seen: (day + more) * DAY,
+                sightings,
+                sessions: if sightings == 0 { 0 } else { sessions },
+                evidence,
+                helpful,
+                harmful,
+                superseded_by: linked.then_some(7),
+                contradicts: (!linked).then_some(8),
+                is_edited,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn entries_are_read_as_they_were_written(memories in proptest::collection::vec(any_memory(), 1..6), crlf in any::<bool>()) {
+            let mut document = Document::new(FILE, MemoryScope::Project);
+            if crlf {
+                document = parse(&document.print().replace('\n', "\r\n"));
+            }
+            for (place, memory) in memories.iter().enumerate() {
+                document.set(&Memory { id: place as u32 + 1, ..memory.clone() });
+            }
+            let again = parse(&document.print());
+            prop_assert_eq!(again.print(), document.print());
+            let mut read: Vec<Memory> = again.memories().cloned().collect();
+            read.sort_by_key(|memory| memory.id);
+            let expected: Vec<Memory> = memories.iter().enumerate().map(|(place, memory)| Memory { id: place as u32 + 1, ..memory.clone() }).collect();
+            prop_assert_eq!(read, expected);
+        }
+
+        #[test]
+        fn any_text_is_kept(text in "(- |\\* |## |  |\n|\r\n|<!-- memory-3 active · fact -->|<!-- user-2 x -->|<!--|-->|```|<<<<<<< a\n|>>>>>>> b\n|\\PC|\t|## Archived\n){0,30}", memory in any_memory()) {
+            let document = parse(&text);
+            prop_assert_eq!(document.print(), &*text);
+            // Another entry is added without a change of the other lines.
+            let mut changed = document.clone();
+            changed.set(&Memory { id: 1000, ..memory });
+            let printed = changed.print();
+            let mut rest = &*printed;
+            for line in text.lines().filter(|line| !line.trim().is_empty()) {
+                let found = rest.find(line);
+                prop_assert!(found.is_some(), "{:?} is missing in {:?}", line, printed);
+                rest = &rest[found.unwrap_or_default() + line.len()..];
+            }
+            changed.remove(1000);
+            prop_assert_eq!(changed.memories().collect::<Vec<_>>(), document.memories().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn any_bytes_are_a_file_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(document) = Document::parse(&bytes, FILE, MemoryScope::User) {
+                prop_assert_eq!(document.print().into_bytes(), bytes);
+            }
+        }
+    }
+}

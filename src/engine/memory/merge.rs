@@ -1,0 +1,500 @@
+//! Merges candidates into the memories of a tree: new entries, further sightings, supersession, contradictions, decay.
+//!
+//! The result depends on the arguments only, and merging the same candidates again changes nothing. Text that a person wrote is
+//! never rewritten.
+
+use super::markdown::EVIDENCE;
+use super::topic::{Relation, carried_over, carried_over_all, relation};
+use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
+use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryState, Sighting};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Days without a sighting after which a memory is archived.
+const CONFIRMED_DAYS: i64 = 180;
+/// The longest such time, for a memory that was helpful often, as a multiple.
+const HELPFUL_TIMES: i64 = 4;
+/// Sessions with a sighting from which a memory is active.
+const ACTIVE_SESSIONS: u32 = 2;
+
+/// The kind of a change of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// A new entry.
+    Added,
+    /// A pending entry became active.
+    Activated,
+    /// A retired entry is in use again.
+    Restored,
+    /// The text changed.
+    Rewritten,
+    /// It was moved to another file.
+    Moved,
+    /// A newer entry replaced it.
+    Superseded,
+    /// It was archived.
+    Archived,
+    /// A statement against it was found.
+    Contradicted,
+    /// Only its sightings or counts changed.
+    Confirmed,
+    /// It was deleted.
+    Removed,
+}
+
+/// A change of a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Kind.
+    pub kind: ChangeKind,
+    /// The entry after the change; of a removed one, before it.
+    pub memory: Memory,
+    /// The entry before the change; `None` if it is new.
+    pub before: Option<Memory>,
+}
+
+impl Change {
+    /// Returns the change between two states of an entry; `None` if they are equal.
+    pub fn between(before: &Memory, after: &Memory) -> Option<Change> {
+        let kind = match (before.state, after.state) {
+            _ if before == after => return None,
+            (was, MemoryState::Superseded) if was != MemoryState::Superseded => ChangeKind::Superseded,
+            (was, MemoryState::Archived) if was != MemoryState::Archived => ChangeKind::Archived,
+            (MemoryState::Pending, MemoryState::Active) => ChangeKind::Activated,
+            (was, is) if was.is_retired() && !is.is_retired() => ChangeKind::Restored,
+            _ if before.text != after.text => ChangeKind::Rewritten,
+            _ if before.file != after.file => ChangeKind::Moved,
+            _ if before.contradicts != after.contradicts && after.contradicts.is_some() => ChangeKind::Contradicted,
+            _ => ChangeKind::Confirmed,
+        };
+        Some(Change { kind, memory: after.clone(), before: Some(before.clone()) })
+    }
+}
+
+/// Values that a merge depends on, beside memories and candidates.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MergeFacts<'a> {
+    /// The number of the next new entry.
+    pub next_id: MemoryId,
+    /// The keys of entries that were deleted: they never return.
+    pub forgotten: &'a [u64],
+    /// Memories that a session received, each with the last time, in milliseconds since 1970.
+    pub reads: &'a [(MemoryId, i64)],
+    /// The current time, in milliseconds since 1970.
+    pub now: i64,
+}
+
+/// Returns the changes that candidates make.
+pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'_>) -> Vec<Change> {
+    let mut state = Merge { memories: existing.to_vec(), known: existing.len(), next_id: facts.next_id.max(1), facts };
+    for candidate in joined(candidates) {
+        let is_forgotten = facts.forgotten.contains(&candidate.key);
+        if !is_forgotten && !candidate.text.is_empty() && !holds_secret(&candidate.text) {
+            state.take(&candidate);
+        }
+    }
+    state.decay(candidates);
+    let changed = existing.iter().zip(&state.memories).filter_map(|(before, after)| Change::between(before, after));
+    let added = state.memories[state.known..].iter();
+    let added = added.map(|memory| Change { kind: ChangeKind::Added, memory: memory.clone(), before: None });
+    changed.chain(added).collect()
+}
+
+/// Joins candidates with equal keys, in the order of their last sightings; the newest has the text.
+fn joined(candidates: &[Candidate]) -> Vec<Candidate> {
+    let mut by_key: BTreeMap<u64, Candidate> = BTreeMap::new();
+    for candidate in candidates {
+        let candidate = Candidate { text: normalized(&candidate.text), ..candidate.clone() };
+        match by_key.remove(&candidate.key) {
+            None => drop(by_key.insert(candidate.key, candidate)),
+            Some(known) => {
+                let (older, newer) =
+                    if last_time(&known) <= last_time(&candidate) { (known, candidate) } else { (candidate, known) };
+                let mut sightings = older.sightings;
+                sightings
+                    .extend(newer.sightings.iter().filter(|sighting| !sightings.contains(sighting)).cloned().collect::<Vec<_>>());
+                sightings.sort_by_key(|sighting| sighting.time);
+                let is_strong = older.is_strong || newer.is_strong;
+                by_key.insert(newer.key, Candidate { sightings, is_strong, ..newer });
+            }
+        }
+    }
+    let mut joined: Vec<Candidate> = by_key.into_values().collect();
+    joined.sort_by_key(|candidate| (last_time(candidate), candidate.key));
+    joined
+}
+
+fn last_time(candidate: &Candidate) -> i64 {
+    candidate.sightings.iter().map(|sighting| sighting.time).max().unwrap_or_default()
+}
+
+/// Returns true for statements of the user, of which the newest counts.
+fn is_statement(kind: MemoryKind) -> bool {
+    matches!(kind, MemoryKind::Correction | MemoryKind::Preference | MemoryKind::Fact)
+}
+
+/// Returns true if entries of these kinds can be about one topic.
+fn are_comparable(one: MemoryKind, other: MemoryKind) -> bool {
+    one == other || (is_statement(one) && is_statement(other))
+}
+
+struct Merge<'a> {
+    memories: Vec<Memory>,
+    known: usize,
+    next_id: MemoryId,
+    facts: &'a MergeFacts<'a>,
+}
+
+impl Merge<'_> {
+    fn take(&mut self, candidate: &Candidate) {
+        if let Some(place) = self.memories.iter().position(|memory| memory.key == candidate.key && !memory.is_by_hand()) {
+            return self.confirm(place, candidate);
+        }
+        let newest = day_of(last_time(candidate));
+        let mut memory = Memory { id: self.next_id, ..new_memory(candidate) };
+        let mut superseded = Vec::new();
+        if is_statement(candidate.kind) {
+            for place in 0..self.memories.len() {
+                let old = &self.memories[place];
+                if !are_comparable(old.kind, candidate.kind) {
+                    continue;
+                }
+                let relation = relation(&old.text, &memory.text);
+                if old.state.is_retired() {
+                    let is_clear = matches!(relation, Relation::Same | Relation::Opposite { is_clear: true });
+                    if is_clear && newest < old.last_seen {
+                        return;
+                    }
+                    continue;
+                }
+                match relation {
+                    Relation::Unrelated => {}
+                    // A person already wrote it into the file, or a newer statement is known.
+                    Relation::Same if old.is_by_hand() || newest < old.last_seen => return,
+                    Relation::Same => {
+                        if let Some(text) = carried_over(&old.text, &memory.text).filter(|_| !old.is_edited) {
+                            memory.text = text;
+                            absorb(&mut memory, old);
+                            superseded.push(place);
+                        }
+                    }
+                    Relation::Opposite { .. } if old.is_by_hand() => memory.state = MemoryState::Pending,
+                    Relation::Opposite { is_clear } => {
+                        let is_older = newest < old.last_seen;
+                        if is_older && is_clear {
+                            return;
+                        }
+                        memory.contradicts = Some(old.id);
+                        if is_clear
+                            && !old.is_edited
+                            && let Some(text) = carried_over(&old.text, &memory.text)
+                        {
+                            memory.text = text;
+                            superseded.push(place);
+                        }
+                        self.flag(place, last_time(candidate));
+                    }
+                }
+            }
+        }
+        for place in superseded {
+            let old = &mut self.memories[place];
+            (old.state, old.superseded_by, old.contradicts) = (MemoryState::Superseded, Some(memory.id), None);
+        }
+        self.next_id += 1;
+        self.memories.push(memory);
+    }
+
+    /// Counts a contradiction against an entry that a session had received before.
+    fn flag(&mut self, place: usize, time: i64) {
+        let memory = &mut self.memories[place];
+        let was_read = self.facts.reads.iter().any(|(id, read)| *id == memory.id && *read < time);
+        memory.harmful += u32::from(was_read);
+    }
+
+    /// Adds the sightings of a candidate to the entry with its key.
+    fn confirm(&mut self, place: usize, candidate: &Candidate) {
+        let newest = day_of(last_time(candidate));
+        let replaced_by = self.memories[place].superseded_by;
+        let replacement = replaced_by.and_then(|id| self.memories.iter().position(|memory| memory.id == id));
+        let replaced_on = replacement.map(|place| self.memories[place].last_seen);
+        let memory = &mut self.memories[place];
+        let was_seen = memory.last_seen;
+        count(memory, candidate);
+        let is_new = newest > was_seen;
+        match memory.state {
+            MemoryState::Pending if candidate.is_strong || memory.sessions >= ACTIVE_SESSIONS => {
+                // A contradiction waits for the user, however often it is stated.
+                let waits = memory.contradicts.is_some() && memory.is_edited;
+                memory.state = if waits { MemoryState::Pending } else { MemoryState::Active };
+            }
+            // A person who archives an entry decides for good.
+            MemoryState::Archived if is_new && !memory.is_edited => memory.state = MemoryState::Active,
+            MemoryState::Superseded if is_new && is_statement(memory.kind) && replaced_on.is_none_or(|on| newest > on) => {
+                (memory.state, memory.superseded_by) = (MemoryState::Active, None);
+                let id = memory.id;
+                if let Some(place) = replacement.filter(|place| !self.memories[*place].is_edited) {
+                    let other = &mut self.memories[place];
+                    (other.state, other.superseded_by, other.contradicts) = (MemoryState::Superseded, Some(id), None);
+                }
+            }
+            _ => {}
+        }
+        let memory = &mut self.memories[place];
+        if memory.is_edited || checksum(&memory.text) == checksum(&candidate.text) {
+            return;
+        }
+        let text =
+            if is_statement(memory.kind) { carried_over_all(&memory.text, &candidate.text) } else { candidate.text.clone() };
+        if newest >= was_seen && checksum(&memory.text) != checksum(&text) {
+            memory.text = text;
+        }
+    }
+
+    /// Archives entries that were not confirmed for long. The time ends with the newest sighting of the project, so that a project
+    /// that rests loses nothing.
+    fn decay(&mut self, candidates: &[Candidate]) {
+        let seen = candidates.iter().map(last_time).chain(self.memories.iter().map(|memory| memory.last_seen));
+        let newest = day_of(seen.max().unwrap_or_default().min(self.facts.now));
+        for memory in &mut self.memories {
+            let times = (1 + i64::from(memory.helpful)).min(HELPFUL_TIMES);
+            let is_old = newest - memory.last_seen > CONFIRMED_DAYS * DAY * times;
+            if is_old && !memory.is_edited && !memory.state.is_retired() {
+                memory.state = MemoryState::Archived;
+            }
+        }
+    }
+}
+
+/// Returns a new entry, without a number.
+pub fn new_memory(candidate: &Candidate) -> Memory {
+    let mut memory = Memory {
+        id: 0,
+        scope: Default::default(),
+        file: candidate.file.clone(),
+        kind: candidate.kind,
+        state: MemoryState::Pending,
+        text: normalized(&candidate.text),
+        key: candidate.key,
+        first_seen: i64::MAX,
+        last_seen: 0,
+        sightings: 0,
+        sessions: 0,
+        evidence: Vec::new(),
+        helpful: 0,
+        harmful: 0,
+        superseded_by: None,
+        contradicts: None,
+        is_edited: false,
+    };
+    count(&mut memory, candidate);
+    if memory.first_seen == i64::MAX {
+        memory.first_seen = memory.last_seen;
+    }
+    if candidate.is_strong || memory.sessions >= ACTIVE_SESSIONS {
+        memory.state = MemoryState::Active;
+    }
+    memory
+}
+
+/// Adds the sightings of an entry with the same statement in other words.
+fn absorb(memory: &mut Memory, old: &Memory) {
+    let mut evidence = old.evidence.clone();
+    evidence.extend(memory.evidence.iter().filter(|sighting| !old.evidence.contains(sighting)).cloned());
+    let sessions: BTreeSet<&String> = evidence.iter().map(|sighting| &sighting.session).collect();
+    memory.sessions = memory.sessions.max(old.sessions).max(sessions.len() as u32);
+    memory.sightings += old.sightings;
+    memory.first_seen = memory.first_seen.min(old.first_seen);
+    (memory.helpful, memory.harmful) = (memory.helpful + old.helpful, memory.harmful + old.harmful);
+    evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
+    memory.evidence = evidence;
+    if old.state == MemoryState::Active || memory.sessions >= ACTIVE_SESSIONS {
+        memory.state = MemoryState::Active;
+    }
+}
+
+/// Counts the sightings of a candidate. The candidate usually has all of them again, but those of deleted sessions are missing.
+fn count(memory: &mut Memory, candidate: &Candidate) {
+    let sessions = |sightings: &mut dyn Iterator<Item = &Sighting>| {
+        sightings.map(|sighting| session_prefix(&sighting.session)).collect::<BTreeSet<_>>()
+    };
+    let new: Vec<&Sighting> = candidate.sightings.iter().filter(|sighting| day_of(sighting.time) > memory.last_seen).collect();
+    let known: BTreeSet<String> = memory.evidence.iter().map(|sighting| session_prefix(&sighting.session)).collect();
+    let new_sessions = sessions(&mut new.iter().copied()).difference(&known).count() as u32;
+    let all_sessions = sessions(&mut candidate.sightings.iter()).len() as u32;
+    memory.sightings = (memory.sightings + new.len() as u32).max(candidate.sightings.len() as u32);
+    memory.sessions = (memory.sessions + new_sessions).max(all_sessions);
+    for sighting in &candidate.sightings {
+        let day = day_of(sighting.time);
+        memory.first_seen = memory.first_seen.min(day);
+        memory.last_seen = memory.last_seen.max(day);
+    }
+    let newest = candidate.sightings.len().saturating_sub(EVIDENCE);
+    let mut evidence: Vec<Sighting> = memory.evidence.clone();
+    for sighting in &candidate.sightings[newest..] {
+        let place = Sighting { session: session_prefix(&sighting.session), block: sighting.block, row: String::new(), time: 0 };
+        evidence.retain(|known| *known != place);
+        evidence.push(place);
+    }
+    evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
+    memory.evidence = evidence;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::memory::words::key_of;
+    use crate::model::MemoryFile;
+    use proptest::prelude::*;
+
+    fn seen(session: &str, day: i64) -> Sighting {
+        Sighting { session: session.to_owned(), block: day as u32, row: format!("r{day}"), time: day * DAY + 5 }
+    }
+
+    fn candidate(text: &str, is_strong: bool, sightings: &[(&str, i64)]) -> Candidate {
+        let sightings = sightings.iter().map(|(session, day)| seen(session, *day)).collect();
+        let (file, kind) = (MemoryFile::UserPrefs, MemoryKind::Correction);
+        Candidate { key: key_of(text), file, kind, text: text.to_owned(), is_strong, sightings }
+    }
+
+    fn applied(existing: &[Memory], changes: &[Change]) -> Vec<Memory> {
+        let mut memories = existing.to_vec();
+        for change in changes {
+            match memories.iter_mut().find(|memory| memory.id == change.memory.id) {
+                Some(known) => *known = change.memory.clone(),
+                None => memories.push(change.memory.clone()),
+            }
+        }
+        memories
+    }
+
+    fn run(existing: &[Memory], candidates: &[Candidate], day: i64) -> (Vec<Memory>, Vec<(ChangeKind, u32)>) {
+        let next_id = existing.iter().map(|memory| memory.id).max().unwrap_or_default() + 1;
+        let facts = MergeFacts { next_id, now: day * DAY, ..MergeFacts::default() };
+        let changes = merge(existing, candidates, &facts);
+        let kinds = changes.iter().map(|change| (change.kind, change.memory.id)).collect();
+        (applied(existing, &changes), kinds)
+    }
+
+    use ChangeKind::{Activated, Added, Archived, Confirmed, Restored, Superseded};
+
+    #[test]
+    fn a_second_session_activates_an_entry() {
+        let (one, changes) = run(&[], &[candidate("use tabs", false, &[("s1", 10)])], 11);
+        assert_eq!((changes, one[0].state), (vec![(Added, 1)], MemoryState::Pending));
+        let same = candidate("use tabs", false, &[("s1", 10), ("s1", 12)]);
+        let (one, changes) = run(&one, &[same], 12);
+        assert_eq!((changes, one[0].sightings, one[0].sessions), (vec![(Confirmed, 1)], 2, 1));
+        let (one, changes) = run(&one, &[candidate("use tabs", false, &[("s1", 10), ("s1", 12), ("s2", 12)])], 13);
+        assert_eq!((changes, one[0].state, one[0].sessions), (vec![(Activated, 1)], MemoryState::Active, 2));
+        // Sessions whose files are gone still count.
+        let (one, _) = run(&one, &[candidate("use tabs", false, &[("s3", 14)])], 14);
+        assert_eq!((one[0].sightings, one[0].sessions, one[0].first_seen), (4, 3, 10 * DAY));
+        let (_, changes) = run(&[], &[candidate("use tabs", true, &[("s1", 10)])], 11);
+        assert_eq!(changes, [(Added, 1)]);
+    }
+
+    #[test]
+    fn what_a_person_decided_is_kept() {
+        let said = candidate("Use `pnpm`.", true, &[("s1", 10)]);
+        let (one, _) = run(&[], std::slice::from_ref(&said), 11);
+        let edited = Memory { text: "Use `pnpm` 9.".to_owned(), is_edited: true, ..one[0].clone() };
+        let other =
+            Candidate { text: "Use `pnpm` please.".to_owned(), ..candidate("Use `pnpm`.", true, &[("s1", 10), ("s2", 20)]) };
+        let (after, changes) = run(std::slice::from_ref(&edited), &[other], 21);
+        assert_eq!((changes, &*after[0].text, after[0].sightings), (vec![(Confirmed, 1)], "Use `pnpm` 9.", 2));
+        let archived = Memory { state: MemoryState::Archived, ..edited };
+        let (after, _) = run(&[archived], &[candidate("Use `pnpm`.", true, &[("s3", 30)])], 31);
+        assert_eq!(after[0].state, MemoryState::Archived);
+        let facts = MergeFacts { next_id: 1, forgotten: &[said.key], now: 11 * DAY, ..MergeFacts::default() };
+        assert_eq!(merge(&[], &[said], &facts), []);
+    }
+
+    #[test]
+    fn a_newer_statement_supersedes_an_older_one_and_keeps_its_facts() {
+        let old = candidate("Deploy the `web` app with `make ship` on Monday mornings.", true, &[("s1", 10)]);
+        let new = candidate("Deploy the app with `make ship` on Monday mornings only.", true, &[("s2", 20)]);
+        let (memories, changes) = run(&[], &[new.clone(), old.clone()], 21);
+        assert_eq!(changes, [(Added, 1), (Added, 2)]);
+        assert_eq!((memories[0].state, memories[0].superseded_by), (MemoryState::Superseded, Some(2)));
+        assert_eq!(memories[1].text, "Deploy the app with `make ship` on Monday mornings only. (earlier: `web`)");
+        assert_eq!(run(&memories, &[new, old], 22).1, []);
+    }
+
+    #[test]
+    fn the_same_statement_in_other_words_is_a_second_sighting() {
+        let (one, two) = (
+            candidate("Write commit messages in English.", false, &[("s1", 10)]),
+            candidate("Commit messages are written in English please.", false, &[("s2", 20)]),
+        );
+        let (memories, _) = run(&[], &[one.clone(), two.clone()], 21);
+        let new = &memories[1];
+        assert_eq!((new.state, new.sightings, new.sessions, new.first_seen), (MemoryState::Active, 2, 2, 10 * DAY));
+        assert_eq!((memories[0].state, new.evidence.len()), (MemoryState::Superseded, 2));
+        assert_eq!(run(&memories, &[one, two], 22).1, []);
+    }
+
+    #[test]
+    fn the_newest_statement_wins_and_the_contradiction_is_recorded() {
+        let use_it = candidate("use `npm` for packages", true, &[("s1", 10)]);
+        let avoid = candidate("don't use `npm` for packages", true, &[("s2", 20)]);
+        let (memories, _) = run(&[], std::slice::from_ref(&use_it), 11);
+        let facts = MergeFacts { next_id: 2, reads: &[(1, 15 * DAY)], now: 21 * DAY, ..MergeFacts::default() };
+        let changes = merge(&memories, &[use_it.clone(), avoid.clone()], &facts);
+        let memories = applied(&memories, &changes);
+        assert_eq!((memories[0].state, memories[0].harmful), (MemoryState::Superseded, 1));
+        assert_eq!((memories[1].state, memories[1].contradicts), (MemoryState::Active, Some(1)));
+        assert_eq!(merge(&memories, &[use_it, avoid.clone()], &facts), []);
+        // The user changes their mind again.
+        let again = candidate("use `npm` for packages", true, &[("s1", 10), ("s3", 30)]);
+        let (memories, changes) = run(&memories, &[again.clone(), avoid.clone()], 31);
+        assert_eq!(changes, [(Restored, 1), (Superseded, 2)]);
+        assert_eq!(run(&memories, &[again, avoid], 32).1, []);
+        // An older statement does not return.
+        let late = candidate("never use `npm` for packages", true, &[("s4", 5)]);
+        assert_eq!(run(&memories, &[late], 33).1, []);
+    }
+
+    #[test]
+    fn entries_decay_while_the_project_is_in_use() {
+        let old = candidate("use tabs", true, &[("s1", 10)]);
+        let (memories, _) = run(&[], std::slice::from_ref(&old), 11);
+        assert_eq!(run(&memories, std::slice::from_ref(&old), 5000).1, [], "the project rests");
+        let new = candidate("write short commit messages", true, &[("s2", 200)]);
+        let (memories, changes) = run(&memories, &[old.clone(), new.clone()], 201);
+        assert_eq!(changes, [(Archived, 1), (Added, 2)]);
+        assert_eq!(run(&memories, &[old.clone(), new.clone()], 202).1, []);
+        let again = candidate("use tabs", true, &[("s1", 10), ("s3", 210)]);
+        assert_eq!(run(&memories, &[again, new.clone()], 211).1, [(Restored, 1)]);
+        let helpful = Memory { helpful: 1, state: MemoryState::Active, ..memories[0].clone() };
+        assert_eq!(run(&[helpful, memories[1].clone()], &[old, new], 203).1, []);
+    }
+
+    #[test]
+    fn credentials_do_not_become_memories() {
+        let text = format!("the token is ghp_{}", "q7Rz2mWk9TxB4lNvC8dF".repeat(2));
+        assert_eq!(run(&[], &[candidate(&text, true, &[("s1", 10)])], 11).1, []);
+    }
+
+    proptest! {
+        #[test]
+        fn merging_again_changes_nothing(
+            said in proptest::collection::vec(("(use|avoid|don't use|never use) `(a|b|c)`( for (tests|docs) [1-3])?", any::<bool>(), proptest::collection::vec((0usize..4, 0i64..400), 1..4)), 1..8),
+            split in 0usize..8,
+        ) {
+            let candidates: Vec<Candidate> = said
+                .iter()
+                .map(|(text, is_strong, sightings)| {
+                    let mut sightings: Vec<_> = sightings.iter().map(|(session, day)| (["s1", "s2", "s3", "s4"][*session], *day)).collect();
+                    sightings.sort_by_key(|(_, day)| *day);
+                    candidate(text, *is_strong, &sightings)
+                })
+                .collect();
+            let (first, _) = run(&[], &candidates[..split.min(candidates.len())], 500);
+            let (memories, _) = run(&first, &candidates, 500);
+            let (again, changes) = run(&memories, &candidates, 500);
+            prop_assert_eq!(changes, [], "{:#?}", again);
+            let ids: BTreeSet<u32> = memories.iter().map(|memory| memory.id).collect();
+            prop_assert_eq!(ids.len(), memories.len());
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Memory: what sessions teach, the form of its files, what becomes of them when new candidates arrive, and what a new session is told.
+
+mod compose;
+mod entities;
+pub mod export;
+mod facts;
+mod failures;
+pub mod forgotten;
+mod induce;
+mod intent;
+mod layout;
+pub mod markdown;
+pub mod merge;
+mod procedures;
+mod project;
+mod search;
+mod statements;
+mod tools;
+pub mod topic;
+pub mod words;
+mod work;
+
+pub use compose::{ComposeInput, Composition, TOKEN_CHARACTERS, compose, matching};
+pub use export::{SectionError, section, with_section};
+pub use facts::SessionFacts;
+pub use forgotten::{FORGOTTEN_FILE, Forgotten};
+pub use induce::{induce, of_one_session};
+pub use intent::{Intent, intent};
+pub use markdown::{Document, DocumentError};
+pub use merge::{Change, ChangeKind, MergeFacts, merge};
+pub use project::ProjectWork;
+pub use search::{Corpus, Documents, Hit, Query, Retrieval, Source, digests, search};
+pub use work::{NamedUse, UseKind};

@@ -1,0 +1,188 @@
+//! The work of all sessions of a project: which commands and files it used, and how much each is worth now.
+
+use super::work::{NamedUse, UseKind};
+use crate::model::Sighting;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The weight of a session, compared with the next newer one: files change more often than commands.
+const COMMAND_DECAY: f64 = 0.9;
+const FILE_DECAY: f64 = 0.85;
+/// Weight of an edit, compared with another use of a file.
+const EDIT: f64 = 2.0;
+/// Weight of the logarithm of the uses in one session, compared with the session itself.
+const REPEATED: f64 = 0.2;
+/// Commands that every session runs: they are not worth a line.
+const COMMON: &[&str] = &[
+    "git",
+    "git -C",
+    "git add",
+    "git branch",
+    "git checkout",
+    "git config",
+    "git diff",
+    "git fetch",
+    "git log",
+    "git ls-files",
+    "git remote",
+    "git rev-parse",
+    "git show",
+    "git stash",
+    "git status",
+];
+/// Folders that tools write to.
+const PASSING: &[&str] = &[".git/", "node_modules/", "target/debug/", "target/release/", "tmp/"];
+/// Maximum number of sightings that are kept of a command or a file.
+const SIGHTINGS: usize = 4;
+
+/// The uses of commands and files in the sessions of a project, each call once.
+#[derive(Debug, Default)]
+pub struct ProjectWork<'a> {
+    /// Oldest session first.
+    sessions: Vec<SessionUses<'a>>,
+}
+
+#[derive(Debug)]
+struct SessionUses<'a> {
+    id: &'a str,
+    uses: Vec<NamedUse<'a>>,
+}
+
+/// A command or a file with its worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranked<'a> {
+    /// The head of the command, or the path of the file.
+    pub name: &'a str,
+    /// The worth: the sum of the weights of the sessions that used it.
+    pub worth: f64,
+    /// The number of these sessions.
+    pub sessions: u32,
+    /// True if a call edited it.
+    pub is_edited: bool,
+    /// The newest uses, oldest first, at most one of a session.
+    pub sightings: Vec<Sighting>,
+}
+
+impl<'a> ProjectWork<'a> {
+    /// Collects the uses of sessions: pairs of an id and its uses. A call that several sessions have, because one is a fork or a
+    /// resumed copy of another, counts in the one that ended first.
+    pub fn new(sessions: impl IntoIterator<Item = (&'a str, Vec<NamedUse<'a>>)>) -> ProjectWork<'a> {
+        let mut sessions: Vec<SessionUses<'a>> = sessions.into_iter().map(|(id, uses)| SessionUses { id, uses }).collect();
+        let last = |session: &SessionUses<'_>| session.uses.iter().map(|used| used.time).max();
+        sessions.sort_by(|one, other| last(one).cmp(&last(other)).then_with(|| one.id.cmp(other.id)));
+        let mut known: FxHashSet<u64> = FxHashSet::default();
+        for session in &mut sessions {
+            session.uses.retain(|used| used.call == 0 || !known.contains(&used.call));
+            known.extend(session.uses.iter().map(|used| used.call));
+        }
+        sessions.retain(|session| !session.uses.is_empty());
+        sessions.sort_by_key(last);
+        ProjectWork { sessions }
+    }
+
+    /// Returns the number of sessions with any work.
+    pub fn len(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Returns true if no session has any work.
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    /// Returns the commands of each session, in order, oldest session first.
+    pub fn command_sequences(&self) -> Vec<Vec<&'a str>> {
+        let commands = |session: &SessionUses<'a>| {
+            session.uses.iter().filter(|used| used.kind == UseKind::Command).map(|used| used.name).collect()
+        };
+        self.sessions.iter().map(commands).collect()
+    }
+
+    /// Returns the commands, the most worth first, without those that every session runs.
+    pub fn commands(&self) -> Vec<Ranked<'a>> {
+        let mut ranked = self.ranked(COMMAND_DECAY, |kind| (kind == UseKind::Command).then_some(1.0));
+        ranked.retain(|command| !COMMON.contains(&command.name));
+        ranked
+    }
+
+    /// Returns the files, the most worth first.
+    pub fn files(&self) -> Vec<Ranked<'a>> {
+        let mut ranked = self.ranked(FILE_DECAY, |kind| match kind {
+            UseKind::Command => None,
+            UseKind::File => Some(1.0),
+            UseKind::EditedFile => Some(EDIT),
+        });
+        ranked.retain(|file| !is_passing(file.name));
+        ranked
+    }
+
+    /// Returns where a name was used, the newest uses, oldest first.
+    fn ranked(&self, decay: f64, weight: impl Fn(UseKind) -> Option<f64>) -> Vec<Ranked<'a>> {
+        let mut all: FxHashMap<&'a str, Ranked<'a>> = FxHashMap::default();
+        for (age, session) in self.sessions.iter().rev().enumerate() {
+            let mut counts: FxHashMap<&'a str, (f64, &NamedUse<'a>, bool)> = FxHashMap::default();
+            for used in &session.uses {
+                let Some(weight) = weight(used.kind) else { continue };
+                let (count, _, is_edited) = counts.entry(used.name).or_insert((0.0, used, false));
+                *count += weight;
+                *is_edited |= used.kind == UseKind::EditedFile;
+            }
+            let session_weight = decay.powi(age as i32);
+            for (name, (count, used, is_edited)) in counts {
+                let new = || Ranked { name, worth: 0.0, sessions: 0, is_edited: false, sightings: Vec::new() };
+                let ranked = all.entry(name).or_insert_with(new);
+                ranked.worth += session_weight * (1.0 + REPEATED * count.ln());
+                ranked.sessions += 1;
+                ranked.is_edited |= is_edited;
+                if ranked.sightings.len() < SIGHTINGS {
+                    let (block, time) = (used.block, used.time);
+                    ranked.sightings.insert(0, Sighting { session: session.id.to_owned(), block, row: String::new(), time });
+                }
+            }
+        }
+        let mut all: Vec<Ranked<'a>> = all.into_values().collect();
+        all.sort_by(|one, other| other.worth.total_cmp(&one.worth).then_with(|| one.name.cmp(other.name)));
+        all
+    }
+}
+
+/// Returns true for a file that is not part of the project: outside of its directory, or written by a tool.
+fn is_passing(path: &str) -> bool {
+    let is_outside = path.starts_with(['/', '~']) || path.get(1..3) == Some(":\\");
+    is_outside
+        || path.starts_with("../")
+        || PASSING.iter().any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(name: &str, kind: UseKind, call: u64, time: i64) -> NamedUse<'_> {
+        NamedUse { name, kind, block: 1, call, time }
+    }
+
+    fn names<'a>(ranked: &[Ranked<'a>]) -> Vec<&'a str> {
+        ranked.iter().map(|ranked| ranked.name).collect()
+    }
+
+    #[test]
+    fn what_many_and_new_sessions_used_comes_first() {
+        use UseKind::{Command, EditedFile, File};
+        let old = vec![used("make", Command, 1, 10), used("a.rs", File, 2, 11), used("b.rs", EditedFile, 3, 12)];
+        let new = vec![used("make", Command, 4, 20), used("make test", Command, 5, 21), used("a.rs", File, 6, 22)];
+        let work = ProjectWork::new([("new", new), ("old", old)]);
+        assert_eq!(names(&work.commands()), ["make", "make test"]);
+        assert_eq!(names(&work.files()), ["a.rs", "b.rs"]);
+        assert_eq!(work.command_sequences(), [vec!["make"], vec!["make", "make test"]]);
+        let make = &work.commands()[0];
+        assert_eq!((make.sessions, &*make.sightings[1].session), (2, "new"));
+    }
+
+    #[test]
+    fn a_call_that_a_fork_repeats_counts_once() {
+        let first = vec![used("make", UseKind::Command, 1, 10)];
+        let fork = vec![used("make", UseKind::Command, 1, 10), used("make test", UseKind::Command, 2, 20)];
+        let work = ProjectWork::new([("fork", fork), ("first", first)]);
+        assert_eq!(work.command_sequences(), [vec!["make"], vec!["make test"]]);
+    }
+}

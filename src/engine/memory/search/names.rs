@@ -1,0 +1,123 @@
+//! The names of a text that a reader can look up: code identifiers and files.
+
+/// Shortest name that is kept, in bytes: shorter ones are found by chance.
+const SHORTEST: usize = 5;
+/// Longest name that is kept, in bytes: longer ones are generated, or take the room of several others in a digest.
+const LONGEST: usize = 60;
+/// Largest share of digits, in percent: names with more are dates, sizes and identifiers of runs.
+const DIGITS_PERCENT: usize = 40;
+/// Shortest word that can be seen to be random, in bytes, and the share of its bytes that are of another class than the one
+/// before, in percent: half in base64, a third in camelCase.
+const RANDOM_BYTES: usize = 12;
+const RANDOM_PERCENT: usize = 50;
+/// Longest extension of a file, in bytes.
+const EXTENSION_BYTES: usize = 5;
+
+/// Calls `found` for each identifier of several parts (`snake_case`, `camelCase`, letters with digits) and each file name in a
+/// text, in order and with repetitions. A path is reduced to its last component. Hashes, numbers and generated names are omitted.
+pub fn names<'a>(text: &'a str, mut found: impl FnMut(&'a str)) {
+    let mut rest = text;
+    while let Some(start) = rest.bytes().position(is_run) {
+        // In an escape sequence of JSON and of source code the letter is not a part of the name after it.
+        let is_escape = rest[..start].ends_with('\\') && rest[start..].starts_with(['n', 't', 'r']);
+        rest = &rest[start + usize::from(is_escape)..];
+        let end = rest.bytes().position(|byte| !is_run(byte)).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        // Most runs are plain words.
+        if !run.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            names_of_run(run, &mut found);
+        }
+    }
+}
+
+fn names_of_run<'a>(run: &'a str, found: &mut impl FnMut(&'a str)) {
+    for component in run.split(['/', '~', '@']) {
+        let component = component.trim_matches(['.', '-', '+']);
+        if is_file_name(component) && is_useful(component) {
+            found(component);
+        }
+        for word in component.split(['.', '-', '+']) {
+            if is_identifier(word.as_bytes()) && is_useful(word) {
+                found(word);
+            }
+        }
+    }
+}
+
+/// True for a byte of a name, or of the path that it is in.
+fn is_run(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'@' | b'+' | b'~' | b'-')
+}
+
+fn is_useful(name: &str) -> bool {
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    (SHORTEST..=LONGEST).contains(&name.len())
+        && digits * 100 <= name.len() * DIGITS_PERCENT
+        && !is_hash(name)
+        && !is_random(name.as_bytes())
+}
+
+/// True if a word changes between capitals, small letters and digits as often as random ones do: base64, identifiers of requests.
+fn is_random(word: &[u8]) -> bool {
+    let class = |byte: u8| (byte.is_ascii_uppercase(), byte.is_ascii_digit());
+    let changes = word.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count();
+    word.len() >= RANDOM_BYTES && changes * 100 >= word.len() * RANDOM_PERCENT
+}
+
+/// True for a word that only has hexadecimal digits, of which some are digits and some letters.
+fn is_hash(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default();
+    stem.len() >= 7
+        && stem.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        && stem.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// True if a name has a stem with a letter and a short extension of lowercase letters and digits: `main.rs`, not `1.2`.
+pub fn is_file_name(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    stem.len() >= 2
+        && (1..=EXTENSION_BYTES).contains(&extension.len())
+        && extension.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        && extension.as_bytes()[0].is_ascii_lowercase()
+        && stem.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// True if a word is written as only code is: an inner underscore, a capital after a small letter, or a digit after a letter.
+fn is_identifier(word: &[u8]) -> bool {
+    let inner = word.len() > 2 && word[1..word.len() - 1].contains(&b'_');
+    let letters = word.iter().any(u8::is_ascii_alphabetic);
+    letters
+        && (inner
+            || word.windows(2).any(|pair| {
+                pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()
+                    || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
+            }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let mut found = Vec::new();
+        names(text, |name| found.push(name));
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn identifiers_and_files_are_names() {
+        check("call parse_rows(lineCount) in src/heat.rs:12", &["parse_rows", "lineCount", "heat.rs"]);
+        check("see ./docs/flow-chart.md.", &["flow-chart.md"]);
+        check(r"\nnewName\tC:\temp\readMe.txt", &["newName", "eadMe.txt", "eadMe"]);
+        check("HttpServer, utf8mb4, __init__.py", &["HttpServer", "utf8mb4", "__init__.py", "__init__"]);
+    }
+
+    #[test]
+    fn plain_words_numbers_and_hashes_are_not() {
+        check("the parser of v1.2 costs 3.50 e.g. 2026-01-31", &[]);
+        check("commit 4f3a9b21c7 id 01234567-89ab-cdef-0123-456789abcdef", &[]);
+        check("x_1234567890", &[]);
+        check("key aB3xK9mQ2pL7vR4t and TestHttp2ServerShutdown", &["TestHttp2ServerShutdown"]);
+    }
+}

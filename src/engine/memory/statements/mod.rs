@@ -1,0 +1,307 @@
+//! Statements of the user that are worth remembering: corrections, preferences and facts.
+//!
+//! A prompt is cut down to the user's own words (`voice`), these into clauses (`sentence`). Each clause has signals: its source, its
+//! mood and a few closed word classes (`grammar`); a table of weights (`signals`) decides.
+
+mod grammar;
+mod quoted;
+mod sentence;
+mod signals;
+mod topic;
+mod voice;
+
+pub use topic::topic_key;
+
+use crate::engine::find_secrets;
+use crate::model::MemoryKind;
+use crate::model::{BlockNumber, ToolVerb};
+use crate::model::{PromptSource, TraceCall, TraceContent, TraceEvent};
+use grammar::Grammar;
+use quoted::QuotedLines;
+use sentence::{Sentence, clauses, language};
+use serde::{Deserialize, Serialize};
+use signals::{LASTING_THRESHOLD, STATEMENT_THRESHOLD, Score, Signal, is_clear, score, signals_of};
+use voice::voice;
+
+/// Maximum length of the text of a statement, in bytes.
+const LONGEST_TEXT: usize = 300;
+/// Maximum length of a text of several sentences that is one statement, in bytes.
+const WHOLE_TEXT: usize = 140;
+/// Maximum length of the context of a statement, in bytes.
+const LONGEST_CONTEXT: usize = 120;
+/// Maximum number of bytes of the options of a question that are kept until it is answered.
+const LONGEST_OPTIONS: usize = 4 << 10;
+/// Points above the threshold, in quarters, by which the doubt falls to a third.
+const CONFIDENCE_SCALE: f32 = 6.0;
+/// Words for credentials: a sentence that gives the value of one is never kept, whatever the value looks like.
+const CREDENTIALS: [&str; 21] = [
+    "api key",
+    "api-key",
+    "apikey",
+    "clave",
+    "contraseña",
+    "credential",
+    "credentials",
+    "kennwort",
+    "mot de passe",
+    "passphrase",
+    "passwort",
+    "password",
+    "pin",
+    "secret",
+    "senha",
+    "token",
+    "パスワード",
+    "密码",
+    "密碼",
+    "비밀번호",
+    "口令",
+];
+/// Words between a credential and its value.
+const VALUE_MARKS: [&str; 11] = ["=", ":", "is ", "ist ", "es ", "est ", "é ", "是", "は", "는", "lautet "];
+
+/// A correction, preference or fact in the user's words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Statement {
+    /// The number of its block.
+    pub block: BlockNumber,
+    /// The name of its row.
+    pub row: String,
+    /// When it was written, in milliseconds since 1970, UTC; 0 if unknown.
+    pub time: i64,
+    /// Kind.
+    pub kind: MemoryKind,
+    /// The sentences that state it, as the user wrote them; at most 300 bytes.
+    pub text: String,
+    /// The last act of the agent before a correction; at most 120 bytes.
+    pub context: Option<String>,
+    /// True if one sighting is enough: a rule for the future, or a lasting correction with clear signs.
+    pub is_strong: bool,
+    /// True if it should outlive the task: a rule, a preference, or a fact of the project or its environment.
+    pub is_lasting: bool,
+    /// Confidence that it is a statement at all, from 0.5 to 1.
+    pub confidence: f32,
+}
+
+/// Finds the statements of a session. Serializable, so that a session that grew is continued.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Statements {
+    found: Vec<Statement>,
+    has_prompt: bool,
+    is_interrupted: bool,
+    last_act: Option<String>,
+    /// The input of the last call that may be a question: options that the user chose from are the model's words.
+    options: String,
+    quoted: QuotedLines,
+}
+
+impl Statements {
+    /// Reads the next event of the session.
+    pub fn push(&mut self, event: &TraceEvent) {
+        match &event.content {
+            TraceContent::Prompt { text, source } => self.read_prompt(event, text, *source),
+            TraceContent::Answer(text) => {
+                self.is_interrupted = false;
+                self.quoted.add(text);
+            }
+            TraceContent::Inserted(text) => self.quoted.add(text),
+            TraceContent::Call(call) => self.read_call(call),
+            TraceContent::Result(result) => {
+                self.is_interrupted = result.declined;
+                self.quoted.add(&result.text);
+            }
+            TraceContent::Summary(_) => {}
+        }
+    }
+
+    /// Returns the statements so far, in order.
+    pub fn found(&self) -> &[Statement] {
+        &self.found
+    }
+
+    /// Removes and returns the statements so far, in order.
+    pub fn take(&mut self) -> Vec<Statement> {
+        std::mem::take(&mut self.found)
+    }
+
+    fn read_call(&mut self, call: &TraceCall) {
+        self.last_act = context_of(call);
+        self.options.clear();
+        if call.verb == ToolVerb::Other {
+            self.options.push_str(&call.input[..call.input.floor_char_boundary(LONGEST_OPTIONS)]);
+        }
+    }
+
+    fn read_prompt(&mut self, event: &TraceEvent, text: &str, source: PromptSource) {
+        let is_first = !self.has_prompt;
+        let is_option = source == PromptSource::Choice && self.options.contains(text.trim());
+        if !is_option {
+            let found = self.statements(event, text, source, is_first);
+            self.found.extend(found);
+        }
+        if source == PromptSource::Typed {
+            self.has_prompt = true;
+            self.last_act = None;
+            self.options.clear();
+        }
+        self.is_interrupted = false;
+    }
+
+    fn statements(&self, event: &TraceEvent, prompt: &str, source: PromptSource, is_first: bool) -> Vec<Statement> {
+        let grammar = language(prompt);
+        let voice = voice(prompt, grammar, &|line| self.quoted.has(line));
+        let mut shared = Vec::new();
+        for (signal, holds) in [
+            (Signal::Rejection, source == PromptSource::Rejection),
+            (Signal::OwnAnswer, source == PromptSource::Choice),
+            (Signal::Interruption, source == PromptSource::Typed && self.is_interrupted),
+            (Signal::FirstPrompt, is_first),
+            (Signal::Pasted, voice.pasted_bytes * 2 > prompt.len()),
+        ] {
+            if holds {
+                shared.push(signal);
+            }
+        }
+        let sentences: Vec<Scored<'_>> = voice
+            .sentences
+            .iter()
+            .filter(|sentence| !holds_credential(sentence))
+            .map(|sentence| Scored::new(sentence, &shared, grammar))
+            .collect();
+        let best = sentences.iter().max_by_key(|sentence| sentence.score);
+        let Some(best) = best.filter(|best| best.score.statement >= STATEMENT_THRESHOLD) else { return Vec::new() };
+        let kept = chosen(&sentences, best);
+        // What is short belongs together; of a longer text each sentence is a statement of its own.
+        if joined(&kept).len() <= WHOLE_TEXT {
+            return vec![self.statement(event, &kept)];
+        }
+        kept.iter().map(|sentence| self.statement(event, &[sentence])).collect()
+    }
+
+    /// Returns the statement that some sentences of a prompt make.
+    fn statement(&self, event: &TraceEvent, kept: &[&Scored<'_>]) -> Statement {
+        let best = kept.iter().max_by_key(|sentence| sentence.score);
+        let kind = best.map_or(MemoryKind::Fact, |best| kind_of(&best.signals));
+        Statement {
+            block: event.block,
+            row: event.row.clone(),
+            time: event.time,
+            kind,
+            text: joined(kept),
+            context: self.last_act.clone().filter(|_| kind == MemoryKind::Correction),
+            is_strong: kept.iter().any(|sentence| is_clear(&sentence.signals)),
+            is_lasting: kept.iter().any(|sentence| sentence.score.lasting >= LASTING_THRESHOLD),
+            confidence: confidence(best.map_or(0, |best| best.score.statement)),
+        }
+    }
+}
+
+/// A sentence with the signals of its best clause.
+struct Scored<'a> {
+    text: &'a str,
+    signals: Vec<Signal>,
+    score: Score,
+}
+
+impl<'a> Scored<'a> {
+    fn new(text: &'a str, shared: &[Signal], grammar: &'static Grammar) -> Scored<'a> {
+        let clauses = clauses(text, grammar).into_iter().map(|clause| {
+            let mut signals = signals_of(&Sentence::new(clause.trim(), grammar), grammar);
+            signals.extend_from_slice(shared);
+            (score(&signals), signals)
+        });
+        let (score, signals) = clauses.max_by_key(|(score, _)| *score).unwrap_or_default();
+        Scored { text, signals, score }
+    }
+}
+
+/// Returns the best sentence and the others above the threshold, best first, within the maximum length; in order.
+fn chosen<'s, 'a>(sentences: &'s [Scored<'a>], best: &'s Scored<'a>) -> Vec<&'s Scored<'a>> {
+    let mut order: Vec<usize> =
+        (0..sentences.len()).filter(|index| sentences[*index].score.statement >= STATEMENT_THRESHOLD).collect();
+    order.sort_by_key(|index| std::cmp::Reverse((std::ptr::eq(&raw const sentences[*index], best), sentences[*index].score)));
+    let mut left = LONGEST_TEXT;
+    let mut kept: Vec<usize> = Vec::new();
+    for index in order {
+        let length = sentences[index].text.len() + 1;
+        if kept.is_empty() || length <= left {
+            left = left.saturating_sub(length);
+            kept.push(index);
+        }
+    }
+    kept.sort_unstable();
+    kept.into_iter().map(|index| &sentences[index]).collect()
+}
+
+/// Returns the texts of sentences with single spaces, at most `LONGEST_TEXT` bytes, cut at a word.
+fn joined(sentences: &[&Scored<'_>]) -> String {
+    let words: Vec<&str> = sentences.iter().flat_map(|sentence| sentence.text.split_whitespace()).collect();
+    bounded(&words.join(" "), LONGEST_TEXT)
+}
+
+/// Returns a text, cut at a word to a maximum length in bytes.
+fn bounded(text: &str, longest: usize) -> String {
+    if text.len() <= longest {
+        return text.to_owned();
+    }
+    let cut = &text[..text.floor_char_boundary(longest - '…'.len_utf8())];
+    // A text without spaces, such as Chinese, is cut anywhere.
+    let end = cut.rfind(' ').filter(|end| *end > longest / 2).unwrap_or(cut.len());
+    format!("{}…", &cut[..end])
+}
+
+/// Returns the kind of a statement with these signals.
+fn kind_of(signals: &[Signal]) -> MemoryKind {
+    const CORRECTIONS: [Signal; 8] = [
+        Signal::Rejection,
+        Signal::OwnAnswer,
+        Signal::Interruption,
+        Signal::Contrast,
+        Signal::NegativeQuestion,
+        Signal::CriticalQuestion,
+        Signal::Alternative,
+        Signal::Prohibition,
+    ];
+    const PREFERENCES: [Signal; 4] = [Signal::Rule, Signal::Taste, Signal::Obligation, Signal::Generality];
+    let has = |wanted: &[Signal]| wanted.iter().any(|signal| signals.contains(signal));
+    if has(&CORRECTIONS) && !has(&[Signal::Rule]) {
+        MemoryKind::Correction
+    } else if has(&PREFERENCES) {
+        MemoryKind::Preference
+    } else {
+        MemoryKind::Fact
+    }
+}
+
+/// Returns the confidence of a score: one half at the threshold, and nearer to 1 the higher it is.
+fn confidence(score: i32) -> f32 {
+    let above = (score - STATEMENT_THRESHOLD).max(0) as f32;
+    1.0 - 0.5 * (-above / CONFIDENCE_SCALE).exp()
+}
+
+/// Returns the tool and target of a call as a context; `None` if it holds a credential.
+fn context_of(call: &TraceCall) -> Option<String> {
+    let target = call.target.lines().next().unwrap_or_default().trim();
+    // A target that is data, such as the questions of a tool that asks, is not a clause that a reader understands.
+    let target = if target.starts_with(['{', '[']) { "" } else { target };
+    let text = format!("{} {target}", call.tool);
+    (find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then(|| bounded(text.trim(), LONGEST_CONTEXT))
+}
+
+/// True if a text holds a credential, or gives the value of one in words.
+fn holds_credential(text: &str) -> bool {
+    if !find_secrets(text.as_bytes()).is_empty() {
+        return true;
+    }
+    let lower = text.to_lowercase();
+    CREDENTIALS.iter().any(|word| {
+        lower.match_indices(word).any(|(at, _)| {
+            let is_whole = !lower[..at].ends_with(char::is_alphanumeric) || !word.is_ascii();
+            let after = lower[at + word.len()..].trim_start();
+            is_whole && VALUE_MARKS.iter().any(|mark| after.starts_with(mark))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! The signals of a statement and their weights.
+
+use super::grammar::Grammar;
+use super::sentence::{Mood, Sentence};
+
+/// A named sign that a clause does or does not state something to remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signal {
+    /// It is the reason given with a rejected tool call.
+    Rejection,
+    /// It answers a question of the agent with none of the options.
+    OwnAnswer,
+    /// The user declined or interrupted a call just before.
+    Interruption,
+    /// It is in the first prompt of a session: a task, not an answer to the agent.
+    FirstPrompt,
+    /// Most of the prompt is pasted.
+    Pasted,
+    /// It states something.
+    Statement,
+    /// It asks something.
+    Question,
+    /// It asks with a negation: `can't we`, `isn't it`.
+    NegativeQuestion,
+    /// It asks for the reason of an act of the user or the agent: `why do we`, `why not`.
+    CriticalQuestion,
+    /// It asks whether something is due: `should we`.
+    ObligationQuestion,
+    /// It contradicts from its start.
+    Contrast,
+    /// It negates.
+    Negation,
+    /// It is an order with a negation at its start.
+    Prohibition,
+    /// It obliges.
+    Obligation,
+    /// It states a belief or an intention.
+    Stance,
+    /// It states a taste.
+    Taste,
+    /// It replaces one thing by another.
+    Alternative,
+    /// It is general.
+    Generality,
+    /// It starts as a rule for the future.
+    Rule,
+    /// It gives a purpose, an origin or a convention.
+    Convention,
+    /// It has a condition.
+    Condition,
+    /// It doubts.
+    Hedge,
+    /// It tells what the user did.
+    Narrative,
+    /// It asks the agent to do something now.
+    Request,
+    /// It approves or thanks.
+    Approval,
+    /// It reports a failure.
+    Failure,
+    /// It ends with a request for confirmation.
+    Tag,
+    /// It is about this moment.
+    Moment,
+    /// It has at most three words.
+    Short,
+    /// It states something in five words or more.
+    Substance,
+}
+
+/// Weight of a signal: for a statement at all, and for one that outlives the task; in quarters of a point.
+struct Weight {
+    signal: Signal,
+    statement: i32,
+    lasting: i32,
+}
+
+const fn weight(signal: Signal, statement: i32, lasting: i32) -> Weight {
+    Weight { signal, statement, lasting }
+}
+
+/// The weights, set by hand in quarters: a sign that a reader would take alone is worth a point, a veto three.
+static WEIGHTS: &[Weight] = &[
+    weight(Signal::Rejection, 5, 0),
+    weight(Signal::OwnAnswer, 3, 0),
+    weight(Signal::Interruption, 1, 0),
+    weight(Signal::FirstPrompt, -12, 0),
+    weight(Signal::Pasted, -6, -2),
+    weight(Signal::Statement, 4, 2),
+    weight(Signal::Question, -2, -3),
+    weight(Signal::NegativeQuestion, 7, 0),
+    weight(Signal::CriticalQuestion, 7, 3),
+    weight(Signal::ObligationQuestion, 2, 2),
+    weight(Signal::Contrast, 4, -3),
+    weight(Signal::Negation, 2, 1),
+    weight(Signal::Prohibition, 4, 2),
+    weight(Signal::Obligation, 4, 4),
+    weight(Signal::Stance, 3, 0),
+    weight(Signal::Taste, 3, 0),
+    weight(Signal::Alternative, 3, 1),
+    weight(Signal::Generality, 2, 3),
+    weight(Signal::Rule, 12, 12),
+    weight(Signal::Convention, 4, 5),
+    weight(Signal::Condition, 1, 2),
+    weight(Signal::Hedge, 0, -2),
+    weight(Signal::Narrative, -2, -2),
+    weight(Signal::Request, -5, -4),
+    weight(Signal::Approval, -4, -2),
+    weight(Signal::Failure, -10, -6),
+    weight(Signal::Tag, -6, -4),
+    weight(Signal::Moment, -1, -3),
+    weight(Signal::Short, -3, -2),
+    weight(Signal::Substance, 1, 1),
+];
+
+/// Minimum sum of the weights of a statement.
+pub(super) const STATEMENT_THRESHOLD: i32 = 5;
+/// Minimum sum of the weights of a lasting statement.
+pub(super) const LASTING_THRESHOLD: i32 = 5;
+/// Minimum sum of the weights of a lasting statement that needs no second sighting: two lasting signs.
+pub(super) const STRONG_THRESHOLD: i32 = 8;
+/// Maximum number of words of a short sentence.
+const SHORT_WORDS: usize = 3;
+/// Minimum number of words of a statement of substance.
+const SUBSTANCE_WORDS: usize = 5;
+
+/// The sums of the weights of some signals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Score {
+    /// How much speaks for a statement.
+    pub statement: i32,
+    /// How much speaks for a lasting one.
+    pub lasting: i32,
+}
+
+/// True if signals are clear enough for one sighting: a rule for the future, words with a rejected call, or several lasting signs; not
+/// a question, an idea or a report.
+pub(super) fn is_clear(signals: &[Signal]) -> bool {
+    let has = |wanted: &[Signal]| wanted.iter().any(|signal| signals.contains(signal));
+    let lasting = score(signals).lasting;
+    let is_enough = lasting >= STRONG_THRESHOLD || (lasting >= LASTING_THRESHOLD && has(&[Signal::Rule, Signal::Rejection]));
+    is_enough && !has(&[Signal::Question, Signal::Hedge, Signal::Failure, Signal::Request])
+}
+
+/// Returns the score of signals.
+pub(super) fn score(signals: &[Signal]) -> Score {
+    WEIGHTS.iter().filter(|weight| signals.contains(&weight.signal)).fold(Score::default(), |sum, weight| Score {
+        statement: sum.statement + weight.statement,
+        lasting: sum.lasting + weight.lasting,
+    })
+}
+
+/// Returns the signals within a clause.
+pub(super) fn signals_of(clause: &Sentence<'_>, grammar: &Grammar) -> Vec<Signal> {
+    let states = clause.mood == Mood::Statement;
+    let asks = clause.mood == Mood::Question;
+    let negates = clause.has(grammar.negations);
+    let obliges = clause.has(grammar.obligations);
+    let criticizes = clause.criticizes();
+    // `why does it not show`: the reason of a fault, not of a decision.
+    let asks_fault = asks && negates && !criticizes && clause.has(grammar.reasons);
+    let tells = states
+        && clause.starts_with(grammar.narrators)
+        && !clause.has(grammar.stances)
+        && !clause.has(grammar.tastes)
+        && !obliges;
+    let words = clause.count();
+    let facts = [
+        (Signal::Statement, states),
+        (Signal::Question, asks),
+        (Signal::NegativeQuestion, asks && clause.negates_early() && !clause.has(grammar.tags)),
+        (Signal::CriticalQuestion, criticizes),
+        (Signal::ObligationQuestion, asks && obliges),
+        (Signal::Contrast, clause.has_contrast),
+        (Signal::Negation, !asks && negates),
+        (Signal::Prohibition, clause.mood == Mood::Order && clause.prohibits()),
+        (Signal::Obligation, !asks && obliges),
+        (Signal::Stance, clause.has(grammar.stances)),
+        (Signal::Taste, clause.has(grammar.tastes)),
+        (Signal::Alternative, clause.has(grammar.alternatives)),
+        (Signal::Generality, clause.has(grammar.generalities)),
+        (Signal::Rule, !asks && clause.starts_with(grammar.rules)),
+        (Signal::Convention, !asks && clause.has(grammar.conventions)),
+        (Signal::Condition, !asks && clause.has(grammar.conditions)),
+        (Signal::Hedge, clause.has(grammar.hedges)),
+        (Signal::Narrative, tells),
+        (Signal::Request, clause.has(grammar.requests)),
+        (Signal::Approval, clause.has(grammar.approvals)),
+        (Signal::Failure, asks_fault || clause.has(grammar.failures)),
+        (Signal::Tag, asks && clause.has(grammar.tags)),
+        (Signal::Moment, clause.has(grammar.moments)),
+        (Signal::Short, words <= SHORT_WORDS && !clause.has_contrast),
+        (Signal::Substance, states && words >= SUBSTANCE_WORDS),
+    ];
+    facts.into_iter().filter(|(_, holds)| *holds).map(|(signal, _)| signal).collect()
+}

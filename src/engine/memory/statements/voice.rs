@@ -1,0 +1,251 @@
+//! The user's own words in a prompt: without code, quotations, terminal output, logs and documents that they pasted.
+
+use super::grammar::Grammar;
+
+/// Maximum length of a prompt in bytes: a longer one is a document.
+const LONGEST_PROMPT: usize = 16 << 10;
+/// Number of headings that make a prompt a document.
+const DOCUMENT_HEADINGS: usize = 2;
+/// Length in bytes from which a text without a first person is a document: people name themselves in long texts.
+const IMPERSONAL_TEXT: usize = 240;
+/// Length of a quotation in bytes from which it is someone else's text, and not a name in quotation marks.
+const LONG_QUOTATION: usize = 40;
+/// Maximum share, as a divisor, of characters of a line that are neither letters nor spaces: a line of output has more.
+const MARK_SHARE: usize = 3;
+/// Length in bytes below which the share of marks says nothing.
+const SHORT_LINE: usize = 24;
+/// Number of code spans and paths in a long line from which it is a review or a document: people name one or two things in a line.
+const DOCUMENT_SPANS: usize = 4;
+/// Number of slashes from which a word is a path or an address.
+const ADDRESS_SLASHES: usize = 2;
+/// Number of spaces before a line that the terminal wrapped, or that is code.
+const INDENT: usize = 4;
+
+/// First characters of lines that a terminal, a diff, a quotation or a table shows.
+const OUTPUT_STARTS: [char; 18] = ['$', '%', '+', '<', '=', '>', '@', '|', '│', '└', '├', '─', '⎿', '●', '⏺', '❯', '➜', '✻'];
+
+/// The words of the user in a prompt.
+#[derive(Debug, Default)]
+pub(super) struct Voice<'a> {
+    /// The sentences, in order, without list markers.
+    pub sentences: Vec<&'a str>,
+    /// Bytes of the prompt that are not the user's own words.
+    pub pasted_bytes: usize,
+}
+
+/// Returns the user's own sentences in a prompt; none if the prompt is a document. Lines that `is_known` has seen elsewhere in the session
+/// are quotations.
+pub(super) fn voice<'a>(prompt: &'a str, grammar: &Grammar, is_known: &dyn Fn(&str) -> bool) -> Voice<'a> {
+    let mut found = Voice::default();
+    let headings = prompt.lines().filter(|line| is_heading(line)).count();
+    if prompt.len() > LONGEST_PROMPT || headings >= DOCUMENT_HEADINGS {
+        found.pasted_bytes = prompt.len();
+        return found;
+    }
+    let mut all: Vec<Vec<&str>> = Vec::new();
+    let mut is_fenced = false;
+    let mut is_output = false;
+    let mut paragraph: Vec<&str> = Vec::new();
+    for line in prompt.lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") {
+            is_fenced = !is_fenced;
+            found.pasted_bytes += line.len();
+        } else if is_fenced {
+            found.pasted_bytes += line.len();
+        } else if trimmed.is_empty() {
+            is_output = false;
+            all.push(std::mem::take(&mut paragraph));
+        } else if is_output || is_output_line(line) || is_known(line) {
+            // The output of a command follows its line, up to an empty line.
+            is_output = is_output || starts_output(trimmed);
+            found.pasted_bytes += line.len();
+        } else {
+            paragraph.push(trimmed);
+        }
+    }
+    all.push(paragraph);
+    let own: Vec<Vec<&str>> = all.into_iter().filter(|paragraph| !found.drops(paragraph, grammar)).collect();
+    let lines: Vec<&str> = own.concat().into_iter().filter(|line| !found.drops(&[line], grammar)).collect();
+    if !found.drops(&lines, grammar) {
+        found.sentences = lines.into_iter().flat_map(sentences).collect();
+    }
+    found
+}
+
+impl Voice<'_> {
+    /// True if lines are long and impersonal: the text of a document or a program. Counts them as pasted.
+    fn drops(&mut self, lines: &[&str], grammar: &Grammar) -> bool {
+        let bytes: usize = lines.iter().map(|line| line.len()).sum();
+        let drops = bytes >= IMPERSONAL_TEXT && !grammar.drops_subjects && !lines.iter().any(|line| is_personal(line, grammar));
+        if drops {
+            self.pasted_bytes += bytes;
+        }
+        drops
+    }
+}
+
+fn is_heading(line: &str) -> bool {
+    let rest = line.trim_start_matches('#');
+    rest.len() < line.len() && rest.starts_with(' ')
+}
+
+fn starts_output(trimmed: &str) -> bool {
+    trimmed.starts_with(['❯', '$', '➜', '%'])
+}
+
+/// True if a line looks like the output of a program, code or a quotation.
+fn is_output_line(line: &str) -> bool {
+    let trimmed = line.trim_start();
+    let body = without_marker(trimmed);
+    if trimmed.starts_with(OUTPUT_STARTS)
+        || (line.len() - trimmed.len() >= INDENT && body.len() == trimmed.len())
+        || starts_with_time(trimmed)
+    {
+        return true;
+    }
+    let prose = without_quotations(body);
+    if body.len() >= IMPERSONAL_TEXT && prose.matches(PLACEHOLDER).count() >= DOCUMENT_SPANS {
+        return true;
+    }
+    let marks = prose.chars().filter(|character| !character.is_alphabetic() && !character.is_whitespace()).count();
+    body.len() >= SHORT_LINE && marks * MARK_SHARE > prose.chars().count()
+}
+
+/// True if a line starts with a date or a time of day, alone or as a field: `2026-01-31…`, `time=2026-…`, `[12:30:05`.
+fn starts_with_time(line: &str) -> bool {
+    let start = line.trim_start_matches(['[', '(']);
+    let start = start.strip_prefix("time=").unwrap_or(start);
+    let digits = start.bytes().take_while(u8::is_ascii_digit).count();
+    let next = start.as_bytes().get(digits).copied();
+    let then = start.as_bytes().get(digits + 1).is_some_and(u8::is_ascii_digit);
+    (digits == 4 && matches!(next, Some(b'-' | b'/')) || digits == 2 && next == Some(b':')) && then
+}
+
+/// True if a line holds a word of the first person outside of quotations.
+fn is_personal(line: &str, grammar: &Grammar) -> bool {
+    without_quotations(line)
+        .to_lowercase()
+        .replace('’', "'")
+        .split(|character: char| !character.is_alphanumeric() && character != '\'')
+        .any(|word| grammar.first_person.contains(&word))
+}
+
+/// Returns a text without its code spans, paths, addresses and long quotations; a mark remains in the place of each.
+pub(super) fn without_quotations(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let after = &rest[character.len_utf8()..];
+        let closing = match character {
+            '`' => Some('`'),
+            '"' => Some('"'),
+            '“' => Some('”'),
+            '「' => Some('」'),
+            _ => None,
+        };
+        let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+        let at_word = kept.is_empty() || kept.ends_with(|last: char| !last.is_alphanumeric());
+        if let Some(end) =
+            closing.and_then(|closing| after.find(closing)).filter(|end| character == '`' || *end >= LONG_QUOTATION)
+        {
+            kept.push(PLACEHOLDER);
+            rest = after[end..].get(character.len_utf8().max(1)..).unwrap_or_default();
+        } else if at_word && word.matches('/').count() >= ADDRESS_SLASHES {
+            kept.push(PLACEHOLDER);
+            rest = &rest[word.len()..];
+        } else {
+            kept.push(character);
+            rest = after;
+        }
+    }
+    kept
+}
+
+/// The mark in the place of a quotation.
+pub(super) const PLACEHOLDER: char = '§';
+
+/// Returns a line without the bullet or number of a list item.
+fn without_marker(line: &str) -> &str {
+    let rest = line.trim_start_matches(['-', '*', '•', '–']);
+    if rest.len() < line.len() && rest.starts_with(' ') {
+        return rest.trim_start();
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let marker = line.get(digits..digits + 2);
+    if digits <= 2 && matches!(marker, Some(". " | ") ")) && (digits > 0) {
+        return line.get(digits + 2..).unwrap_or(line).trim_start();
+    }
+    line
+}
+
+/// Returns the sentences of a line.
+fn sentences(line: &str) -> Vec<&str> {
+    let line = without_marker(line);
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut characters = line.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let next = characters.peek().map(|(_, next)| *next);
+        let is_end = match character {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => next.is_some_and(char::is_whitespace) && !ends_abbreviation(&line[start..at]),
+            _ => false,
+        };
+        if is_end {
+            let end = at + character.len_utf8();
+            found.push(line[start..end].trim());
+            start = end;
+        }
+    }
+    found.push(line[start..].trim());
+    found.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
+    found
+}
+
+/// True if the text before a full stop ends with a short abbreviation (`e.g`), a number or another full stop.
+fn ends_abbreviation(text: &str) -> bool {
+    let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    word.ends_with('.')
+        || (word.len() <= 3 && word.contains('.'))
+        || (word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit()) && word.len() == text.trim().len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grammar::GRAMMARS;
+    use super::*;
+
+    fn check(prompt: &str, expected: &[&str]) {
+        assert_eq!(voice(prompt, GRAMMARS[0], &|line| line == "a line of the agent").sentences, expected, "{prompt}");
+    }
+
+    #[test]
+    fn sentences_of_the_user_remain() {
+        check("No. Use tabs, e.g. in Makefiles! ok?", &["No.", "Use tabs, e.g. in Makefiles!", "ok?"]);
+        check("1. first thing\n- second thing", &["first thing", "second thing"]);
+        check("不对。请用中文！", &["不对。", "请用中文！"]);
+    }
+
+    #[test]
+    fn pasted_text_is_dropped() {
+        check("❯ make all\nerror: no rule\n\nwe never had that rule", &["we never had that rule"]);
+        check("```\nI like it\n```\nwe use nix", &["we use nix"]);
+        check("# Skill\nI say\n## Steps\nwe do", &[]);
+        check("2026-01-02T10:00 started\nwe saw that", &["we saw that"]);
+        check("a line of the agent\nwe do not", &["we do not"]);
+        check("> I want this\nwe do not", &["we do not"]);
+        check(&format!("{}\n\nmy own words", "The parser reads bytes and returns rows. ".repeat(9).trim()), &["my own words"]);
+    }
+
+    #[test]
+    fn quotations_become_marks() {
+        for (text, expected) in [
+            ("use `rg -n` here", "use § here"),
+            ("see https://a.example/b now", "see § now"),
+            ("say \"short\" twice", "say \"short\" twice"),
+        ] {
+            assert_eq!(without_quotations(text), expected);
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Compares statements: equal topics, opposites, and the facts that a newer statement must not lose.
+
+use crate::engine::content::keywords::is_stop_word;
+use std::collections::BTreeSet;
+
+/// The share of common words from which two statements have one topic.
+const SAME: f64 = 0.6;
+/// The share of the words of the older statement that a longer newer one must contain.
+const CONTAINED: f64 = 0.8;
+/// The minimum number of common words of one topic.
+const COMMON_WORDS: usize = 3;
+/// The maximum number of facts that a newer statement takes over from an older one.
+const CARRIED: usize = 3;
+/// The share of the words of the shorter statement that must be opposed, as a divisor.
+const OPPOSED_SHARE: usize = 3;
+/// Content words that a negation applies to, at most.
+const NEGATED_WORDS: usize = 4;
+
+/// Words that negate those after them.
+const NEGATIONS: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "don't",
+    "dont",
+    "don’t",
+    "doesn't",
+    "avoid",
+    "without",
+    "stop",
+    "isn't",
+    "aren't",
+    "can't",
+    "cannot",
+    "won't",
+    "shouldn't",
+    "mustn't",
+    "instead",
+    "rather",
+    "nicht",
+    "kein",
+    "keine",
+    "keinen",
+    "nie",
+    "niemals",
+    "ohne",
+    "statt",
+    "pas",
+    "jamais",
+    "sans",
+    "nunca",
+    "sin",
+    "non",
+    "mai",
+    "senza",
+    "nem",
+    "sem",
+    "niet",
+    "geen",
+    "nooit",
+    "не",
+    "никогда",
+    "без",
+];
+
+/// Verbs that occur in most instructions.
+const WEAK: &[&str] =
+    &["use", "using", "used", "run", "running", "make", "please", "always", "want", "should", "must", "keep", "put"];
+
+/// Words after which a name has its value.
+const VALUE_WORDS: &[&str] = &["is", "are", "=", "to", "as", "version", "port", "uses", "requires", "ist", "es", "est"];
+
+/// The relation of a newer statement to an older one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Another topic.
+    Unrelated,
+    /// The same topic.
+    Same,
+    /// The opposite, or another value. `is_clear` is false if only a part of the words is about the same.
+    Opposite {
+        /// True if nearly all words agree otherwise.
+        is_clear: bool,
+    },
+}
+
+/// A word or a quoted span of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Token {
+    /// The text as it is written.
+    written: String,
+    /// In lower case.
+    plain: String,
+    is_fact: bool,
+    is_figure: bool,
+    ends_clause: bool,
+}
+
+#[derive(Default)]
+struct Statement {
+    positive: BTreeSet<String>,
+    negative: BTreeSet<String>,
+}
+
+impl Statement {
+    fn new(tokens: &[Token]) -> Statement {
+        let mut statement = Statement::default();
+        let mut negated = 0;
+        for token in tokens {
+            if NEGATIONS.contains(&&*token.plain) {
+                negated = NEGATED_WORDS;
+                continue;
+            }
+            if token.is_fact || !is_stop_word(&token.plain) {
+                let words = if negated > 0 { &mut statement.negative } else { &mut statement.positive };
+                words.insert(token.plain.clone());
+                negated = negated.saturating_sub(1);
+            }
+            if token.ends_clause {
+                negated = 0;
+            }
+        }
+        statement
+    }
+
+    fn all(&self) -> BTreeSet<&String> {
+        self.positive.union(&self.negative).collect()
+    }
+}
+
+/// A statement, prepared for comparisons.
+pub struct Topic {
+    tokens: Vec<Token>,
+    statement: Statement,
+}
+
+impl Topic {
+    /// Prepares a statement.
+    pub fn new(text: &str) -> Topic {
+        let tokens = tokens(split_context(text).0);
+        let statement = Statement::new(&tokens);
+        Topic { tokens, statement }
+    }
+}
+
+/// Returns the relation of a newer statement to an older one.
+pub fn relation(old: &str, new: &str) -> Relation {
+    relation_of(&Topic::new(old), &Topic::new(new))
+}
+
+/// As [`relation`], for prepared statements.
+pub fn relation_of(old: &Topic, new: &Topic) -> Relation {
+    let (old_tokens, new_tokens) = (&old.tokens, &new.tokens);
+    let (old, new) = (&old.statement, &new.statement);
+    let has = |word: &String| new.positive.contains(word) || new.negative.contains(word);
+    if !old.positive.iter().chain(&old.negative).any(has) {
+        return Relation::Unrelated;
+    }
+    let (old_words, new_words) = (old.all(), new.all());
+    let common = old_words.intersection(&new_words).count();
+    let union = old_words.union(&new_words).count();
+    let (share, contained) = (common as f64 / union as f64, common as f64 / old_words.len() as f64);
+    let strong = |words: &BTreeSet<String>, others: &BTreeSet<String>| {
+        words.intersection(others).filter(|word| !WEAK.contains(&&***word)).count()
+    };
+    let opposed = strong(&old.positive, &new.negative) + strong(&old.negative, &new.positive);
+    let agreed = strong(&old.positive, &new.positive) + strong(&old.negative, &new.negative);
+    // One word in a long sentence is not its topic.
+    let is_topic = opposed * OPPOSED_SHARE >= old_words.len().min(new_words.len());
+    if opposed > agreed && is_topic || (opposed > 0 && opposed == agreed && share >= SAME) {
+        return Relation::Opposite { is_clear: share >= SAME };
+    }
+    if has_other_value(old_tokens, new_tokens) {
+        return Relation::Opposite { is_clear: true };
+    }
+    let is_same = old_words == new_words
+        || (common >= COMMON_WORDS && (share >= SAME || (contained >= CONTAINED && new_words.len() > old_words.len())));
+    if is_same { Relation::Same } else { Relation::Unrelated }
+}
+
+/// Returns true if two statements have equal words but for one value.
+fn has_other_value(old: &[Token], new: &[Token]) -> bool {
+    if old.len() != new.len() {
+        return false;
+    }
+    let different: Vec<usize> = (0..old.len()).filter(|place| old[*place].plain != new[*place].plain).collect();
+    let content = old.iter().filter(|token| !is_stop_word(&token.plain)).count();
+    let [place] = different.as_slice() else { return false };
+    let (was, is) = (&old[*place], &new[*place]);
+    let follows_name = place.checked_sub(1).is_some_and(|before| VALUE_WORDS.contains(&&*old[before].plain));
+    content >= 2 && was.is_fact && is.is_fact && ((was.is_figure && is.is_figure) || follows_name)
+}
+
+/// Returns the critical facts of a statement as they are written: code, paths, figures and names.
+pub fn facts(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for token in tokens(text).into_iter().filter(|token| token.is_fact) {
+        if !found.contains(&token.written) {
+            found.push(token.written);
+        }
+    }
+    found
+}
+
+/// Returns the newer statement with the critical facts of the older one that it lacks; `None` if it lacks so much that it cannot
+/// replace the older one. Facts that it contradicts are not taken over.
+pub fn carried_over(old: &str, new: &str) -> Option<String> {
+    let missing = missing_facts(old, new);
+    (missing.len() <= CARRIED).then(|| with_facts(new, &missing))
+}
+
+/// Returns the newer statement with all critical facts of the older one.
+pub fn carried_over_all(old: &str, new: &str) -> String {
+    with_facts(new, &missing_facts(old, new))
+}
+
+/// The start of the last line of a correction: what the agent had done before. It is not part of the statement.
+pub const CONTEXT: &str = "(after ";
+
+/// Returns a statement and its last line with the context, if it has one.
+fn split_context(text: &str) -> (&str, &str) {
+    let context = text.rfind('\n').filter(|at| text[at + 1..].starts_with(CONTEXT));
+    text.split_at(context.unwrap_or(text.len()))
+}
+
+fn missing_facts(old: &str, new: &str) -> Vec<String> {
+    let (old_tokens, new_tokens) = (tokens(split_context(old).0), tokens(split_context(new).0));
+    let (was, is) = (Statement::new(&old_tokens), Statement::new(&new_tokens));
+    let is_opposed = |plain: &String| {
+        (was.positive.contains(plain) && is.negative.contains(plain))
+            || (was.negative.contains(plain) && is.positive.contains(plain))
+    };
+    let replaced = has_other_value(&old_tokens, &new_tokens);
+    let lower = new.to_lowercase();
+    let mut missing: Vec<String> = Vec::new();
+    for token in old_tokens.iter().filter(|token| token.is_fact) {
+        let bare = token.plain.trim_matches('`');
+        if !replaced && !lower.contains(bare) && !is_opposed(&token.plain) && !missing.contains(&token.written) {
+            missing.push(token.written.clone());
+        }
+    }
+    missing
+}
+
+fn with_facts(text: &str, facts: &[String]) -> String {
+    if facts.is_empty() {
+        return text.to_owned();
+    }
+    let (statement, context) = split_context(text);
+    format!("{statement} (earlier: {}){context}", facts.join(", "))
+}
+
+/// Splits a text into words and spans of code.
+fn tokens(text: &str) -> Vec<Token> {
+    let mut found = Vec::new();
+    let mut begins = true;
+    for (place, part) in text.split('`').enumerate() {
+        if place % 2 == 1 && !part.trim().is_empty() && !part.contains('\n') {
+            let plain = part.trim().to_lowercase();
+            let is_figure = plain.starts_with(|c: char| c.is_ascii_digit());
+            found.push(Token { written: format!("`{}`", part.trim()), plain, is_fact: true, is_figure, ends_clause: false });
+            begins = false;
+            continue;
+        }
+        for (index, word) in part.split_whitespace().enumerate() {
+            let trimmed = word.trim_matches(|c: char| ".,;:!?()[]{}\"'*„“”«»→…".contains(c));
+            let ends_clause = word.ends_with([',', ';', '.', ':', '!', '?', ')']);
+            if index == 0
+                && ends_clause
+                && trimmed.is_empty()
+                && let Some(last) = found.last_mut()
+            {
+                // Punctuation directly after a span of code.
+                let last: &mut Token = last;
+                last.ends_clause = true;
+            }
+            if !trimmed.is_empty() {
+                let is_figure = trimmed.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+                let is_fact = is_figure || is_name(trimmed, begins);
+                found.push(Token { written: trimmed.to_owned(), plain: trimmed.to_lowercase(), is_fact, is_figure, ends_clause });
+            }
+            begins = word.ends_with(['.', '!', '?', ':']);
+        }
+    }
+    found
+}
+
+/// Returns true if a word is a path or a name; a capital letter at the beginning of a sentence is not a sign of one.
+fn is_name(word: &str, begins: bool) -> bool {
+    let inner = &word[word.chars().next().map_or(0, char::len_utf8)..];
+    let is_path = word.len() > 2 && (word.contains('/') || word.contains('\\') || word.contains('_') || word.contains("::"));
+    let has_ending = inner.split_once('.').is_some_and(|(_, end)| end.starts_with(char::is_alphanumeric));
+    let has_capitals = inner.contains(char::is_uppercase);
+    let is_capital = !begins && word.starts_with(char::is_uppercase) && word.chars().count() > 1;
+    is_path || has_ending || has_capitals || is_capital
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_related() {
+        let opposite = |is_clear| Relation::Opposite { is_clear };
+        for (old, new, expected) in [
+            ("use `pnpm`", "don't use `pnpm`", opposite(true)),
+            ("Use pnpm, not npm.", "Use npm, not pnpm.", opposite(true)),
+            ("Use pnpm, not npm.", "Don't use npm.", Relation::Unrelated),
+            ("Use `pnpm`, not `npm`.", "use `pnpm`, never `npm`", Relation::Same),
+            ("the API port is 3000", "the API port is 4000", opposite(true)),
+            ("the default branch is `main`", "the default branch is `develop`", opposite(true)),
+            ("use npm for the docs", "do not use npm in web/", opposite(false)),
+            ("run the tests in crates/a", "run the tests in crates/b", Relation::Unrelated),
+            ("Commit messages are in English.", "Write commit messages in English, in the imperative.", Relation::Same),
+            ("Prefer short functions", "The server needs a restart", Relation::Unrelated),
+            ("Benutze nicht npm", "Benutze npm", opposite(true)),
+        ] {
+            assert_eq!(relation(old, new), expected, "{old} | {new}");
+        }
+    }
+
+    #[test]
+    fn facts_are_code_paths_figures_and_names() {
+        let found = facts("Ask Anna before `cargo publish`; src/lib.rs needs 3 reviews by QA, see MyClass. The rest is free.");
+        assert_eq!(found, ["Anna", "`cargo publish`", "src/lib.rs", "3", "QA", "MyClass"]);
+    }
+
+    #[test]
+    fn missing_facts_are_carried_over() {
+        for (old, new, expected) in [
+            (
+                "Deploy with `make ship` to eu-1.",
+                "Deploy with `make ship` to eu-1 on Fridays.",
+                Some("Deploy with `make ship` to eu-1 on Fridays."),
+            ),
+            (
+                "Deploy `web` with `make ship`.",
+                "Deploy with `make ship` only.",
+                Some("Deploy with `make ship` only. (earlier: `web`)"),
+            ),
+            ("the port is 3000", "the port is 4000", Some("the port is 4000")),
+            ("use `a`, `b`, `c` and `d`", "use `e`", None),
+        ] {
+            assert_eq!(carried_over(old, new).as_deref(), expected, "{old} | {new}");
+        }
+        let once = carried_over_all("use `a` and `b`", "use `c`");
+        assert_eq!((carried_over_all(&once, "use `c`"), &*once), (once.clone(), "use `c` (earlier: `a`, `b`)"));
+    }
+}

@@ -1,0 +1,22 @@
+//! Memory that outlives sessions: what session files teach, and the trees of Markdown files that keep it. Only this layer writes trees.
+//!
+//! A change of a tree is one logged operation: prepared in the store, written file by file, committed. An interrupted one is settled
+//! when the tree is opened again.
+
+mod error;
+mod place;
+mod reading;
+mod sessions;
+mod tree;
+mod undo;
+mod update;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::MemoryError;
+pub use place::{IN_PROJECT, MemoryProject, TreePlace};
+pub use sessions::{LearnedSession, documents, learn_sessions, sessions_of};
+pub use tree::{Problem, Tree};
+pub use undo::{Undone, changes_of, undo, undone_by};
+pub use update::{Machine, Update, Updated, is_settled, settle, update};

@@ -1,0 +1,138 @@
+//! The directories of memory trees, and the project that a directory belongs to.
+
+use crate::fsio::Disk;
+use crate::model::MemoryScope;
+use crate::provider::{PROVIDERS, Places};
+use crate::workspace::{find_in_folder, stated};
+use std::path::{Path, PathBuf};
+
+/// The directory of a tree in its project.
+pub const IN_PROJECT: &str = ".aperture/memory";
+/// Directory of all trees among the data of aperture.
+const TREES: &str = "memory";
+/// Files in a directory that are read, and are not sessions, until it counts as another kind of directory.
+const OTHER_FILES: usize = 4;
+/// Hexadecimal digits of the hash in the name of a project's tree.
+const HASH_DIGITS: usize = 8;
+
+/// The place of a memory tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreePlace {
+    /// Its directory, which may not exist yet.
+    pub directory: PathBuf,
+    /// Its owner.
+    pub scope: MemoryScope,
+    /// True if its files are accessible to their owner only: it is among the data of aperture, not in a project.
+    pub is_private: bool,
+}
+
+/// A project, as memories know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryProject {
+    /// Its root directory; of a folder of sessions whose project does not exist here, that folder.
+    pub root: PathBuf,
+    /// A folder of sessions of a client, if it was named instead of the project.
+    pub sessions: Option<PathBuf>,
+}
+
+impl MemoryProject {
+    /// Returns the project of a directory: the nearest one above it with memories or a repository, or the directory itself. A
+    /// folder of sessions is that of its project, if this exists.
+    pub fn find(disk: &dyn Disk, places: &Places, data: &Path, directory: &Path) -> MemoryProject {
+        let directory = disk.resolve(directory).unwrap_or_else(|_| directory.to_owned());
+        if is_folder_of_sessions(disk, places, &directory) {
+            let root = project_of_folder(disk, &directory).unwrap_or_else(|| directory.clone());
+            return MemoryProject { root, sessions: Some(directory) };
+        }
+        MemoryProject { root: root_of(disk, data, &directory), sessions: None }
+    }
+
+    /// Returns the place of the project's tree: in the project if there is one, else among the data of aperture.
+    pub fn tree(&self, disk: &dyn Disk, data: &Path) -> TreePlace {
+        let own = self.root.join(IN_PROJECT);
+        if has_tree(disk, data, &self.root) { TreePlace::in_project(own) } else { self.tree_in_data(data) }
+    }
+
+    /// Returns the place of a tree in the project, which may not exist.
+    pub fn tree_in_project(&self) -> TreePlace {
+        TreePlace::in_project(self.root.join(IN_PROJECT))
+    }
+
+    /// Returns the place of the project's tree among the data of aperture.
+    pub fn tree_in_data(&self, data: &Path) -> TreePlace {
+        let directory = data.join(TREES).join("projects").join(slug(&self.root));
+        TreePlace { directory, scope: MemoryScope::Project, is_private: true }
+    }
+}
+
+impl TreePlace {
+    fn in_project(directory: PathBuf) -> TreePlace {
+        TreePlace { directory, scope: MemoryScope::Project, is_private: false }
+    }
+
+    /// Returns the place of the user's tree.
+    pub fn of_user(data: &Path) -> TreePlace {
+        TreePlace { directory: data.join(TREES).join("user"), scope: MemoryScope::User, is_private: true }
+    }
+
+    /// Returns the name of the tree in the log.
+    pub fn key(&self, disk: &dyn Disk) -> String {
+        disk.resolve(&self.directory).unwrap_or_else(|_| absolute(disk, &self.directory)).to_string_lossy().into_owned()
+    }
+
+    /// Returns the path of the lock of the tree, among the data of aperture.
+    pub(super) fn lock(&self, disk: &dyn Disk, data: &Path) -> PathBuf {
+        let name = blake3::hash(self.key(disk).as_bytes()).to_hex();
+        data.join("locks").join(format!("memory-{}", &name.as_str()[..32]))
+    }
+}
+
+/// Returns the canonical path of a directory that does not exist yet: that of the nearest existing one above it, and the rest.
+fn absolute(disk: &dyn Disk, directory: &Path) -> PathBuf {
+    let above =
+        directory.ancestors().skip(1).find_map(|above| Some((disk.resolve(above).ok()?, directory.strip_prefix(above).ok()?)));
+    above.map_or_else(|| directory.to_owned(), |(above, rest)| above.join(rest))
+}
+
+/// Returns true if a directory has a tree that is not the one among the data of aperture.
+fn has_tree(disk: &dyn Disk, data: &Path, directory: &Path) -> bool {
+    let tree = directory.join(IN_PROJECT);
+    let is_data = || disk.resolve(&tree).ok() == disk.resolve(&data.join(TREES)).ok();
+    disk.list(&tree).is_ok() && !is_data()
+}
+
+fn root_of(disk: &dyn Disk, data: &Path, directory: &Path) -> PathBuf {
+    let with_tree = directory.ancestors().find(|above| has_tree(disk, data, above));
+    let with_repository = || directory.ancestors().find(|above| exists(disk, &above.join(".git")));
+    with_tree.or_else(with_repository).unwrap_or(directory).to_owned()
+}
+
+fn exists(disk: &dyn Disk, path: &Path) -> bool {
+    disk.identify(path).is_ok()
+}
+
+/// Returns true if a directory holds sessions of a client: it is one of its directories of sessions or below, or has sessions in it.
+fn is_folder_of_sessions(disk: &dyn Disk, places: &Places, directory: &Path) -> bool {
+    let roots = PROVIDERS.iter().flat_map(|provider| provider.roots(places));
+    let is_below = roots.into_iter().any(|root| disk.resolve(&root).is_ok_and(|root| directory.starts_with(root)));
+    is_below || (!exists(disk, &directory.join(".git")) && !find_in_folder(disk, directory, OTHER_FILES).is_empty())
+}
+
+/// Returns the project of a folder of sessions that is named after it; `None` if it does not exist here.
+fn project_of_folder(disk: &dyn Disk, folder: &Path) -> Option<PathBuf> {
+    let found = find_in_folder(disk, folder, OTHER_FILES);
+    let newest = found.iter().max_by_key(|(_, identity)| identity.modified)?;
+    let project = stated(disk, &newest.0)?;
+    let own = newest.0.provider.project_directory(folder.parent()?, &project)?;
+    (own == folder && exists(disk, &project)).then_some(project)
+}
+
+/// Returns the name of a project's tree: its directory name, and a hash of its path.
+fn slug(root: &Path) -> String {
+    let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).take(60).collect();
+    let plain = plain.trim_matches('.');
+    format!("{}-{}", if plain.is_empty() { "project" } else { plain }, &hash.as_str()[..HASH_DIGITS])
+}

@@ -1,0 +1,158 @@
+//! Reads the rows of a session file into the events of its trace.
+
+use crate::model::{
+    BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult,
+    starts_with_any,
+};
+use crate::provider::{ParsedBlock, ProviderAdapter, conventions, scripted_commands};
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use twox_hash::XxHash3_64;
+
+/// Bytes at the start of a result in which a client says that the call was cancelled.
+const NOTICE_BYTES: usize = 600;
+
+/// The position in a session file from which the reading continues.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct TracePosition {
+    lines: u32,
+    blocks: u32,
+    directory: String,
+    /// Hashes of the identities of the rows so far: a client can write a row twice.
+    rows: FxHashSet<u64>,
+}
+
+impl TracePosition {
+    /// Returns the working directory that the first row with one names; empty if there is none.
+    pub fn directory(&self) -> &str {
+        &self.directory
+    }
+
+    /// Reads the next line of a file, without its line feed, and passes its events to `take`.
+    pub fn line(&mut self, provider: &dyn ProviderAdapter, line: &[u8], take: &mut dyn FnMut(TraceEvent)) {
+        self.lines += 1;
+        let parsed = provider.parse(line);
+        if self.directory.is_empty()
+            && let Some(directory) = parsed.origin[1].as_deref()
+        {
+            directory.clone_into(&mut self.directory);
+        }
+        let row = &parsed.row;
+        let first = self.blocks + 1;
+        self.blocks += parsed.blocks.len() as u32;
+        let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant);
+        if !is_message || row.sidechain || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty() {
+            return;
+        }
+        // An identity that is computed does not name the row to a reader, and rows that a fork copied can share it.
+        let written = provider.identity(line).filter(|identity| memchr::memmem::find(line, identity).is_some());
+        if let Some(identity) = &written
+            && !self.rows.insert(XxHash3_64::oneshot(identity))
+        {
+            return;
+        }
+        let name = written.map_or_else(
+            || format!("L{}", self.lines),
+            |identity| String::from_utf8_lossy(&identity).trim_matches('"').to_owned(),
+        );
+        let is_summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));
+        for (block, parsed) in (first..).zip(&parsed.blocks) {
+            let time = row.timestamp.unwrap_or_default();
+            contents(parsed, is_summary, &mut |content| {
+                take(TraceEvent { block, row: name.clone(), time, step: row.message, content });
+            });
+        }
+    }
+}
+
+/// Passes the contents of a block to `take`: a result can also hold words of the user.
+fn contents(parsed: &ParsedBlock<'_>, is_summary: bool, take: &mut dyn FnMut(TraceContent)) {
+    let block = &parsed.block;
+    let words = || block.words_in(&parsed.content).collect::<Vec<_>>().join("\n");
+    let text = || parsed.text().to_owned();
+    match (block.kind, block.role) {
+        (BlockKind::Text, Role::User) if is_summary => take(TraceContent::Summary(text())),
+        (BlockKind::Text, Role::User) if !block.words.is_empty() => {
+            take(TraceContent::Prompt { text: words(), source: PromptSource::Typed });
+        }
+        (BlockKind::Text, Role::User) | (BlockKind::Attachment, _) => take(TraceContent::Inserted(text())),
+        (BlockKind::Text, Role::Assistant) => take(TraceContent::Answer(text())),
+        (BlockKind::ToolUse, _) => take_call(parsed, take),
+        (BlockKind::ToolResult, _) => {
+            let head = &parsed.text()[..parsed.text().floor_char_boundary(NOTICE_BYTES)];
+            let declined = starts_with_any(head, &conventions().declined)
+                || conventions().cancelled.iter().any(|known| head.contains(known));
+            let call = block.call.unwrap_or(Key(0));
+            take(TraceContent::Result(TraceResult { call, error: block.error, declined, text: text() }));
+            take_words(parsed, take);
+        }
+        _ => {}
+    }
+}
+
+/// Passes the words of the user in a result to `take`: the reason given with a rejection, or the answers to questions.
+fn take_words(parsed: &ParsedBlock<'_>, take: &mut dyn FnMut(TraceContent)) {
+    let (block, conventions) = (&parsed.block, conventions());
+    let words = block.words_in(&parsed.content).collect::<Vec<_>>().join("\n");
+    let mut prompt = |text: &str, source| {
+        let text = text.trim();
+        if !text.is_empty() {
+            take(TraceContent::Prompt { text: text.to_owned(), source });
+        }
+    };
+    if !block.error {
+        answers(&words).for_each(|answer| prompt(answer, PromptSource::Choice));
+        return;
+    }
+    // If the user gave no reason, only the client's own sentence is marked, at the start of the result.
+    let is_reason = block.words.first().is_some_and(|(start, _)| *start > 0);
+    if is_reason && !starts_with_any(&words, &conventions.no_reasons) {
+        let reason = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)).unwrap_or(&words);
+        let end = conventions.reason_ends.iter().find_map(|end| reason.find(end)).unwrap_or(reason.len());
+        prompt(&reason[..end], PromptSource::Rejection);
+    }
+}
+
+/// Returns the answers of the user to the questions of a tool, without the questions.
+fn answers(text: &str) -> impl Iterator<Item = &str> {
+    let mark = conventions().answer_marks.iter().copied().find(|mark| text.contains(mark));
+    let pieces: Vec<&str> = mark.map_or_else(|| vec![text], |mark| text.split(mark).collect());
+    let (questions, last) = (usize::from(mark.is_some()), pieces.len() - 1);
+    pieces.into_iter().enumerate().skip(questions).map(move |(index, piece)| {
+        // After each answer but the last one, the next question follows in quotes.
+        let end = if index < last { piece.rfind("\", \"") } else { piece.rfind('"').filter(|_| questions > 0) };
+        &piece[..end.unwrap_or(piece.len())]
+    })
+}
+
+fn take_call(parsed: &ParsedBlock<'_>, take: &mut dyn FnMut(TraceContent)) {
+    let Some(tool) = parsed.block.tool.as_deref() else { return };
+    let command = command(&parsed.content)
+        .or_else(|| scripted_commands(&parsed.content))
+        .or_else(|| (tool.verb == ToolVerb::Run).then(|| tool.target.to_string()));
+    take(TraceContent::Call(TraceCall {
+        id: parsed.block.call.unwrap_or(Key(0)),
+        tool: tool.name.to_string(),
+        verb: tool.verb,
+        target: tool.target.to_string(),
+        command,
+        files: parsed.block.files().map(str::to_owned).collect(),
+        input: parsed.content.to_string(),
+    }));
+}
+
+/// Returns the shell command in the input of a tool.
+fn command(input: &str) -> Option<String> {
+    // Most inputs of other tools are long, and name no command.
+    let names = &conventions().inputs.commands;
+    if !input.starts_with('{') || !names.iter().any(|name| input.contains(name)) {
+        return None;
+    }
+    let input: serde_json::Map<String, Value> = serde_json::from_str(input).ok()?;
+    match names.iter().find_map(|name| input.get(*name))? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => words.last()?.as_str().map(str::to_owned),
+        _ => None,
+    }
+}

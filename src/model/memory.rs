@@ -1,0 +1,493 @@
+//! Memories: statements that outlive the sessions they were learned from, with their evidence.
+
+use super::BlockNumber;
+use serde::{Deserialize, Serialize};
+
+/// The number of a memory in its tree, from 1; 0 for an entry that a person wrote without a metadata line.
+pub type MemoryId = u32;
+
+/// A statement that was found in sessions, before it is merged into a tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Signature of the topic: candidates with equal keys are one memory. Stable across runs.
+    pub key: u64,
+    /// The file that it belongs to.
+    pub file: MemoryFile,
+    /// Kind.
+    pub kind: MemoryKind,
+    /// Plain words in Markdown, one to four lines, without the bullet and without the metadata line.
+    pub text: String,
+    /// True for a strong cue, with which the memory is active from the first sighting on.
+    pub is_strong: bool,
+    /// Evidence, oldest first.
+    pub sightings: Vec<Sighting>,
+}
+
+/// A place in a session that a memory was learned from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Sighting {
+    /// Id of the session, or a prefix of it.
+    pub session: String,
+    /// Block number.
+    pub block: BlockNumber,
+    /// Identity of the row; empty if it was read from a memory file.
+    pub row: String,
+    /// Time of the row, in milliseconds since 1970, UTC; 0 if it was read from a memory file.
+    pub time: i64,
+}
+
+/// The kind of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum MemoryKind {
+    /// A correction by the user.
+    Correction,
+    /// A preference of the user.
+    Preference,
+    /// A fact that the user or the project states.
+    Fact,
+    /// A failure and what fixed it.
+    Resolution,
+    /// A property of the environment, such as a command that is missing.
+    Environment,
+    /// A command, an address or a file that was useful later.
+    Discovery,
+    /// A sequence of steps.
+    Procedure,
+    /// Stack, layout and commands of the project.
+    Context,
+    /// A person, a repository, a service.
+    Entity,
+    /// A tool and its success rate or limits.
+    Capability,
+    /// A mistake that the agent repeats.
+    Mistake,
+    /// A duration or a time-out.
+    Performance,
+}
+
+impl MemoryKind {
+    /// All kinds.
+    pub const ALL: [MemoryKind; 12] = [
+        MemoryKind::Correction,
+        MemoryKind::Preference,
+        MemoryKind::Fact,
+        MemoryKind::Resolution,
+        MemoryKind::Environment,
+        MemoryKind::Discovery,
+        MemoryKind::Procedure,
+        MemoryKind::Context,
+        MemoryKind::Entity,
+        MemoryKind::Capability,
+        MemoryKind::Mistake,
+        MemoryKind::Performance,
+    ];
+
+    /// Returns the name in files and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryKind::Correction => "correction",
+            MemoryKind::Preference => "preference",
+            MemoryKind::Fact => "fact",
+            MemoryKind::Resolution => "resolution",
+            MemoryKind::Environment => "environment",
+            MemoryKind::Discovery => "discovery",
+            MemoryKind::Procedure => "procedure",
+            MemoryKind::Context => "context",
+            MemoryKind::Entity => "entity",
+            MemoryKind::Capability => "capability",
+            MemoryKind::Mistake => "mistake",
+            MemoryKind::Performance => "performance",
+        }
+    }
+
+    /// Returns the kind with this name.
+    pub fn from_name(name: &str) -> Option<MemoryKind> {
+        MemoryKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Returns the file in which a memory of this kind is written, if nothing else is given.
+    pub fn default_file(self) -> MemoryFile {
+        match self {
+            MemoryKind::Correction | MemoryKind::Preference => MemoryFile::UserPrefs,
+            MemoryKind::Fact | MemoryKind::Context => MemoryFile::ProjectContext,
+            MemoryKind::Resolution | MemoryKind::Environment => MemoryFile::Gotchas,
+            MemoryKind::Discovery => MemoryFile::Shortcuts,
+            MemoryKind::Procedure => MemoryFile::Patterns,
+            MemoryKind::Entity => MemoryFile::Entities,
+            MemoryKind::Capability => MemoryFile::Capabilities,
+            MemoryKind::Mistake => MemoryFile::Mistakes,
+            MemoryKind::Performance => MemoryFile::Performance,
+        }
+    }
+}
+
+/// The state of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum MemoryState {
+    /// Seen once.
+    Pending,
+    /// In use.
+    Active,
+    /// Replaced by a newer memory.
+    Superseded,
+    /// Not confirmed for long, or archived by the user or the model.
+    Archived,
+}
+
+impl MemoryState {
+    /// All states, in the order of their transitions.
+    pub const ALL: [MemoryState; 4] = [MemoryState::Pending, MemoryState::Active, MemoryState::Superseded, MemoryState::Archived];
+
+    /// Returns the name in files and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryState::Pending => "pending",
+            MemoryState::Active => "active",
+            MemoryState::Superseded => "superseded",
+            MemoryState::Archived => "archived",
+        }
+    }
+
+    /// Returns the state with this name.
+    pub fn from_name(name: &str) -> Option<MemoryState> {
+        MemoryState::ALL.into_iter().find(|state| state.name() == name)
+    }
+
+    /// Returns true for a memory that was retired: superseded or archived.
+    pub fn is_retired(self) -> bool {
+        matches!(self, MemoryState::Superseded | MemoryState::Archived)
+    }
+}
+
+/// A file of a memory tree.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum MemoryFile {
+    /// Repeated ways of working.
+    Patterns,
+    /// Commands and places that save time.
+    Shortcuts,
+    /// Failures and what fixes them.
+    Gotchas,
+    /// Corrections and preferences of the user.
+    UserPrefs,
+    /// Stack, layout and commands of the project.
+    ProjectContext,
+    /// People, repositories, services.
+    Entities,
+    /// The steps of a task, by its name: lower-case letters, digits and hyphens.
+    Workflow(String),
+    /// Success rates and limits of tools.
+    Capabilities,
+    /// Mistakes that the agent repeats.
+    Mistakes,
+    /// Durations and time-outs.
+    Performance,
+}
+
+/// The group of a memory file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum MemoryCategory {
+    /// Ways of working in the project.
+    Operational,
+    /// Facts.
+    Factual,
+    /// Steps of tasks.
+    Procedural,
+    /// Strengths and weaknesses of the agent.
+    Introspection,
+}
+
+impl MemoryCategory {
+    /// All categories.
+    pub const ALL: [MemoryCategory; 4] =
+        [MemoryCategory::Operational, MemoryCategory::Factual, MemoryCategory::Procedural, MemoryCategory::Introspection];
+
+    /// Returns the name, which is that of its folder.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryCategory::Operational => "operational",
+            MemoryCategory::Factual => "factual",
+            MemoryCategory::Procedural => "procedural",
+            MemoryCategory::Introspection => "introspection",
+        }
+    }
+}
+
+impl MemoryFile {
+    /// All files with a fixed name.
+    pub const FIXED: [MemoryFile; 9] = [
+        MemoryFile::Patterns,
+        MemoryFile::Shortcuts,
+        MemoryFile::Gotchas,
+        MemoryFile::UserPrefs,
+        MemoryFile::ProjectContext,
+        MemoryFile::Entities,
+        MemoryFile::Capabilities,
+        MemoryFile::Mistakes,
+        MemoryFile::Performance,
+    ];
+
+    /// The ending of the name of a workflow.
+    const WORKFLOW: &str = "-workflow";
+    /// The maximum length of the name of a task, in bytes.
+    const LONGEST_TASK: usize = 60;
+
+    /// Returns the file for the steps of a task. Characters that a file name should not have become hyphens.
+    pub fn workflow(task: &str) -> MemoryFile {
+        let mut name = String::new();
+        for c in task.chars().flat_map(char::to_lowercase) {
+            if name.len() >= MemoryFile::LONGEST_TASK {
+                break;
+            }
+            if c.is_ascii_alphanumeric() {
+                name.push(c);
+            } else if !name.is_empty() && !name.ends_with('-') {
+                name.push('-');
+            }
+        }
+        let name = name.trim_end_matches('-');
+        MemoryFile::Workflow(if name.is_empty() { "task".to_owned() } else { name.to_owned() })
+    }
+
+    /// Returns the category.
+    pub fn category(&self) -> MemoryCategory {
+        match self {
+            MemoryFile::Patterns | MemoryFile::Shortcuts | MemoryFile::Gotchas => MemoryCategory::Operational,
+            MemoryFile::UserPrefs | MemoryFile::ProjectContext | MemoryFile::Entities => MemoryCategory::Factual,
+            MemoryFile::Workflow(_) => MemoryCategory::Procedural,
+            MemoryFile::Capabilities | MemoryFile::Mistakes | MemoryFile::Performance => MemoryCategory::Introspection,
+        }
+    }
+
+    /// Returns the kind of an entry of the file that has no metadata line.
+    pub fn default_kind(&self) -> MemoryKind {
+        match self {
+            MemoryFile::Patterns | MemoryFile::Workflow(_) => MemoryKind::Procedure,
+            MemoryFile::Shortcuts => MemoryKind::Discovery,
+            MemoryFile::Gotchas => MemoryKind::Resolution,
+            MemoryFile::UserPrefs => MemoryKind::Preference,
+            MemoryFile::ProjectContext => MemoryKind::Context,
+            MemoryFile::Entities => MemoryKind::Entity,
+            MemoryFile::Capabilities => MemoryKind::Capability,
+            MemoryFile::Mistakes => MemoryKind::Mistake,
+            MemoryFile::Performance => MemoryKind::Performance,
+        }
+    }
+
+    /// Returns the name without its folder and its ending, such as `user-prefs` or `release-workflow`.
+    pub fn name(&self) -> String {
+        match self {
+            MemoryFile::Patterns => "patterns".to_owned(),
+            MemoryFile::Shortcuts => "shortcuts".to_owned(),
+            MemoryFile::Gotchas => "gotchas".to_owned(),
+            MemoryFile::UserPrefs => "user-prefs".to_owned(),
+            MemoryFile::ProjectContext => "project-context".to_owned(),
+            MemoryFile::Entities => "entities".to_owned(),
+            MemoryFile::Workflow(task) => format!("{task}{}", MemoryFile::WORKFLOW),
+            MemoryFile::Capabilities => "capabilities".to_owned(),
+            MemoryFile::Mistakes => "mistakes".to_owned(),
+            MemoryFile::Performance => "performance".to_owned(),
+        }
+    }
+
+    /// Returns the path in its tree, such as `factual/user-prefs.md`.
+    pub fn path(&self) -> String {
+        format!("{}/{}.md", self.category().name(), self.name())
+    }
+
+    /// Returns the file with this name: `user-prefs`, `user-prefs.md` or `factual/user-prefs.md`.
+    pub fn from_name(name: &str) -> Option<MemoryFile> {
+        let bare = name.strip_suffix(".md").unwrap_or(name);
+        let (folder, bare) = bare.rsplit_once('/').map_or((None, bare), |(folder, bare)| (Some(folder), bare));
+        let fixed = MemoryFile::FIXED.into_iter().find(|file| file.name() == bare);
+        let workflow = || {
+            let task = bare.strip_suffix(MemoryFile::WORKFLOW)?;
+            let is_plain = task.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+            (is_plain && !task.is_empty() && task.len() <= MemoryFile::LONGEST_TASK)
+                .then(|| MemoryFile::Workflow(task.to_owned()))
+        };
+        let file = fixed.or_else(workflow)?;
+        folder.is_none_or(|folder| folder == file.category().name()).then_some(file)
+    }
+
+    /// Returns the heading of the file.
+    pub fn title(&self) -> String {
+        match self {
+            MemoryFile::Patterns => "Patterns".to_owned(),
+            MemoryFile::Shortcuts => "Shortcuts".to_owned(),
+            MemoryFile::Gotchas => "Gotchas".to_owned(),
+            MemoryFile::UserPrefs => "User preferences".to_owned(),
+            MemoryFile::ProjectContext => "Project context".to_owned(),
+            MemoryFile::Entities => "Entities".to_owned(),
+            MemoryFile::Workflow(task) => {
+                let words = task.replace('-', " ");
+                let mut letters = words.chars();
+                let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+                format!("{first}{} workflow", letters.as_str())
+            }
+            MemoryFile::Capabilities => "Capabilities".to_owned(),
+            MemoryFile::Mistakes => "Mistakes".to_owned(),
+            MemoryFile::Performance => "Performance".to_owned(),
+        }
+    }
+}
+
+/// The owner of a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum MemoryScope {
+    /// One project.
+    #[default]
+    Project,
+    /// The user, in all projects.
+    User,
+}
+
+impl MemoryScope {
+    /// Returns the name of a memory of the scope: `memory-12`, or `user-12`.
+    pub fn name_of(self, id: MemoryId) -> String {
+        match self {
+            MemoryScope::Project => format!("memory-{id}"),
+            MemoryScope::User => format!("user-{id}"),
+        }
+    }
+}
+
+/// An entry of a memory file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Number in its tree; 0 for an entry without a valid metadata line, which only a person writes.
+    pub id: MemoryId,
+    /// The tree that it belongs to.
+    pub scope: MemoryScope,
+    /// The file that it is in.
+    pub file: MemoryFile,
+    /// Kind.
+    pub kind: MemoryKind,
+    /// State.
+    pub state: MemoryState,
+    /// Plain words in Markdown, without the bullet and without the metadata line.
+    pub text: String,
+    /// Signature of the topic.
+    pub key: u64,
+    /// The day of the first sighting, in milliseconds since 1970, UTC.
+    pub first_seen: i64,
+    /// The day of the last sighting.
+    pub last_seen: i64,
+    /// Number of sightings.
+    pub sightings: u32,
+    /// Number of sessions with a sighting.
+    pub sessions: u32,
+    /// The newest sightings, oldest first.
+    pub evidence: Vec<Sighting>,
+    /// Number of times that it was of use.
+    pub helpful: u32,
+    /// Number of times that it was contradicted after it was read.
+    pub harmful: u32,
+    /// The memory that replaced it.
+    pub superseded_by: Option<MemoryId>,
+    /// The memory that states the opposite, until the user decides.
+    pub contradicts: Option<MemoryId>,
+    /// True if a person wrote the text: it is never rewritten.
+    pub is_edited: bool,
+}
+
+impl Memory {
+    /// Returns the name: `memory-12`, or `user-12`; `by hand` if it has no number.
+    pub fn name(&self) -> String {
+        if self.id == 0 { "by hand".to_owned() } else { self.scope.name_of(self.id) }
+    }
+
+    /// Returns true if the entry has no metadata line: a person wrote it into the file.
+    pub fn is_by_hand(&self) -> bool {
+        self.id == 0
+    }
+}
+
+/// The origin of a change of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MemoryActor {
+    /// A command of the user.
+    User,
+    /// A command of the model.
+    Model,
+    /// `aperture memory learn`.
+    Learn,
+    /// A hook, `watch` or the proxy.
+    Hook,
+}
+
+impl MemoryActor {
+    /// All actors.
+    pub const ALL: [MemoryActor; 4] = [MemoryActor::User, MemoryActor::Model, MemoryActor::Learn, MemoryActor::Hook];
+
+    /// Returns the name in the store.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryActor::User => "user",
+            MemoryActor::Model => "model",
+            MemoryActor::Learn => "learn",
+            MemoryActor::Hook => "hook",
+        }
+    }
+
+    /// Returns the actor with this name.
+    pub fn from_name(name: &str) -> Option<MemoryActor> {
+        MemoryActor::ALL.into_iter().find(|actor| actor.name() == name)
+    }
+}
+
+/// A logged change of a memory tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryOperation {
+    /// Number, in one sequence for all trees of the user.
+    pub id: u32,
+    /// Time, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// The command as it was given.
+    pub command: String,
+    /// The origin.
+    pub actor: MemoryActor,
+    /// The operation that it undid.
+    pub inverts: Option<u32>,
+    /// The files, each with its bytes before and after.
+    pub changes: Vec<FileChange>,
+}
+
+/// The bytes of a file before and after an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// Path in the tree, with `/`.
+    pub path: String,
+    /// The bytes before; `None` if the file did not exist.
+    pub before: Option<Vec<u8>>,
+    /// The bytes after; `None` if the file was deleted.
+    pub after: Option<Vec<u8>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_by_name_and_by_path() {
+        let workflow = MemoryFile::workflow("Release: v2 (prod)");
+        assert_eq!(workflow.path(), "procedural/release-v2-prod-workflow.md");
+        assert_eq!(workflow.title(), "Release v2 prod workflow");
+        for file in MemoryFile::FIXED.into_iter().chain([workflow, MemoryFile::workflow("…")]) {
+            for name in [file.name(), file.path(), format!("{}.md", file.name())] {
+                assert_eq!(MemoryFile::from_name(&name), Some(file.clone()), "{name}");
+            }
+        }
+        for name in ["", "nothing", "factual/gotchas", "../x-workflow", "-workflow", "a/b-workflow", "A-workflow.md"] {
+            assert_eq!(MemoryFile::from_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        assert!(MemoryKind::ALL.into_iter().all(|kind| MemoryKind::from_name(kind.name()) == Some(kind)));
+        assert!(MemoryState::ALL.into_iter().all(|state| MemoryState::from_name(state.name()) == Some(state)));
+        assert!(MemoryActor::ALL.into_iter().all(|actor| MemoryActor::from_name(actor.name()) == Some(actor)));
+        assert_eq!((MemoryScope::Project.name_of(12), MemoryScope::User.name_of(3)), ("memory-12".into(), "user-3".into()));
+    }
+}

@@ -1,0 +1,83 @@
+//! Traces: the content of a session in the order of its file, as far as memories are learned from it.
+
+use super::{BlockNumber, Key, ToolVerb};
+
+/// One event of a session.
+#[derive(Clone, Debug)]
+pub struct TraceEvent {
+    /// The number of its block.
+    pub block: BlockNumber,
+    /// The identity of its row as the file writes it (a uuid); `L` and the number of the line, from 1, if rows have none.
+    pub row: String,
+    /// The time when its row was written, in milliseconds since 1970, UTC; 0 if it has none.
+    pub time: i64,
+    /// The API message that it belongs to: equal for all events of one response.
+    pub step: Option<Key>,
+    /// The content.
+    pub content: TraceContent,
+}
+
+/// The content of an event.
+#[derive(Clone, Debug)]
+pub enum TraceContent {
+    /// Words of the user.
+    Prompt {
+        /// The words.
+        text: String,
+        /// Their place.
+        source: PromptSource,
+    },
+    /// A text that the client added in the user's name.
+    Inserted(String),
+    /// A text of the model.
+    Answer(String),
+    /// A tool call.
+    Call(TraceCall),
+    /// The result of a tool call.
+    Result(TraceResult),
+    /// The summary of a compaction.
+    Summary(String),
+}
+
+/// The place of the user's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptSource {
+    /// A prompt.
+    Typed,
+    /// The reason given with a rejected tool call.
+    Rejection,
+    /// The answer to a question of the model.
+    Choice,
+}
+
+/// A tool call.
+#[derive(Clone, Debug)]
+pub struct TraceCall {
+    /// The id that the call and its result share.
+    pub id: Key,
+    /// The name of the tool.
+    pub tool: String,
+    /// Its action.
+    pub verb: ToolVerb,
+    /// Its target on one line: a path, a command, a pattern.
+    pub target: String,
+    /// The shell command with its line feeds, if it runs one.
+    pub command: Option<String>,
+    /// The files that it names.
+    pub files: Vec<String>,
+    /// Its input, as JSON or text.
+    pub input: String,
+}
+
+/// The result of a tool call.
+#[derive(Clone, Debug)]
+pub struct TraceResult {
+    /// The id of the call.
+    pub call: Key,
+    /// True if it reports an error.
+    pub error: bool,
+    /// True if the user rejected or interrupted the call, or another failed call cancelled it.
+    pub declined: bool,
+    /// The text for people.
+    pub text: String,
+}

@@ -1,0 +1,157 @@
+//! Reports about memories that sessions give and get: what was learned, what a session is told, what a search finds.
+
+use super::json::{MemoryHitLine, MemoryLine, ToJson};
+use super::memory::{line, memory_entry};
+use super::{Form, Paint, Report, Style, clip, memory_changes_in_words, padded, plural, printable};
+use crate::engine::memory::{Change, Intent};
+use crate::model::Memory;
+use unicode_width::UnicodeWidthStr;
+
+/// What the sessions of several projects taught.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryLearnReport {
+    /// The projects.
+    pub projects: Vec<LearnedProject>,
+    /// True for a dry run.
+    pub is_dry_run: bool,
+}
+
+/// What the sessions of a project taught.
+#[derive(Clone, Debug)]
+pub struct LearnedProject {
+    /// Its root directory.
+    pub project: String,
+    /// Number of its sessions.
+    pub sessions: usize,
+    /// A description of the changes, such as `2 added`.
+    pub changes: String,
+    /// The operation; `None` if nothing was written.
+    pub operation: Option<u32>,
+}
+
+impl MemoryLearnReport {
+    /// Adds the changes of a project.
+    pub fn add(&mut self, project: String, sessions: usize, changes: &[Change], operation: Option<u32>) {
+        self.projects.push(LearnedProject { project, sessions, changes: memory_changes_in_words(changes), operation });
+    }
+}
+
+impl Report for MemoryLearnReport {
+    const SCHEMA: &str = "aperture.memory-learn/1";
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        if self.projects.is_empty() {
+            line(&mut text, "no sessions: nothing to learn from");
+        }
+        if self.is_dry_run {
+            line(&mut text, &style.paint(Paint::Heading, "dry run: nothing was written"));
+        }
+        let widest = self.projects.iter().map(|project| project.project.width()).max().unwrap_or_default();
+        for project in &self.projects {
+            let name = style.paint(Paint::Name, &padded(&printable(&project.project), widest));
+            let sessions = match project.sessions {
+                0 => String::new(),
+                count => format!("{}: ", plural(count as u64, "session")),
+            };
+            let undo = project.operation.map(|number| format!("; undo: aperture memory undo {number}")).unwrap_or_default();
+            line(&mut text, &format!("{name}  {sessions}{}{undo}", project.changes));
+        }
+        text
+    }
+}
+
+/// The text that a session is told.
+#[derive(Clone, Debug)]
+pub struct MemoryComposeReport {
+    /// The text; empty if there is nothing to tell.
+    pub text: String,
+    /// The intent of the prompt.
+    pub intent: Intent,
+    /// The names of the memories in it.
+    pub memories: Vec<String>,
+    /// Its maximum size, in tokens of four characters.
+    pub budget_tokens: usize,
+}
+
+impl Report for MemoryComposeReport {
+    const SCHEMA: &str = "aperture.memory-compose/1";
+
+    fn text(&self, _style: &Style) -> String {
+        // A model reads it: no colours, no line breaks of a terminal.
+        self.text.lines().map(|line| printable(line).into_owned() + "\n").collect()
+    }
+}
+
+/// What a search finds in memories and in sessions.
+#[derive(Clone, Debug, Default)]
+pub struct MemorySearchReport {
+    /// The words that were searched for.
+    pub query: String,
+    /// The memories that match, best first.
+    pub memories: Vec<Memory>,
+    /// The places in sessions that match, best first.
+    pub hits: Vec<MemoryHit>,
+    /// True if each result is one line of JSON.
+    pub is_lines: bool,
+}
+
+/// A place in a session that a search finds.
+#[derive(Clone, Debug)]
+pub struct MemoryHit {
+    /// The id of the session.
+    pub session: String,
+    /// The name of the file of the session, without its ending.
+    pub file: String,
+    /// The number of the block.
+    pub block: u32,
+    /// The identity of the row; `L` and the number of the line if rows have none.
+    pub row: String,
+    /// The time of the row, in milliseconds since 1970, UTC; 0 if it has none.
+    pub time: i64,
+    /// A title: the tool and its target, or the first words.
+    pub title: String,
+}
+
+impl Report for MemorySearchReport {
+    const SCHEMA: &str = "aperture.memory-search/1";
+
+    fn form(&self) -> Form {
+        if self.is_lines { Form::Json } else { Form::Text }
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        if self.is_lines {
+            for memory in &self.memories {
+                let row: MemoryLine = memory.to_json();
+                line(&mut text, &serde_json::to_string(&row).unwrap_or_default());
+            }
+            for hit in &self.hits {
+                let row: MemoryHitLine = hit.to_json();
+                line(&mut text, &serde_json::to_string(&row).unwrap_or_default());
+            }
+            return text;
+        }
+        if self.memories.is_empty() && self.hits.is_empty() {
+            line(&mut text, &format!("nothing found for '{}'", printable(&self.query)));
+        }
+        let widest = self.memories.iter().map(|memory| memory.name().width()).max().unwrap_or_default();
+        if !self.memories.is_empty() {
+            line(&mut text, &style.paint(Paint::Heading, "Memories"));
+        }
+        for memory in &self.memories {
+            memory_entry(&mut text, style, memory, widest, false);
+        }
+        if !self.hits.is_empty() {
+            line(&mut text, &style.paint(Paint::Heading, "Sessions"));
+        }
+        for hit in &self.hits {
+            let place = format!("{}#{}", hit.session.chars().take(8).collect::<String>(), hit.block);
+            let (place, date) = (style.paint(Paint::Name, &padded(&place, 14)), crate::engine::memory::words::date(hit.time));
+            let room = style.width.saturating_sub(30);
+            line(&mut text, &format!("  {place}  {date}  {}", clip(&hit.title, room)));
+        }
+        text
+    }
+}

@@ -1,0 +1,182 @@
+//! The index of memory: facts of session files, and their search documents, in a database of their own in the cache directory.
+//!
+//! It is disposable: every failure is a miss, and a deleted index is built again from the session files.
+
+use crate::fsio::Identity;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// File name of the index.
+pub const MEMORY_INDEX_FILE: &str = "memory.db";
+
+/// Version of the indexed facts; increased with any change of their meaning. An index of another version is emptied.
+const FORMAT: i32 = 1;
+/// Longest wait for another process that writes to the index.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+const TABLES: &str = "
+    DROP TABLE IF EXISTS files;
+    DROP TABLE IF EXISTS documents;
+    CREATE TABLE files (
+        path TEXT PRIMARY KEY,
+        identity BLOB NOT NULL,
+        end INTEGER NOT NULL,
+        probe INTEGER NOT NULL,
+        directory TEXT NOT NULL,
+        facts BLOB NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE documents (path TEXT PRIMARY KEY, content BLOB NOT NULL);
+";
+
+/// The index of one user; without a file, every lookup is a miss and every write a no-op.
+pub struct MemoryIndex {
+    connection: Option<Mutex<Connection>>,
+}
+
+/// What the index holds about a session file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexedFile {
+    /// The state of the file when it was read.
+    pub identity: Identity,
+    /// The end of the part that was read, in bytes.
+    pub end: u64,
+    /// A hash of samples of that part.
+    pub probe: u64,
+    /// The working directory of the session.
+    pub directory: String,
+    /// The facts, serialized.
+    pub facts: Vec<u8>,
+}
+
+impl MemoryIndex {
+    /// Returns an index without a file.
+    pub fn none() -> MemoryIndex {
+        MemoryIndex { connection: None }
+    }
+
+    /// Opens the index in an existing directory, or creates it. If that is impossible, the result is as [`MemoryIndex::none`].
+    pub fn open(directory: &Path) -> MemoryIndex {
+        MemoryIndex { connection: connect(&directory.join(MEMORY_INDEX_FILE)).ok().map(Mutex::new) }
+    }
+
+    fn with<T>(&self, run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
+        let mut connection = self.connection.as_ref()?.lock().ok()?;
+        run(&mut connection).ok()
+    }
+
+    /// Returns what is indexed of a session file.
+    pub fn file(&self, path: &Path) -> Option<IndexedFile> {
+        let path = path.to_str()?;
+        let sql = "SELECT identity, end, probe, directory, facts FROM files WHERE path = ?1";
+        let (identity, end, probe, directory, facts): (Vec<u8>, i64, i64, String, Vec<u8>) = self
+            .with(|db| {
+                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+                db.prepare_cached(sql)?.query_row([path], row).optional()
+            })
+            .flatten()?;
+        let identity = postcard::from_bytes(&identity).ok()?;
+        Some(IndexedFile { identity, end: end.unsigned_abs(), probe: probe.cast_unsigned(), directory, facts })
+    }
+
+    /// Returns the working directories of the indexed session files.
+    pub fn directories(&self) -> HashMap<PathBuf, PathBuf> {
+        let read = self.with(|db| {
+            let mut select = db.prepare_cached("SELECT path, directory FROM files")?;
+            let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            rows.map(|row| row.map(|(path, directory)| (path.into(), directory.into()))).collect()
+        });
+        read.unwrap_or_default()
+    }
+
+    /// Returns the search documents of a session file, serialized.
+    pub fn documents(&self, path: &Path) -> Option<Vec<u8>> {
+        let path = path.to_str()?;
+        let sql = "SELECT content FROM documents WHERE path = ?1";
+        self.with(|db| db.prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()).flatten()
+    }
+
+    /// Stores the facts and the search documents of a session file.
+    pub fn remember(&self, path: &Path, file: &IndexedFile, documents: &[u8]) {
+        let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(&file.identity)) else { return };
+        self.with(|db| {
+            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(params![
+                path,
+                identity,
+                file.end as i64,
+                file.probe.cast_signed(),
+                file.directory,
+                file.facts
+            ])?;
+            transaction.prepare_cached("INSERT OR REPLACE INTO documents VALUES (?1, ?2)")?.execute(params![path, documents])?;
+            transaction.commit()
+        });
+    }
+
+    /// Deletes what is indexed of files that no longer exist.
+    pub fn forget(&self, exists: &dyn Fn(&Path) -> bool) {
+        self.with(|db| {
+            let paths: Vec<String> =
+                db.prepare("SELECT path FROM files")?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            let transaction = db.transaction()?;
+            for path in paths.iter().filter(|path| !exists(Path::new(path))) {
+                transaction.execute("DELETE FROM files WHERE path = ?1", [path])?;
+                transaction.execute("DELETE FROM documents WHERE path = ?1", [path])?;
+            }
+            transaction.commit()
+        });
+    }
+}
+
+fn connect(file: &Path) -> rusqlite::Result<Connection> {
+    let mut db = Connection::open(file)?;
+    db.busy_timeout(PATIENCE)?;
+    // The index may be lost at any time, so no write waits for the disk.
+    db.execute_batch("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
+    let format: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if format != FORMAT {
+        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "user_version", FORMAT)?;
+        transaction.commit()?;
+    }
+    Ok(db)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(facts: &[u8]) -> IndexedFile {
+        let identity = Identity { bytes: 7, ..Identity::default() };
+        IndexedFile { identity, end: 7, probe: u64::MAX, directory: "/w".to_owned(), facts: facts.to_vec() }
+    }
+
+    #[test]
+    fn facts_and_documents_of_a_file_are_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = Path::new("/w/s.jsonl");
+        MemoryIndex::open(directory.path()).remember(path, &file(b"one"), b"words");
+        let index = MemoryIndex::open(directory.path());
+        assert_eq!(index.file(path), Some(file(b"one")));
+        assert_eq!(index.documents(path).as_deref(), Some(b"words" as &[u8]));
+        assert_eq!(index.directories()[path], Path::new("/w"));
+        index.remember(path, &file(b"two"), b"more");
+        assert_eq!(index.file(path).unwrap().facts, b"two");
+        index.forget(&|_| false);
+        assert_eq!((index.file(path), index.documents(path)), (None, None));
+    }
+
+    #[test]
+    fn a_broken_index_is_empty() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(MEMORY_INDEX_FILE), "not a database, but long enough to look like one").unwrap();
+        for index in [MemoryIndex::none(), MemoryIndex::open(directory.path())] {
+            index.remember(Path::new("/s"), &file(b""), b"");
+            assert_eq!(index.file(Path::new("/s")), None);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The memories that sessions received.
+
+use super::database::{Store, StoreError, damaged};
+use rusqlite::params;
+
+impl Store {
+    /// Records that a session received memories of a tree. `time` is in milliseconds since 1970, UTC.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written.
+    pub fn record_memory_reads(&self, tree: &str, session: &str, memories: &[u32], time: i64) -> Result<(), StoreError> {
+        if memories.is_empty() {
+            return Ok(());
+        }
+        let transaction = self.writing()?;
+        for memory in memories {
+            let values = params![tree, memory, session, time];
+            transaction.prepare_cached("INSERT OR REPLACE INTO memory_reads VALUES (?1, ?2, ?3, ?4)")?.execute(values)?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Returns the memories of a tree that sessions received, each with the last time, in milliseconds since 1970, UTC.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn memory_reads(&self, tree: &str) -> Result<Vec<(u32, i64)>, StoreError> {
+        let sql = "SELECT memory, MAX(time) FROM memory_reads WHERE tree = ?1 GROUP BY memory";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let rows = select.query_map([tree], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect::<Result<_, _>>().map_err(damaged)
+    }
+
+    /// Returns the memories of a tree that a session received.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn memories_read_by(&self, tree: &str, session: &str) -> Result<Vec<u32>, StoreError> {
+        let mut select = self.connection.prepare_cached("SELECT memory FROM memory_reads WHERE tree = ?1 AND session = ?2")?;
+        let rows = select.query_map([tree, session], |row| row.get(0))?;
+        rows.collect::<Result<_, _>>().map_err(damaged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_of_a_tree_are_kept_by_session() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        store.record_memory_reads("/a", "one", &[1, 2], 10).unwrap();
+        store.record_memory_reads("/a", "two", &[2], 20).unwrap();
+        store.record_memory_reads("/b", "one", &[3], 30).unwrap();
+        assert_eq!(store.memory_reads("/a").unwrap(), [(1, 10), (2, 20)]);
+        assert_eq!(store.memories_read_by("/a", "one").unwrap(), [1, 2]);
+        assert!(store.memories_read_by("/a", "three").unwrap().is_empty());
+    }
+}

@@ -1,0 +1,377 @@
+//! Memories: the screens of all commands, bad input, several processes, and what stays after a kill.
+
+use crate::sandbox::{Sandbox, repository, wait_for};
+use expect_test::expect_file;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// A session in which the user corrects the agent.
+const SESSION: &str = concat!(
+    r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","cwd":"/home/dev/shop","version":"2.1.330","timestamp":"2026-11-20T21:00:00.000Z","message":{"role":"user","content":"no, use pnpm here, not npm"}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"S","cwd":"/home/dev/shop","version":"2.1.330","timestamp":"2026-11-20T21:00:05.000Z","message":{"id":"m1","type":"message","role":"assistant","model":"claude-opus-4-5-20251101","content":[{"type":"text","text":"I use pnpm."}],"stop_reason":"end_turn","usage":{"input_tokens":12,"output_tokens":7}}}"#,
+    "\n",
+);
+
+const ID: &str = "6666abcd-0000-4000-8000-000000000001";
+
+/// A file as learning writes it, with an entry of a person.
+const PREFS: &str = "# User preferences
+
+- Use `pnpm`, not `npm`.
+  <!-- memory-4 active · correction · 2026-11-02 to 2026-11-20 · 3 sightings in 2 sessions · 6666abcd#1 6666abcd#77 7777abcd#4 · helpful 2 harmful 1 · key 00000000000000aa -->
+- Ask before a release.
+  <!-- memory-5 pending · preference · 2026-11-20 · 1 sighting in 1 session · 6666abcd#1 · key 00000000000000bb -->
+- Don't use `pnpm` for the docs.
+  <!-- memory-6 active · correction · 2026-11-20 · 1 sighting in 1 session · 6666abcd#1 · against memory-4 · key 00000000000000cc -->
+- Written by a person,
+  in two lines.
+
+## Archived
+
+- Use `yarn`.
+  <!-- memory-2 superseded · correction · 2026-10-01 · 1 sighting in 1 session · by memory-4 · key 00000000000000dd -->
+";
+
+/// A project with memories in it, and with the session that they were learned from.
+pub fn learned() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(".aperture/memory/factual/user-prefs.md", PREFS);
+    sandbox.session(ID, SESSION, 0);
+    sandbox
+}
+
+fn prefs(sandbox: &Sandbox) -> PathBuf {
+    sandbox.project.join(".aperture/memory/factual/user-prefs.md")
+}
+
+/// Returns the output of each command, with placeholders for what differs by directory.
+fn screens(sandbox: &Sandbox, lines: &[&[&str]]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&format!("$ aperture memory {}\n{}\n", line.join(" "), sandbox.run(&[&["memory"], *line].concat()).all()));
+    }
+    without_hash(&text)
+}
+
+fn without_hash(text: &str) -> String {
+    const NAME: &str = "memory/projects/project-";
+    let mut parts = text.split(NAME);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| format!("{text}{NAME}HASH{}", &part[8..]))
+}
+
+fn snapshot(name: &str, text: &str) {
+    expect_file![repository().join("tests/it/snapshots").join(format!("memory-{name}.txt"))].assert_eq(text);
+}
+
+/// All files below a directory, but not those of the store.
+fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = Vec::new();
+    crate::window::files(directory, &mut found);
+    let is_store = |path: &PathBuf| ["store.db", "cache"].iter().any(|part| path.to_string_lossy().contains(part));
+    found.into_iter().filter(|path| !is_store(path)).map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn a_new_tree() {
+    let sandbox = Sandbox::new();
+    let lines: &[&[&str]] = &[
+        &[],
+        &["list"],
+        &["log"],
+        &["review"],
+        &["add", "Use `pnpm`, not `npm`.", "--kind", "preference", "--dry-run"],
+        &["add", "Use `pnpm`, not `npm`.", "--kind", "preference"],
+        &["add", "use pnpm not npm"],
+        &["add", "`mise run lint` needs the network", "--file", "gotchas"],
+        &["add", "Run `mise run fmt`, then tag and push.", "--file", "release-workflow"],
+        &["add", "Answer in English.", "--user", "--kind", "preference"],
+        &[],
+        &["list"],
+        &["list", "--kind", "preference"],
+        &["list", "--file", "gotchas"],
+        &["show", "1", "user-1", "release-workflow"],
+        &["search", "what about pnpm"],
+        &["search", "nothing"],
+        &["edit", "1", "Use `pnpm` 9, not `npm`."],
+        &["edit", "memory-2", "--file", "shortcuts"],
+        &["forget", "memory-2", "user-1", "--dry-run"],
+        &["forget", "2", "user-1"],
+        &["log"],
+        &["diff", "5"],
+        &["undo", "--dry-run"],
+        &["undo"],
+        &["undo", "--user"],
+        &["undo", "1"],
+        &["log", "-n", "3"],
+        &["stats"],
+        &["export"],
+        &["init"],
+        &["init", "--in-project", "--dry-run"],
+        &["init", "--in-project"],
+        &["init", "--in-project"],
+        &[],
+        &["forget", "--all"],
+        &["list"],
+    ];
+    snapshot("new", &screens(&sandbox, lines));
+}
+
+#[test]
+fn a_learned_tree() {
+    let sandbox = learned();
+    let lines: &[&[&str]] = &[
+        &[],
+        &["list", "--all"],
+        &["list", "--state", "pending"],
+        &["show", "user-prefs"],
+        &["why", "4"],
+        &["why", "#2"],
+        &["review"],
+        &["review", "--accept", "6", "--dry-run"],
+        &["review", "--accept", "6", "--accept", "5"],
+        &["review", "--reject", "memory-6"],
+        &["review", "--merge", "5", "6"],
+        &["review"],
+        &["show", "5"],
+        &["stats"],
+        &["list", "--json-lines"],
+    ];
+    let text = screens(&sandbox, lines);
+    snapshot("learned", &text);
+    assert!(fs::read_to_string(prefs(&sandbox)).unwrap().contains("- Written by a person,\n  in two lines.\n"));
+}
+
+#[test]
+fn mistakes_have_an_answer() {
+    let sandbox = learned();
+    let key = format!("ghp_{}", "q7Rz2mWk9TxB4lNvC8dF".repeat(2));
+    let token = format!("the token is {key}");
+    let lines: &[&[&str]] = &[
+        &["show", "99"],
+        &["show", "gotcha"],
+        &["show", "gotchas"],
+        &["why", "user-9"],
+        &["why", "x"],
+        &["edit", "0", "x"],
+        &["forget"],
+        &["forget", "4", "99"],
+        &["list", "--state", "activ"],
+        &["list", "--kind", "wish"],
+        &["add", " "],
+        &["add", "the password is hunter2x7yz"],
+        &["edit", "4", "password: hunter2x7yz"],
+        &["undo"],
+        &["undo", "7"],
+        &["diff"],
+        &["review", "--merge", "4", "4"],
+        &["review", "--accept", "4", "--reject", "5"],
+        &["export", "--output", "missing/file.md", "--format", "x"],
+        &["edit", "4", "--dry-run"],
+        &["edit", "4"],
+        &["--project", "nowhere"],
+        &["serach", "x"],
+    ];
+    snapshot("mistakes", &screens(&sandbox, lines));
+    let refused = sandbox.run(&["memory", "add", &token]);
+    assert_eq!(refused.code, 1);
+    let all = format!("{:?}", files(&sandbox.home)) + &format!("{:?}", files(&sandbox.project)) + &refused.all();
+    assert!(!all.contains(&key) && !all.contains("hunter2x7yz"));
+    assert_eq!(fs::read_to_string(prefs(&sandbox)).unwrap(), PREFS, "nothing was written");
+}
+
+#[test]
+fn bad_files_are_read_leniently_and_not_written() {
+    let sandbox = learned();
+    let conflict = format!("{PREFS}<<<<<<< HEAD\n- ours\n=======\n- theirs\n>>>>>>> other\n");
+    let long = format!("{PREFS}{}", "- more\n".repeat(1_500_000));
+    let mut text = String::new();
+    let cases: [(&str, &[u8]); 4] = [
+        ("a merge conflict", conflict.as_bytes()),
+        ("10 MB", long.as_bytes()),
+        ("binary", &[0, 159, 146, 150]),
+        ("invalid metadata", b"- a\n  <!-- memory-4 sleeping -->\n"),
+    ];
+    for (name, bytes) in cases {
+        fs::write(prefs(&sandbox), bytes).unwrap();
+        text.push_str(&format!("# {name}\n"));
+        text.push_str(&screens(
+            &sandbox,
+            &[&["list"], &["add", "new", "--file", "user-prefs"], &["add", name, "--file", "gotchas"]],
+        ));
+        if name != "invalid metadata" {
+            assert_eq!(fs::read(prefs(&sandbox)).unwrap(), bytes, "{name}");
+        }
+    }
+    assert!(fs::read_to_string(prefs(&sandbox)).unwrap().starts_with("- a\n  <!-- memory-4 sleeping -->\n"));
+    snapshot("bad", &text);
+    // Windows line ends stay.
+    let windows = PREFS.replace('\n', "\r\n");
+    fs::write(prefs(&sandbox), &windows).unwrap();
+    sandbox.text(&["memory", "add", "new", "--file", "user-prefs"]);
+    let changed = fs::read_to_string(prefs(&sandbox)).unwrap();
+    assert!(changed.len() > windows.len() && !changed.replace("\r\n", "").contains('\n'));
+    for line in windows.lines() {
+        assert!(changed.contains(&format!("{line}\r\n")));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_tree_is_readable_and_gives_a_clear_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = learned();
+    let folder = prefs(&sandbox).parent().unwrap().to_owned();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).unwrap();
+    if fs::write(folder.join("probe"), "").is_ok() {
+        // The superuser may write everywhere.
+        fs::remove_file(folder.join("probe")).unwrap();
+    } else {
+        let outcome = sandbox.run(&["memory", "edit", "4", "x"]);
+        assert_eq!(outcome.code, 1);
+        assert!(
+            outcome.stderr.starts_with("error: cannot write PROJECT/.aperture/memory/factual/user-prefs.md\nbecause: "),
+            "{}",
+            outcome.stderr
+        );
+        assert!(sandbox.text(&["memory", "list"]).contains("memory-4"));
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(fs::read_to_string(prefs(&sandbox)).unwrap(), PREFS);
+}
+
+#[test]
+fn dry_runs_write_nothing() {
+    let sandbox = learned();
+    sandbox.text(&["memory", "add", "first"]);
+    let before = (files(&sandbox.home), files(&sandbox.project));
+    for line in [
+        &["add", "second"][..],
+        &["edit", "4", "x"],
+        &["forget", "4"],
+        &["forget", "--all"],
+        &["review", "--accept", "5"],
+        &["review", "--reject", "5"],
+        &["review", "--merge", "4", "5"],
+        &["undo"],
+        &["init", "--in-project"],
+        &["export", "--output", "X.md"],
+    ] {
+        sandbox.text(&[&["memory"], line, &["--dry-run"]].concat());
+        assert_eq!((files(&sandbox.home), files(&sandbox.project)), before, "{line:?}");
+    }
+}
+
+#[test]
+fn a_deleted_entry_is_noted_and_an_edited_one_is_the_persons() {
+    let sandbox = learned();
+    sandbox.text(&["memory", "add", "first", "--file", "user-prefs"]);
+    let text = fs::read_to_string(prefs(&sandbox)).unwrap();
+    let start = text.find("- Ask before").unwrap();
+    let end = text.find("- Don't").unwrap();
+    fs::write(prefs(&sandbox), format!("{}{}", &text[..start], &text[end..])).unwrap();
+    sandbox.text(&["memory", "add", "second"]);
+    let forgotten = fs::read_to_string(sandbox.project.join(".aperture/memory/forgotten.md")).unwrap();
+    assert!(forgotten.ends_with("- 00000000000000bb 2026-11-22\n"), "{forgotten}");
+}
+
+#[test]
+fn an_export_replaces_its_section_only() {
+    let sandbox = learned();
+    for (name, mine) in [("CLAUDE.md", "# Mine\n\ntext\n"), ("other.md", "# Mine\r\n\r\nno end")] {
+        let path = sandbox.write(name, mine);
+        assert_eq!(sandbox.text(&["memory", "export", "--output", name]), format!("3 memories written: PROJECT/{name}\n"));
+        assert_eq!(sandbox.text(&["memory", "export", "--output", name]), format!("3 memories already there: PROJECT/{name}\n"));
+        let first = fs::read_to_string(&path).unwrap();
+        assert!(first.starts_with(mine) && !first.contains("memory-4") && first.contains("- Use `pnpm`, not `npm`."));
+        fs::write(&path, format!("{first}after\n")).unwrap();
+        sandbox.text(&["memory", "add", name]);
+        sandbox.text(&["memory", "export", "--output", name]);
+        let second = fs::read_to_string(&path).unwrap();
+        assert!(second.starts_with(mine) && second.ends_with("after\n") && second.contains(&format!("- {name}")));
+        sandbox.text(&["memory", "undo"]);
+        sandbox.text(&["memory", "export", "--output", name]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{first}after\n"));
+        fs::write(&path, first.replace("aperture memory: end", "x")).unwrap();
+        assert!(sandbox.run(&["memory", "export", "--output", name]).stderr.contains("do not match"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_entry_is_edited_in_the_editor() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = learned();
+    let editor = sandbox.write("editor", "#!/bin/sh\n[ -n \"$FAIL\" ] && exit 3\nprintf 'Use `pnpm` 9.\\nAlways.\\n' > \"$1\"\n");
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).unwrap();
+    let edit = |fail: &str| {
+        let mut command = sandbox.command(&["memory", "edit", "4"]);
+        command.env("EDITOR", &editor).env("FAIL", fail).env("PATH", "/usr/bin:/bin").output().unwrap()
+    };
+    assert!(String::from_utf8_lossy(&edit("1").stderr).contains("failed; nothing was changed"));
+    assert_eq!(fs::read_to_string(prefs(&sandbox)).unwrap(), PREFS);
+    let output = edit("");
+    assert!(output.status.success(), "{output:?}");
+    let expected = PREFS.replace("- Use `pnpm`, not `npm`.", "- Use `pnpm` 9.\n  Always.");
+    assert_eq!(fs::read_to_string(prefs(&sandbox)).unwrap(), expected);
+    assert_eq!(files(&sandbox.home.join(".aperture/edit")).len(), 0);
+}
+
+#[test]
+fn a_folder_of_sessions_names_its_project() {
+    let sandbox = Sandbox::new();
+    let row = SESSION.replace("/home/dev/shop", &sandbox.project.to_string_lossy());
+    let path = sandbox.session(ID, row, 0);
+    let folder = path.parent().unwrap().to_str().unwrap().to_owned();
+    sandbox.text(&["memory", "add", "first"]);
+    assert!(sandbox.text(&["memory", "list", "--project", &folder]).contains("first"));
+    fs::create_dir_all(sandbox.project.join("src/deep")).unwrap();
+    fs::create_dir_all(sandbox.project.join(".git")).unwrap();
+    assert!(sandbox.text(&["memory", "list", "--project", "src/deep"]).contains("first"));
+    // A copy of sessions is a project of its own.
+    let copy = sandbox.write("copies/1.jsonl", SESSION);
+    let copies = copy.parent().unwrap().to_str().unwrap();
+    assert!(!sandbox.text(&["memory", "list", "--project", copies]).contains("first"));
+    assert!(sandbox.run(&["memory", "init", "--in-project", "--project", copies]).stderr.contains("not a project"));
+}
+
+#[test]
+fn processes_at_once_lose_nothing() {
+    let sandbox = learned();
+    let texts: Vec<String> = (0..6).map(|number| format!("statement number {number}")).collect();
+    let children: Vec<_> =
+        texts.iter().map(|text| sandbox.command(&["memory", "add", text]).stdout(Stdio::null()).spawn().unwrap()).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let list = sandbox.text(&["memory", "list"]);
+    assert!(texts.iter().all(|text| list.contains(text)), "{list}");
+    let log = sandbox.json(&["memory", "log"], "aperture.memory-log/1");
+    assert_eq!(log["operations"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn a_killed_process_leaves_the_tree_before_or_after() {
+    let sandbox = learned();
+    sandbox.text(&["memory", "add", "first"]);
+    let count = |line: &[&str], schema: &str, key: &str| sandbox.json(line, schema)[key].as_array().unwrap().len();
+    let mut killed = 0;
+    for round in 0..16u64 {
+        let text = format!("statement number {round}");
+        let mut child = sandbox.command(&["memory", "add", &text]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(round * 2));
+        let _ = child.kill();
+        killed += usize::from(!wait_for("the end of the process", || child.try_wait().unwrap()).success());
+        let entries = count(&["memory", "list", "--file", "project-context"], "aperture.memories/1", "memories");
+        let operations = count(&["memory", "log", "-n", "99"], "aperture.memory-log/1", "operations");
+        assert_eq!(entries, operations, "round {round}");
+    }
+    assert!(killed > 0);
+    let hidden = files(&sandbox.project).into_keys().filter(|path| path.to_string_lossy().ends_with(".aperture"));
+    assert_eq!(hidden.count(), 0, "temporary files are deleted");
+    sandbox.text(&["memory", "add", "last"]);
+}
