@@ -171,6 +171,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test writes a broken file")]
     fn a_broken_index_is_empty() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(MEMORY_INDEX_FILE), "not a database, but long enough to look like one").unwrap();

@@ -223,7 +223,7 @@ impl<'a> Composer<'a> {
         let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();
         let order =
             |memory: &Memory| (memory.state == MemoryState::Active, memory.sessions.min(9), memory.sightings, memory.last_seen);
-        found.sort_by(|one, other| order(other).cmp(&order(one)));
+        found.sort_by_key(|memory| std::cmp::Reverse(order(memory)));
         found
     }
 

@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_wrapper_can_fail_itself() {
         let check = |command: &str, line: &str, expected: Option<&str>| {
-            assert_eq!(wrapper(&simple_commands(command)[0], line), expected, "{command}")
+            assert_eq!(wrapper(&simple_commands(command)[0], line), expected, "{command}");
         };
         check("sudo -n cat x", "sudo: a password is required", Some("sudo"));
         check("sudo cat x", "cat: x: denied", None);

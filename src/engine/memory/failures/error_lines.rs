@@ -503,7 +503,7 @@ mod tests {
     #[test]
     fn the_line_of_the_program_is_the_error() {
         let check = |text: &str, programs: &[&str], line: &str, subject: Subject| {
-            assert_eq!(error(text, programs), (line.to_owned(), subject), "{text}")
+            assert_eq!(error(text, programs), (line.to_owned(), subject), "{text}");
         };
         check(
             "warning: cannot read x\nfatal: not a git repository: y",
