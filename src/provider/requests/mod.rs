@@ -11,6 +11,7 @@ mod body;
 mod calls;
 mod chat;
 mod dialect;
+mod directory;
 mod document;
 mod edited;
 mod head;
