@@ -76,6 +76,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Check
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Delete unreferenced originals (dry run unless --yes)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session to one file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Read the originals and the log of a session from such a file'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "memory" -d 'Show and change what was learned in sessions, for later ones'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "run" -d 'Run a client behind the proxy'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "proxy" -d 'Serve as a proxy between clients and their API'
@@ -786,6 +787,238 @@ complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "list" -d 'List entries'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "show" -d 'Show entries or a file, with the metadata'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "search" -d 'Search the entries'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "add" -d 'Add an entry'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "edit" -d 'Replace the text of an entry; without TEXT in the editor'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "forget" -d 'Delete entries; they are not learned again'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "why" -d 'Print the evidence of an entry: quotes of its sessions'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "review" -d 'List pending entries and contradictions, or decide about them'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "stats" -d 'Count entries, sightings and tokens'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "export" -d 'Write the active entries as a section of an instruction file, or print it'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "init" -d 'Create the tree of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "log" -d 'List the operations'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "diff" -d 'Show the changes of files by an operation'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "undo" -d 'Undo an operation'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l state -d 'Only entries in this state [default: pending and active]' -r -f -a "pending\t''
+active\t''
+superseded\t''
+archived\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l kind -d 'Only entries of this kind' -r -f -a "correction\t''
+preference\t''
+fact\t''
+resolution\t''
+environment\t''
+discovery\t''
+procedure\t''
+context\t''
+entity\t''
+capability\t''
+mistake\t''
+performance\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l file -d 'Only entries of this file, such as gotchas' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l all -d 'Also list superseded and archived entries'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l json-lines -d 'Print one JSON object per line'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l all -d 'Also search superseded and archived entries'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l file -d 'The file, such as gotchas or release-workflow [default: by kind]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l kind -d 'Kind [default: by file, else fact]' -r -f -a "correction\t''
+preference\t''
+fact\t''
+resolution\t''
+environment\t''
+discovery\t''
+procedure\t''
+context\t''
+entity\t''
+capability\t''
+mistake\t''
+performance\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l user -d 'Into the tree of the user, for all projects'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l file -d 'Move it to another file' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from edit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l all -d 'All entries of the project; with --user, of the user'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l user -d 'With --all: the tree of the user'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l accept -d 'Make an entry active; an entry that it contradicts is superseded' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l reject -d 'Archive an entry for good; an entry that it superseded is active again' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l merge -d 'Merge the second entry into the first' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from stats" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from stats" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from stats" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from stats" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from stats" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from stats" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from stats" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from stats" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from stats" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l format -d 'The client whose instruction file it is for' -r -f -a "agents-md\t''
+claude-md\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -s o -l output -d 'The file; only the section of aperture in it is replaced' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l dry-run -d 'Print the section and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l in-project -d 'In the project, for version control, instead of the data of aperture'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -s n -l limit -d 'Number of operations' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from diff" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from diff" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from diff" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from diff" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from diff" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from diff" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from diff" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from diff" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l user -d 'The newest of the user\'s tree'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -331,7 +331,10 @@ fn model_commands(coverage: &mut Coverage) {
 fn memories(coverage: &mut Coverage) {
     let sandbox = crate::memory::learned();
     fs::write(sandbox.project.join(".aperture/memory/forgotten.md"), [0xff]).unwrap();
-    coverage.run(&sandbox, &["memory", "memory list --all", "memory why 4", "memory review", "memory review --accept 5"]);
+    coverage.run(
+        &sandbox,
+        &["memory", "memory list --all", "memory why 4", "memory review", "memory review --accept 5", "memory log"],
+    );
 }
 
 /// Verifies and deletes data of a session that another program changed.

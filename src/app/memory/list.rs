@@ -7,7 +7,9 @@ use crate::commands::memory::ListArguments;
 use crate::engine::memory::markdown::parse_name;
 use crate::model::{Memory, MemoryFile, MemoryKind, MemoryState};
 use crate::output::MemoryListReport;
+use crate::workspace::{find_all, find_in_folder};
 use anyhow::anyhow;
+use std::collections::BTreeSet;
 
 /// Lists entries.
 pub fn run(memories: &Memories<'_>, arguments: &ListArguments) -> Result<(), CommandError> {
@@ -22,6 +24,7 @@ pub fn run(memories: &Memories<'_>, arguments: &ListArguments) -> Result<(), Com
     let mut report = MemoryListReport { is_lines: arguments.json_lines, ..all(memories)? };
     report.memories.retain(is_wanted);
     if arguments.json_lines || memories.env.json {
+        expand(memories, &mut report.memories);
         name_rows(memories, &mut report.memories);
     }
     memories.env.print(&report)
@@ -34,6 +37,23 @@ fn name_rows(memories: &Memories<'_>, list: &mut [Memory]) {
         let sightings = learning.sightings(memory.key);
         if !sightings.is_empty() {
             memory.evidence = sightings.to_vec();
+        }
+    }
+}
+
+/// Replaces the prefixes in the evidence by the ids of the sessions, for a program; those of sessions that no longer exist stay.
+fn expand(memories: &Memories<'_>, listed: &mut [Memory]) {
+    let disk = memories.env.disk;
+    let found = match &memories.project.sessions {
+        Some(folder) => find_in_folder(disk, folder, usize::MAX),
+        None => find_all(disk, &memories.env.places, &mut |_, _| {}),
+    };
+    let ids: BTreeSet<String> = found.into_iter().map(|(found, _)| found.location.id).collect();
+    for sighting in listed.iter_mut().flat_map(|memory| &mut memory.evidence) {
+        let prefix = sighting.session.clone();
+        let mut matches = ids.range(prefix.clone()..).take_while(|id| id.starts_with(&prefix));
+        if let (Some(id), None) = (matches.next(), matches.next()) {
+            sighting.session.clone_from(id);
         }
     }
 }

@@ -56,7 +56,7 @@ fn quote(workspace: &Workspace<'_>, sighting: &Sighting, memory: &Memory) -> Mem
     let content = workspace.contents(&[block.number]).ok().and_then(|mut contents| contents.pop());
     let quote = content.map(|content| excerpt(&content.readable, &memory.text));
     let reason = quote.is_none().then(|| "the content of the block cannot be read".to_owned());
-    let label = label(block).to_string();
+    let label = label(block);
     let is_quote = label.starts_with('"');
     let label = Some(if is_quote { block.role.name().to_owned() } else { label });
     MemoryEvidence { session: id.clone(), block: sighting.block, time: block.timestamp, label, quote, missing: reason }

@@ -1,6 +1,7 @@
 //! Composes the part of memory that a session needs, within a budget: the user's words first, then what failed, how work is done here,
 //! and where.
 
+use super::induce::procedure_texts;
 use super::intent::Intent;
 use super::layout::{Folder, folders};
 use super::project::{ProjectWork, Ranked};
@@ -303,9 +304,15 @@ impl<'a> Composer<'a> {
     }
 
     fn procedures(&mut self, room: usize) -> Vec<String> {
-        let found = self.of_kinds(&[MemoryKind::Procedure]).into_iter();
+        let mut found = self.of_kinds(&[MemoryKind::Procedure]);
+        // What a person wrote comes first, then what adds most to the lines above it.
+        let order = procedure_texts(self.input.work);
+        found.sort_by_cached_key(|memory| {
+            let place = order.iter().position(|text| *text == memory.text).unwrap_or(order.len());
+            (!memory.is_edited && !memory.is_by_hand(), place)
+        });
         // The arrows mark the commands already.
-        let lines = found.map(|memory| (memory, line(memory).replace('`', ""))).collect();
+        let lines = found.into_iter().map(|memory| (memory, line(memory).replace('`', ""))).collect();
         let lines = self.fit(lines, room);
         for text in &lines {
             self.told.extend(steps(text));

@@ -8,6 +8,7 @@ use super::procedures::{Procedure, procedures};
 use super::project::{ProjectWork, Ranked};
 use super::statements::{Statement, topic_key as statement_key};
 use super::tools::{self, CallCounts};
+use super::topic::CONTEXT;
 use crate::model::{Candidate, Conventions, MemoryFile, MemoryKind, Sighting};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -135,7 +136,7 @@ fn from_statements(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
 fn from_statement(session: &str, statement: &Statement) -> Candidate {
     let (block, row, time) = (statement.block, statement.row.clone(), statement.time);
     let text = match &statement.context {
-        Some(context) => format!("{}\n(after `{}`)", statement.text, context.replace('`', "")),
+        Some(context) => format!("{}\n{CONTEXT}`{}`)", statement.text, context.replace('`', "")),
         None => statement.text.clone(),
     };
     Candidate {
@@ -163,6 +164,16 @@ pub fn from_work(work: &ProjectWork<'_>) -> Vec<Candidate> {
     found
 }
 
+/// Returns the procedures of a project as the texts of their memories, the most worth first.
+pub fn procedure_texts(work: &ProjectWork<'_>) -> Vec<String> {
+    procedures(&work.command_sequences()).iter().map(text_of).collect()
+}
+
+/// Returns a procedure as the text of a memory.
+fn text_of(procedure: &Procedure<'_>) -> String {
+    procedure.steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" → ")
+}
+
 /// Returns a candidate for each procedure, in the file of its task.
 fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<Candidate> {
     let sequences = work.command_sequences();
@@ -176,7 +187,7 @@ fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<
             key: topic_key("procedure", &format!("{task} {variant}")),
             file: MemoryFile::workflow(task),
             kind: MemoryKind::Procedure,
-            text: procedure.steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" → "),
+            text: text_of(&procedure),
             is_strong: true,
             sightings: newest(commands.iter().filter(of_steps)),
         }

@@ -721,7 +721,7 @@ mod tests {
             "{entry}<<<<<<< HEAD\n- ours\n  <!-- memory-40 active · fact -->\n=======\n- theirs\n>>>>>>> other\n- b\n<<<<<<< HEAD\n- open"
         );
         let document = parse(&text);
-        assert_eq!((document.print(), document.conflicts, document.highest_id()), (text.clone(), 2, 40));
+        assert_eq!((document.print(), document.conflicts, document.highest_id()), (text, 2, 40));
         assert_eq!(document.memories().map(|memory| memory.id).collect::<Vec<_>>(), [12, 0]);
     }
 

@@ -175,6 +175,7 @@ impl Merge<'_> {
                     Relation::Same => {
                         if let Some(text) = carried_over(&old.text, &memory.text).filter(|_| !old.is_edited) {
                             memory.text = text;
+                            absorb(&mut memory, old);
                             superseded.push(place);
                         }
                     }
@@ -298,6 +299,22 @@ pub fn new_memory(candidate: &Candidate) -> Memory {
     memory
 }
 
+/// Adds the sightings of an entry with the same statement in other words.
+fn absorb(memory: &mut Memory, old: &Memory) {
+    let mut evidence = old.evidence.clone();
+    evidence.extend(memory.evidence.iter().filter(|sighting| !old.evidence.contains(sighting)).cloned());
+    let sessions: BTreeSet<&String> = evidence.iter().map(|sighting| &sighting.session).collect();
+    memory.sessions = memory.sessions.max(old.sessions).max(sessions.len() as u32);
+    memory.sightings += old.sightings;
+    memory.first_seen = memory.first_seen.min(old.first_seen);
+    (memory.helpful, memory.harmful) = (memory.helpful + old.helpful, memory.harmful + old.harmful);
+    evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
+    memory.evidence = evidence;
+    if old.state == MemoryState::Active || memory.sessions >= ACTIVE_SESSIONS {
+        memory.state = MemoryState::Active;
+    }
+}
+
 /// Counts the sightings of a candidate. The candidate usually has all of them again, but those of deleted sessions are missing.
 fn count(memory: &mut Memory, candidate: &Candidate) {
     let sessions = |sightings: &mut dyn Iterator<Item = &Sighting>| {
@@ -386,7 +403,7 @@ mod tests {
         let edited = Memory { text: "Use `pnpm` 9.".to_owned(), is_edited: true, ..one[0].clone() };
         let other =
             Candidate { text: "Use `pnpm` please.".to_owned(), ..candidate("Use `pnpm`.", true, &[("s1", 10), ("s2", 20)]) };
-        let (after, changes) = run(&[edited.clone()], &[other], 21);
+        let (after, changes) = run(std::slice::from_ref(&edited), &[other], 21);
         assert_eq!((changes, &*after[0].text, after[0].sightings), (vec![(Confirmed, 1)], "Use `pnpm` 9.", 2));
         let archived = Memory { state: MemoryState::Archived, ..edited };
         let (after, _) = run(&[archived], &[candidate("Use `pnpm`.", true, &[("s3", 30)])], 31);
@@ -404,6 +421,19 @@ mod tests {
         assert_eq!((memories[0].state, memories[0].superseded_by), (MemoryState::Superseded, Some(2)));
         assert_eq!(memories[1].text, "Deploy the app with `make ship` on Monday mornings only. (earlier: `web`)");
         assert_eq!(run(&memories, &[new, old], 22).1, []);
+    }
+
+    #[test]
+    fn the_same_statement_in_other_words_is_a_second_sighting() {
+        let (one, two) = (
+            candidate("Write commit messages in English.", false, &[("s1", 10)]),
+            candidate("Commit messages are written in English please.", false, &[("s2", 20)]),
+        );
+        let (memories, _) = run(&[], &[one.clone(), two.clone()], 21);
+        let new = &memories[1];
+        assert_eq!((new.state, new.sightings, new.sessions, new.first_seen), (MemoryState::Active, 2, 2, 10 * DAY));
+        assert_eq!((memories[0].state, new.evidence.len()), (MemoryState::Superseded, 2));
+        assert_eq!(run(&memories, &[one, two], 22).1, []);
     }
 
     #[test]
@@ -430,8 +460,8 @@ mod tests {
     #[test]
     fn entries_decay_while_the_project_is_in_use() {
         let old = candidate("use tabs", true, &[("s1", 10)]);
-        let (memories, _) = run(&[], &[old.clone()], 11);
-        assert_eq!(run(&memories, &[old.clone()], 5000).1, [], "the project rests");
+        let (memories, _) = run(&[], std::slice::from_ref(&old), 11);
+        assert_eq!(run(&memories, std::slice::from_ref(&old), 5000).1, [], "the project rests");
         let new = candidate("write short commit messages", true, &[("s2", 200)]);
         let (memories, changes) = run(&memories, &[old.clone(), new.clone()], 201);
         assert_eq!(changes, [(Archived, 1), (Added, 2)]);

@@ -30,3 +30,4 @@ pub use markdown::{Document, DocumentError};
 pub use merge::{Change, ChangeKind, MergeFacts, merge};
 pub use project::ProjectWork;
 pub use search::{Corpus, Documents, Hit, Query, Retrieval, Source, digests, search};
+pub use work::{NamedUse, UseKind};

@@ -126,15 +126,36 @@ impl Statement {
     }
 }
 
+/// A statement, prepared for comparisons.
+pub struct Topic {
+    tokens: Vec<Token>,
+    statement: Statement,
+}
+
+impl Topic {
+    /// Prepares a statement.
+    pub fn new(text: &str) -> Topic {
+        let tokens = tokens(split_context(text).0);
+        let statement = Statement::new(&tokens);
+        Topic { tokens, statement }
+    }
+}
+
 /// Returns the relation of a newer statement to an older one.
 pub fn relation(old: &str, new: &str) -> Relation {
-    let (old_tokens, new_tokens) = (tokens(old), tokens(new));
-    let (old, new) = (Statement::new(&old_tokens), Statement::new(&new_tokens));
-    let (old_words, new_words) = (old.all(), new.all());
-    let common = old_words.intersection(&new_words).count();
-    if common == 0 {
+    relation_of(&Topic::new(old), &Topic::new(new))
+}
+
+/// As [`relation`], for prepared statements.
+pub fn relation_of(old: &Topic, new: &Topic) -> Relation {
+    let (old_tokens, new_tokens) = (&old.tokens, &new.tokens);
+    let (old, new) = (&old.statement, &new.statement);
+    let has = |word: &String| new.positive.contains(word) || new.negative.contains(word);
+    if !old.positive.iter().chain(&old.negative).any(has) {
         return Relation::Unrelated;
     }
+    let (old_words, new_words) = (old.all(), new.all());
+    let common = old_words.intersection(&new_words).count();
     let union = old_words.union(&new_words).count();
     let (share, contained) = (common as f64 / union as f64, common as f64 / old_words.len() as f64);
     let strong = |words: &BTreeSet<String>, others: &BTreeSet<String>| {
@@ -145,7 +166,7 @@ pub fn relation(old: &str, new: &str) -> Relation {
     if opposed > agreed || (opposed > 0 && opposed == agreed && share >= SAME) {
         return Relation::Opposite { is_clear: share >= SAME };
     }
-    if has_other_value(&old_tokens, &new_tokens) {
+    if has_other_value(old_tokens, new_tokens) {
         return Relation::Opposite { is_clear: true };
     }
     let is_same = old_words == new_words
@@ -189,8 +210,17 @@ pub fn carried_over_all(old: &str, new: &str) -> String {
     with_facts(new, &missing_facts(old, new))
 }
 
+/// The start of the last line of a correction: what the agent had done before. It is not part of the statement.
+pub const CONTEXT: &str = "(after ";
+
+/// Returns a statement and its last line with the context, if it has one.
+fn split_context(text: &str) -> (&str, &str) {
+    let context = text.rfind('\n').filter(|at| text[at + 1..].starts_with(CONTEXT));
+    text.split_at(context.unwrap_or(text.len()))
+}
+
 fn missing_facts(old: &str, new: &str) -> Vec<String> {
-    let (old_tokens, new_tokens) = (tokens(old), tokens(new));
+    let (old_tokens, new_tokens) = (tokens(split_context(old).0), tokens(split_context(new).0));
     let (was, is) = (Statement::new(&old_tokens), Statement::new(&new_tokens));
     let is_opposed = |plain: &String| {
         (was.positive.contains(plain) && is.negative.contains(plain))
@@ -209,7 +239,11 @@ fn missing_facts(old: &str, new: &str) -> Vec<String> {
 }
 
 fn with_facts(text: &str, facts: &[String]) -> String {
-    if facts.is_empty() { text.to_owned() } else { format!("{text} (earlier: {})", facts.join(", ")) }
+    if facts.is_empty() {
+        return text.to_owned();
+    }
+    let (statement, context) = split_context(text);
+    format!("{statement} (earlier: {}){context}", facts.join(", "))
 }
 
 /// Splits a text into words and spans of code.
