@@ -62,12 +62,12 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
     (
         600,
         &[
-            (Section::Failures, 22),
-            (Section::Procedures, 36),
+            (Section::Failures, 28),
+            (Section::Procedures, 30),
             (Section::Rules, 0),
             (Section::Agent, 0),
-            (Section::Commands, 4),
-            (Section::Files, 38),
+            (Section::Commands, 0),
+            (Section::Files, 42),
             (Section::Digests, 0),
         ],
     ),
@@ -75,24 +75,24 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
         2000,
         &[
             (Section::Failures, 13),
-            (Section::Procedures, 16),
-            (Section::Rules, 28),
+            (Section::Procedures, 15),
+            (Section::Rules, 30),
             (Section::Agent, 1),
-            (Section::Commands, 8),
-            (Section::Files, 34),
+            (Section::Commands, 9),
+            (Section::Files, 32),
             (Section::Digests, 0),
         ],
     ),
     (
         6000,
         &[
-            (Section::Failures, 11),
-            (Section::Procedures, 10),
-            (Section::Rules, 34),
-            (Section::Agent, 3),
-            (Section::Commands, 8),
-            (Section::Files, 30),
-            (Section::Digests, 4),
+            (Section::Failures, 8),
+            (Section::Procedures, 8),
+            (Section::Rules, 50),
+            (Section::Agent, 2),
+            (Section::Commands, 5),
+            (Section::Files, 27),
+            (Section::Digests, 0),
         ],
     ),
     (
@@ -231,6 +231,7 @@ struct Composer<'a> {
 impl<'a> Composer<'a> {
     /// Adds a section in at most `room` characters. Returns the characters that it takes.
     fn section(&mut self, section: Section, room: usize) -> usize {
+        let room = room.saturating_sub(heading(section).len() + 1);
         let lines = match section {
             Section::Rules => self.rules(room),
             Section::Failures => self.memories(room, &[MemoryKind::Resolution, MemoryKind::Environment, MemoryKind::Mistake]),
@@ -260,7 +261,8 @@ impl<'a> Composer<'a> {
             kinds.contains(&memory.kind) && !memory.state.is_retired() && !memory.is_unconfirmed() && !self.is_known(&memory.text)
         };
         let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();
-        let order = |memory: &Memory| (memory.state == MemoryState::Active, memory.sessions.min(9), memory.last_seen);
+        let order =
+            |memory: &Memory| (memory.state == MemoryState::Active, memory.sessions.min(9), memory.sightings, memory.last_seen);
         found.sort_by(|one, other| order(other).cmp(&order(one)));
         found
     }
@@ -277,7 +279,7 @@ impl<'a> Composer<'a> {
 
     /// Returns the first lines that have room, whole, and remembers their memories.
     fn fit(&mut self, lines: Vec<(&Memory, String)>, room: usize) -> Vec<String> {
-        let mut left = room.saturating_sub(LONGEST_HEADING);
+        let mut left = room;
         let mut kept = Vec::new();
         for (memory, line) in lines {
             let cost = line.chars().count() + 1;
@@ -296,7 +298,11 @@ impl<'a> Composer<'a> {
         let mut found = self.of_kinds(&kinds);
         let prompt = words(self.input.prompt);
         let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
-        let order = |memory: &Memory| (memory.state == MemoryState::Active, about(memory).min(4), memory.last_seen);
+        let newest = found.iter().map(|memory| memory.last_seen).max().unwrap_or_default();
+        let order = |memory: &Memory| {
+            let worth = statement_worth(memory, about(memory), newest);
+            (memory.state == MemoryState::Active, (worth * WORTH_STEPS) as i64)
+        };
         found.sort_by_cached_key(|memory| std::cmp::Reverse(order(memory)));
         // What the agent had done before is in the file.
         let lines = found.into_iter().map(|memory| (memory, line_of(memory, first_line(&memory.text)))).collect();
@@ -326,7 +332,8 @@ impl<'a> Composer<'a> {
         let is_known = |name: &str| self.input.known.iter().any(|text| text.contains(name));
         let wanted = commands.iter().map(|command| command.name);
         let wanted = wanted.filter(|name| !self.told.contains(*name) && !is_known(name));
-        let mut left = room.saturating_sub(heading(Section::Commands).len() + 3);
+        // The mark at the start of the line, and its line feed.
+        let mut left = room.saturating_sub(3);
         let mut names = Vec::new();
         for name in wanted {
             let cost = name.chars().count() + 2;
@@ -342,7 +349,7 @@ impl<'a> Composer<'a> {
         let files = self.input.work.files();
         let unnamed = files.iter().filter(|file| !self.is_named(file)).map(|file| (file.name, file.worth));
         // Each line has a mark and a line feed.
-        let folders = folders(unnamed, room.saturating_sub(heading(Section::Files).len() + 1));
+        let folders = folders(unnamed, room);
         folders.iter().map(Folder::line).map(|line| format!("- {line}")).collect()
     }
 
@@ -353,7 +360,6 @@ impl<'a> Composer<'a> {
     }
 
     fn digests(&self, room: usize) -> Vec<String> {
-        let room = room.saturating_sub(heading(Section::Digests).len() + 1);
         (self.input.digests)(&self.composition.text, room).lines().map(str::to_owned).collect()
     }
 }
@@ -361,12 +367,12 @@ impl<'a> Composer<'a> {
 /// Returns the heading of a section.
 fn heading(section: Section) -> &'static str {
     match section {
-        Section::Rules => "What the user said in earlier sessions:",
-        Section::Failures => "What failed here, and what works:",
-        Section::Procedures => "Usual order of commands here:",
-        Section::Commands => "Other commands used here:",
-        Section::Files => "Files used most, by folder:",
-        Section::Agent => "Limits of tools here:",
+        Section::Rules => "The user said:",
+        Section::Failures => "Failed here before, and what works:",
+        Section::Procedures => "Usual order of commands:",
+        Section::Commands => "Other commands:",
+        Section::Files => "Files by folder, most used first:",
+        Section::Agent => "Limits of tools:",
         Section::Digests => "From earlier sessions:",
     }
 }
@@ -391,8 +397,36 @@ fn steps(line: &str) -> impl Iterator<Item = String> + '_ {
     line.split(" → ").map(|step| step.split(" [").next().unwrap_or(step).to_owned())
 }
 
-/// Characters of the longest heading, with its line feed.
-const LONGEST_HEADING: usize = 40;
+/// The weight of a statement, compared with one of the next day: most outlive their day by far.
+const STATEMENT_DECAY: f64 = 0.99;
+/// The weight of a kind of statement, compared with the next weaker one: preferences outlive a task more often than corrections, and these
+/// more often than facts.
+const KIND_WEIGHT: f64 = 1.5;
+/// The weight of each word that a statement shares with the prompt, and the number of words that count.
+const SHARED_WORD: f64 = 0.3;
+const SHARED_WORDS: usize = 4;
+/// Characters of a statement below which a shorter one is not worth more.
+const SHORT_CHARACTERS: f64 = 40.0;
+/// Characters of a line beside the statement: its mark and its source.
+const SOURCE_CHARACTERS: usize = 8;
+/// Worths are compared in steps of this fraction, so that they are totally ordered.
+const WORTH_STEPS: f64 = 1e9;
+/// Milliseconds of a day.
+const DAY: f64 = 86_400_000.0;
+
+/// Returns the worth of a statement per character. `about` is the number of words that it shares with the prompt, `newest` the time of the
+/// newest statement.
+fn statement_worth(memory: &Memory, about: usize, newest: i64) -> f64 {
+    let kind = match memory.kind {
+        MemoryKind::Preference => KIND_WEIGHT * KIND_WEIGHT,
+        MemoryKind::Correction => KIND_WEIGHT,
+        _ => 1.0,
+    };
+    let age = (newest - memory.last_seen) as f64 / DAY;
+    let about = 1.0 + SHARED_WORD * about.min(SHARED_WORDS) as f64;
+    let characters = first_line(&memory.text).chars().count() + SOURCE_CHARACTERS;
+    kind * STATEMENT_DECAY.powf(age) * about / (characters as f64).max(SHORT_CHARACTERS)
+}
 
 /// Returns the content words of a text, as hashes.
 fn words(text: &str) -> FxHashSet<u32> {

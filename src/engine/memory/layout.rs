@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn check(files: &[&str], characters: usize, expected: &[&str]) {
-        let worth = |(at, path): (usize, &&'static str)| (*path, 100.0 - at as f64);
+        let worth = |(at, path): (usize, &&'static str)| (*path, 0.5f64.powi(at as i32));
         let files: Vec<&'static str> = files.iter().map(|path| &*path.to_string().leak()).collect();
         let found: Vec<String> = folders(files.iter().enumerate().map(worth), characters).iter().map(Folder::line).collect();
         assert_eq!(found, expected, "{files:?}");
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn only_as_many_as_there_is_room_for() {
-        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 16, &["a/: x.rs, y.rs"]);
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 17, &["a/: x.rs, y.rs"]);
         check(&["a/x.rs"], 3, &[]);
     }
 }

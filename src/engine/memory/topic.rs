@@ -11,6 +11,8 @@ const CONTAINED: f64 = 0.8;
 const COMMON_WORDS: usize = 3;
 /// The maximum number of facts that a newer statement takes over from an older one.
 const CARRIED: usize = 3;
+/// The share of the words of the shorter statement that must be opposed, as a divisor.
+const OPPOSED_SHARE: usize = 3;
 /// Content words that a negation applies to, at most.
 const NEGATED_WORDS: usize = 4;
 
@@ -163,7 +165,9 @@ pub fn relation_of(old: &Topic, new: &Topic) -> Relation {
     };
     let opposed = strong(&old.positive, &new.negative) + strong(&old.negative, &new.positive);
     let agreed = strong(&old.positive, &new.positive) + strong(&old.negative, &new.negative);
-    if opposed > agreed || (opposed > 0 && opposed == agreed && share >= SAME) {
+    // One word in a long sentence is not its topic.
+    let is_topic = opposed * OPPOSED_SHARE >= old_words.len().min(new_words.len());
+    if opposed > agreed && is_topic || (opposed > 0 && opposed == agreed && share >= SAME) {
         return Relation::Opposite { is_clear: share >= SAME };
     }
     if has_other_value(old_tokens, new_tokens) {

@@ -55,16 +55,10 @@ pub(super) fn conventions() -> Conventions {
         no_reasons: vec!["The user wants to clarify these questions"],
         client_rules: vec![
             ClientRule { marks: &["has not been read yet"], advice: "read the file first" },
-            ClientRule { marks: &["modified since read"], advice: "read it again if it changed since" },
-            ClientRule { marks: &["unexpectedly modified"], advice: "read it again if it changed since" },
-            ClientRule {
-                marks: &["matches of the string to replace"],
-                advice: "for several matches use `replace_all` or a longer text",
-            },
-            ClientRule {
-                marks: &["exceeds maximum allowed tokens"],
-                advice: "read a large file in parts, with `offset` and `limit`",
-            },
+            ClientRule { marks: &["modified since read"], advice: "read it again if it changed" },
+            ClientRule { marks: &["unexpectedly modified"], advice: "read it again if it changed" },
+            ClientRule { marks: &["matches of the string to replace"], advice: "several matches: `replace_all`" },
+            ClientRule { marks: &["exceeds maximum allowed tokens"], advice: "large files: `offset` and `limit`" },
         ],
         cut_marks: vec![
             "characters truncated]",

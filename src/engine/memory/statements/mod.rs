@@ -25,6 +25,8 @@ use voice::voice;
 
 /// Maximum length of the text of a statement, in bytes.
 const LONGEST_TEXT: usize = 300;
+/// Maximum length of a text of several sentences that is one statement, in bytes.
+const WHOLE_TEXT: usize = 140;
 /// Maximum length of the context of a statement, in bytes.
 const LONGEST_CONTEXT: usize = 120;
 /// Maximum number of bytes of the options of a question that are kept until it is answered.
@@ -133,8 +135,9 @@ impl Statements {
     fn read_prompt(&mut self, event: &TraceEvent, text: &str, source: PromptSource) {
         let is_first = !self.has_prompt;
         let is_option = source == PromptSource::Choice && self.options.contains(text.trim());
-        if !is_option && let Some(statement) = self.statement(event, text, source, is_first) {
-            self.found.push(statement);
+        if !is_option {
+            let found = self.statements(event, text, source, is_first);
+            self.found.extend(found);
         }
         if source == PromptSource::Typed {
             self.has_prompt = true;
@@ -144,7 +147,7 @@ impl Statements {
         self.is_interrupted = false;
     }
 
-    fn statement(&self, event: &TraceEvent, prompt: &str, source: PromptSource, is_first: bool) -> Option<Statement> {
+    fn statements(&self, event: &TraceEvent, prompt: &str, source: PromptSource, is_first: bool) -> Vec<Statement> {
         let grammar = language(prompt);
         let voice = voice(prompt, grammar, &|line| self.quoted.has(line));
         let mut shared = Vec::new();
@@ -165,24 +168,31 @@ impl Statements {
             .filter(|sentence| !holds_credential(sentence))
             .map(|sentence| Scored::new(sentence, &shared, grammar))
             .collect();
-        let best = sentences.iter().max_by_key(|sentence| sentence.score)?;
-        if best.score.statement < STATEMENT_THRESHOLD {
-            return None;
-        }
+        let best = sentences.iter().max_by_key(|sentence| sentence.score);
+        let Some(best) = best.filter(|best| best.score.statement >= STATEMENT_THRESHOLD) else { return Vec::new() };
         let kept = chosen(&sentences, best);
-        let is_lasting = kept.iter().any(|sentence| sentence.score.lasting >= LASTING_THRESHOLD);
-        let kind = kind_of(&best.signals);
-        Some(Statement {
+        // What is short belongs together; of a longer text each sentence is a statement of its own.
+        if joined(&kept).len() <= WHOLE_TEXT {
+            return vec![self.statement(event, &kept)];
+        }
+        kept.iter().map(|sentence| self.statement(event, &[sentence])).collect()
+    }
+
+    /// Returns the statement that some sentences of a prompt make.
+    fn statement(&self, event: &TraceEvent, kept: &[&Scored<'_>]) -> Statement {
+        let best = kept.iter().max_by_key(|sentence| sentence.score);
+        let kind = best.map_or(MemoryKind::Fact, |best| kind_of(&best.signals));
+        Statement {
             block: event.block,
             row: event.row.clone(),
             time: event.time,
             kind,
-            text: joined(&kept),
+            text: joined(kept),
             context: self.last_act.clone().filter(|_| kind == MemoryKind::Correction),
             is_strong: kept.iter().any(|sentence| is_clear(&sentence.signals)),
-            is_lasting,
-            confidence: confidence(best.score.statement),
-        })
+            is_lasting: kept.iter().any(|sentence| sentence.score.lasting >= LASTING_THRESHOLD),
+            confidence: confidence(best.map_or(0, |best| best.score.statement)),
+        }
     }
 }
 
