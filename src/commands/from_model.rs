@@ -94,7 +94,14 @@ impl Request {
             Request::Archive(_) => (Verb::Archive, ""),
             _ => return self,
         };
-        about_memories(verb, self.blocks().iter().map(String::as_str), text).unwrap_or(self)
+        let dry_run = match &self {
+            Request::Create(create::Arguments { options, .. })
+            | Request::Update(update::Arguments { options, .. })
+            | Request::Archive(archive::Arguments { options, .. }) => options.dry_run,
+            _ => false,
+        };
+        let request = about_memories(verb, self.blocks().iter().map(String::as_str), text);
+        request.map_or(self, |request| request.with_options(ChangeOptions { dry_run, ..ChangeOptions::default() }))
     }
 
     /// Returns the verb by which the policy decides about the request; `None` if the model has no such command. `compress` has it

@@ -13,7 +13,7 @@ const THIRD: &str = "8888abcd-0000-4000-8000-000000000003";
 const HEADING: &str = "From earlier sessions of this project";
 
 /// A session of the project in which the user says these texts; each has an answer.
-fn said(sandbox: &Sandbox, id: &str, day: u32, texts: &[&str]) -> PathBuf {
+pub fn said(sandbox: &Sandbox, id: &str, day: u32, texts: &[&str]) -> PathBuf {
     let mut rows = String::new();
     let mut parent = Value::Null;
     for (place, text) in texts.iter().enumerate() {
@@ -214,16 +214,22 @@ fn a_broken_tree_never_fails_a_hook() {
     }
 }
 
-#[test]
-fn watch_learns_when_a_session_is_idle() {
+/// A watch of a session in which the user has just corrected the agent.
+pub fn learning(arguments: &[&str]) -> (Sandbox, Watching) {
     let sandbox = Sandbox::new();
     sandbox.write("aperture.toml", "[watch]\nidle_seconds = 0\n");
     said(&sandbox, FIRST, 20, &CORRECTED[..1]);
-    let mut watching = Watching::new(&sandbox, &["--lines"]);
+    let mut watching = Watching::new(&sandbox, arguments);
     watching.until("add the checkout page");
     assert!(listed(&sandbox).is_empty(), "what was written before is left to the hooks");
     let path = said(&sandbox, FIRST, 20, CORRECTED);
     fs::File::options().append(true).open(path).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
+    (sandbox, watching)
+}
+
+#[test]
+fn watch_learns_when_a_session_is_idle() {
+    let (sandbox, mut watching) = learning(&["--lines"]);
     watching.until("learned ");
     assert!(listed(&sandbox).iter().any(|memory| memory["text"].as_str().unwrap().contains("pnpm")));
 }

@@ -422,3 +422,22 @@ fn memories_are_sent_only_to_new_sessions_that_have_none() {
     client.post(&body);
     assert_eq!(String::from_utf8(client.api.last_body()).unwrap(), body.to_string());
 }
+
+#[test]
+fn the_tool_of_the_model_adds_memories_to_the_project_that_the_request_names() {
+    for form in FORMS {
+        let client = Client::new(form);
+        client.post(&first_body(form, &client, "begin"));
+        wait_for("the session", || (client.sandbox.run(&["status", "-s", "ses_1"]).code == 0).then_some(()));
+        client.script.lock().unwrap().extend([
+            form.response("", Some("@create(\"learned: `make seed` fills the database\")\n@archive(memory-9)")),
+            form.response("kept", None),
+        ]);
+        client.post(&first_body(form, &client, "begin"));
+        let continued = String::from_utf8(client.api.last_body()).unwrap();
+        assert!(continued.contains("memory-1 saved, pending until the user accepts it"), "{form:?}: {continued}");
+        assert!(continued.contains("there is no memory 'memory-9'"), "{form:?}: {continued}");
+        let known = client.sandbox.json(&["memory", "list"], "aperture.memories/1")["memories"][0].clone();
+        assert_eq!((&known["state"], &known["by_model"]), (&json!("pending"), &json!(true)), "{form:?}");
+    }
+}

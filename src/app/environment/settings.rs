@@ -60,7 +60,7 @@ pub struct Settings {
     /// The stages of the proxy.
     #[serde(default)]
     pipeline: PipelineSwitches,
-    /// What sessions teach, and what they receive of it.
+    /// Learning from sessions, and the memories that sessions receive.
     #[serde(default)]
     memory: MemorySwitches,
     /// Prices, by prefix of the model name.

@@ -1,4 +1,4 @@
-//! Memories of sessions that run: what a session receives, and what is learned from it while it goes on.
+//! Memories of sessions that run: those that a session receives, and those that are learned from it meanwhile.
 
 use super::learn::merge_into;
 use super::learning::{Learning, known_texts};

@@ -40,7 +40,7 @@ pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), C
 ///
 /// There is no such entry, or as for a change.
 pub fn rejected(memories: &Memories<'_>, names: &[String], is_dry_run: bool) -> Result<MemoryChangeReport, CommandError> {
-    // What the model archives can be learned again from the user's words.
+    // The user's words can restore an entry that the model archives.
     let is_final = memories.actor() != MemoryActor::Model;
     let word = if is_final { "rejected" } else { "archived" };
     let (done, updated) = decide(memories, names, word, is_dry_run, &|tree, id| reject(tree, id, is_final))?;

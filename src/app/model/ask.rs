@@ -32,13 +32,16 @@ pub enum CallOutcome {
 /// The settings deny the command, it would change nothing, or it cannot be executed or added to the inbox.
 pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, CommandError> {
     let command = &command.clone().or_about_memories();
-    if let Request::Memory(arguments) = command
-        && let Some(verb) = command.verb()
-        && (dry_run || env.model.permission(verb) == Permission::Auto)
-    {
-        // It needs no session.
-        let report = memory::change(env, &env.directory, arguments).ok_or_else(unhandled)??;
-        return Ok(CallOutcome::Remembered(Box::new(report)));
+    if let (Request::Memory(arguments), Some(verb)) = (command, command.verb()) {
+        let permission = env.model.permission(verb);
+        if permission == Permission::Deny {
+            return Err(refused(anyhow!("the user's settings deny @{}", verb.name())));
+        }
+        // It needs no session, unless it waits in the inbox of one.
+        if dry_run || permission == Permission::Auto {
+            let report = memory::change(env, &env.directory, arguments).ok_or_else(unhandled)??;
+            return Ok(CallOutcome::Remembered(Box::new(report)));
+        }
     }
     if dry_run {
         return changed(env, command);

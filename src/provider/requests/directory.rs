@@ -35,6 +35,18 @@ impl RequestDocument<'_> {
     }
 }
 
+/// Returns the working directory that the elements of a request name, one in each line: first those of the instructions, then the
+/// first message of the user.
+pub fn named_directory(lines: &[u8]) -> Option<PathBuf> {
+    let elements = || lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<&RawValue>(line).ok());
+    let role = |element: &&RawValue| text_of(member(element, "role")).map(|role| role.into_owned());
+    let is_of_client = |element: &&RawValue| role(element).is_none_or(|role| matches!(&*role, "system" | "developer"));
+    let is_of_user = |element: &&RawValue| role(element).is_some_and(|role| role == "user");
+    let named = |element: &RawValue| named_in(element.get());
+    let of_client = elements().filter(is_of_client).filter(|element| member(element, "input_schema").is_none()).find_map(named);
+    of_client.or_else(|| elements().find(is_of_user).and_then(named))
+}
+
 /// Returns the absolute path after a mark in JSON.
 fn named_in(json: &str) -> Option<PathBuf> {
     let places = MARKS.iter().filter_map(|mark| Some(json.find(mark)? + mark.len()));
@@ -86,6 +98,17 @@ mod tests {
         ] {
             assert_eq!(document(body).working_directory(), expected.map(PathBuf::from), "{body}");
         }
+    }
+
+    #[test]
+    fn lines_name_the_directory_of_the_instructions_first() {
+        let user = r#"{"role":"user","content":"<cwd>/u</cwd>"}"#;
+        let result = r#"{"role":"user","content":"working directory: /tool"}"#;
+        let system = r#"{"type":"text","text":"Working directory: /s\n"}"#;
+        let named = |lines: &[&str]| named_directory(lines.join("\n").as_bytes());
+        assert_eq!(named(&[user, result, system]), Some("/s".into()));
+        assert_eq!(named(&[user, result]), Some("/u".into()));
+        assert_eq!(named(&[r#"{"role":"user","content":"hi"}"#, result, "", "not JSON"]), None);
     }
 
     #[test]

@@ -43,6 +43,7 @@ use std::path::{Path, PathBuf};
 pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
 pub(super) use calls::{BETWEEN_TEXTS, block_key, chat_call_key, chat_text_key, item_key};
 pub use calls::{Occurrences, ToolDefinition, begins, call_result, continuation};
+pub use directory::named_directory;
 pub use document::RequestDocument;
 pub use edited::{BodyPiece, EditedBody, body_capacity};
 pub use head::{RequestApi, RequestHead};
