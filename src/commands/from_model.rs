@@ -174,12 +174,15 @@ impl Request {
             | Request::Unfocus(focus::UnfocusArguments { options, .. })
             | Request::Update(update::Arguments { options, .. })
             | Request::Create(create::Arguments { options, .. }) => *options = wanted,
-            Request::Memory(memory::Arguments { action: Some(action), .. }) => match action {
-                Action::Add(AddArguments { dry_run, .. })
-                | Action::Edit { dry_run, .. }
-                | Action::Review(ReviewArguments { dry_run, .. }) => *dry_run = wanted.dry_run,
-                _ => {}
-            },
+            Request::Memory(memory::Arguments {
+                action:
+                    Some(
+                        Action::Add(AddArguments { dry_run, .. })
+                        | Action::Edit { dry_run, .. }
+                        | Action::Review(ReviewArguments { dry_run, .. }),
+                    ),
+                ..
+            }) => *dry_run = wanted.dry_run,
             _ => {}
         }
         self
