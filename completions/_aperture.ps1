@@ -332,6 +332,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'In every session of this project, including those without a file')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'In every session, including those without a file')
+            [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'In the memories and in all sessions of this project, archived or not')
             [CompletionResult]::new('--restore', '--restore', [CompletionResultType]::ParameterName, 'Restore the blocks in place')
             [CompletionResult]::new('--inject', '--inject', [CompletionResultType]::ParameterName, 'Add the matches as a note at the end of the session')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Dry run: show the changes and their cost; write nothing')
@@ -988,11 +989,13 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('list', 'list', [CompletionResultType]::ParameterValue, 'List entries')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show entries or a file, with the metadata')
-            [CompletionResult]::new('search', 'search', [CompletionResultType]::ParameterValue, 'Search the entries')
+            [CompletionResult]::new('search', 'search', [CompletionResultType]::ParameterValue, 'Search the entries, and all sessions of the project')
             [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add an entry')
             [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Replace the text of an entry; without TEXT in the editor')
             [CompletionResult]::new('forget', 'forget', [CompletionResultType]::ParameterValue, 'Delete entries; they are not learned again')
             [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Print the evidence of an entry: quotes of its sessions')
+            [CompletionResult]::new('learn', 'learn', [CompletionResultType]::ParameterValue, 'Learn from sessions: those of the project, one (-s), or all')
+            [CompletionResult]::new('compose', 'compose', [CompletionResultType]::ParameterValue, 'Print what a session should know, within a budget')
             [CompletionResult]::new('review', 'review', [CompletionResultType]::ParameterValue, 'List pending entries and contradictions, or decide about them')
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count entries, sightings and tokens')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write the active entries as a section of an instruction file, or print it')
@@ -1038,6 +1041,9 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;memory;search' {
+            [CompletionResult]::new('--prompt-file', '--prompt-file', [CompletionResultType]::ParameterName, 'A file with the text; - reads standard input')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Number of places in sessions')
+            [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Number of places in sessions')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
@@ -1046,6 +1052,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Also search superseded and archived entries')
+            [CompletionResult]::new('--json-lines', '--json-lines', [CompletionResultType]::ParameterName, 'Print one JSON object per line')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -1108,6 +1115,41 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;memory;why' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'aperture;memory;learn' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Learn from the sessions of all projects, each into its own tree')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the changes and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'aperture;memory;compose' {
+            [CompletionResult]::new('--prompt', '--prompt', [CompletionResultType]::ParameterName, 'The prompt: memories about it come first')
+            [CompletionResult]::new('--prompt-file', '--prompt-file', [CompletionResultType]::ParameterName, 'A file with the prompt; - reads standard input')
+            [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'Maximum size in tokens, at four characters each')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')

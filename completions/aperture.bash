@@ -178,6 +178,9 @@ _aperture() {
             aperture__subcmd__memory,add)
                 cmd="aperture__subcmd__memory__subcmd__add"
                 ;;
+            aperture__subcmd__memory,compose)
+                cmd="aperture__subcmd__memory__subcmd__compose"
+                ;;
             aperture__subcmd__memory,diff)
                 cmd="aperture__subcmd__memory__subcmd__diff"
                 ;;
@@ -192,6 +195,9 @@ _aperture() {
                 ;;
             aperture__subcmd__memory,init)
                 cmd="aperture__subcmd__memory__subcmd__init"
+                ;;
+            aperture__subcmd__memory,learn)
+                cmd="aperture__subcmd__memory__subcmd__learn"
                 ;;
             aperture__subcmd__memory,list)
                 cmd="aperture__subcmd__memory__subcmd__list"
@@ -1389,7 +1395,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory)
-            opts="-s -C -h --project --session --json --window --color --directory --no-cache --no-pager --help list show search add edit forget why review stats export init log diff undo"
+            opts="-s -C -h --project --session --json --window --color --directory --no-cache --no-pager --help list show search add edit forget why learn compose review stats export init log diff undo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1443,6 +1449,60 @@ _aperture() {
                     ;;
                 --kind)
                     COMPREPLY=($(compgen -W "correction preference fact resolution environment discovery procedure context entity capability mistake performance" -- "${cur}"))
+                    return 0
+                    ;;
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__memory__subcmd__compose)
+            opts="-s -C -h --prompt --prompt-file --budget --project --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --prompt)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prompt-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --project)
@@ -1706,6 +1766,48 @@ _aperture() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        aperture__subcmd__memory__subcmd__learn)
+            opts="-s -C -h --all --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         aperture__subcmd__memory__subcmd__list)
             opts="-s -C -h --state --kind --file --all --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1865,12 +1967,24 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__search)
-            opts="-s -C -h --all --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --prompt-file --all --limit --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --prompt-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2513,7 +2627,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__recall)
-            opts="-n -s -C -h --max-tokens --project --all --restore --inject --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --max-tokens --project --all --memory --restore --inject --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

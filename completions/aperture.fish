@@ -303,6 +303,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of this project, including those without a file'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session, including those without a file'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l memory -d 'In the memories and in all sessions of this project, archived or not'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 'Restore the blocks in place'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add the matches as a note at the end of the session'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
@@ -787,31 +788,33 @@ complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "list" -d 'List entries'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "show" -d 'Show entries or a file, with the metadata'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "search" -d 'Search the entries'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "add" -d 'Add an entry'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "edit" -d 'Replace the text of an entry; without TEXT in the editor'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "forget" -d 'Delete entries; they are not learned again'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "why" -d 'Print the evidence of an entry: quotes of its sessions'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "review" -d 'List pending entries and contradictions, or decide about them'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "stats" -d 'Count entries, sightings and tokens'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "export" -d 'Write the active entries as a section of an instruction file, or print it'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "init" -d 'Create the tree of the project'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "log" -d 'List the operations'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "diff" -d 'Show the changes of files by an operation'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why review stats export init log diff undo" -f -a "undo" -d 'Undo an operation'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "list" -d 'List entries'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "show" -d 'Show entries or a file, with the metadata'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "search" -d 'Search the entries, and all sessions of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "add" -d 'Add an entry'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "edit" -d 'Replace the text of an entry; without TEXT in the editor'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "forget" -d 'Delete entries; they are not learned again'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "why" -d 'Print the evidence of an entry: quotes of its sessions'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "learn" -d 'Learn from sessions: those of the project, one (-s), or all'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "compose" -d 'Print what a session should know, within a budget'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "review" -d 'List pending entries and contradictions, or decide about them'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "stats" -d 'Count entries, sightings and tokens'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "export" -d 'Write the active entries as a section of an instruction file, or print it'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "init" -d 'Create the tree of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "log" -d 'List the operations'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "diff" -d 'Show the changes of files by an operation'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "undo" -d 'Undo an operation'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l state -d 'Only entries in this state [default: pending and active]' -r -f -a "pending\t''
 active\t''
 superseded\t''
@@ -853,6 +856,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l prompt-file -d 'A file with the text; - reads standard input' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -s n -l limit -d 'Number of places in sessions' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
@@ -861,6 +866,7 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l all -d 'Also search superseded and archived entries'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l json-lines -d 'Print one JSON object per line'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l no-pager -d 'Do not use a pager'
@@ -929,6 +935,33 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l all -d 'Learn from the sessions of all projects, each into its own tree'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l dry-run -d 'Print the changes and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l prompt -d 'The prompt: memories about it come first' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l prompt-file -d 'A file with the prompt; - reads standard input' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l budget -d 'Maximum size in tokens, at four characters each' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l accept -d 'Make an entry active; an entry that it contradicts is superseded' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l reject -d 'Archive an entry for good; an entry that it superseded is active again' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l merge -d 'Merge the second entry into the first' -r

@@ -111,6 +111,7 @@ pub fn read(env: &Env, request: &Request) -> Option<Result<Answer, CommandError>
         Request::Blocks(arguments) => blocks::report(env, arguments).map(|report| env.answer(&report)),
         Request::Show(arguments) => show::report(env, arguments).map(|report| env.answer(&report)),
         Request::Explain(arguments) => explain::report(env, arguments).map(|report| env.answer(&report)),
+        Request::Recall(arguments) if arguments.memory => recall::memory_report(env, arguments).map(|report| env.answer(&report)),
         Request::Recall(arguments) if !arguments.changes() => recall::report(env, arguments).map(|report| env.answer(&report)),
         Request::Diff(arguments) => diff::report(env, arguments).map(|report| env.answer(&report)),
         Request::Log(arguments) => log::report(env, arguments).map(|report| env.answer(&report)),

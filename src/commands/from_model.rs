@@ -1,13 +1,19 @@
 //! Requests of the model: commands in its text become requests, and the policy finds their verb and blocks here.
 
+use super::memory::{self, Action, AddArguments, ReviewArguments};
 use super::{BulkOptions, ChangeOptions, Request, archive, compress, create, expand, focus, pin, recall, update};
 use crate::engine::Selector;
+use crate::engine::memory::markdown::parse_name;
 use crate::engine::model_commands::{ModelCommand, Named};
 use crate::model::{Level, Pin, Verb};
 
 impl From<&ModelCommand> for Request {
     /// Returns the request that a command in the model's text asks for.
     fn from(command: &ModelCommand) -> Request {
+        let names = command.blocks.iter().map(|(Named::Selector(name) | Named::Words(name))| name.as_str());
+        if let Some(request) = about_memories(command.verb, names, &command.text) {
+            return request;
+        }
         let (selector, options) = (vec![command.selector()], ChangeOptions::default());
         match command.verb {
             Verb::Expand => {
@@ -40,6 +46,31 @@ impl From<&ModelCommand> for Request {
     }
 }
 
+/// The first word of a note that becomes a memory.
+const LEARNED: &str = "learned:";
+
+/// Returns the request about memories that a command of the model asks for: a note that begins with `learned:`, or an update or an archive
+/// of entries by their names, such as `memory-12`; `None` if it is about the session.
+fn about_memories<'a>(verb: Verb, names: impl Iterator<Item = &'a str>, text: &str) -> Option<Request> {
+    let names: Vec<String> =
+        names.flat_map(|name| name.split([',', '|'])).map(|name| name.trim().trim_matches('"').to_owned()).collect();
+    let is_memory = !names.is_empty() && names.iter().all(|name| parse_name(name).is_some());
+    let action = match (verb, names.as_slice()) {
+        (Verb::Create, _) => {
+            let start = text.trim_start();
+            let learned = start.get(..LEARNED.len()).filter(|word| word.eq_ignore_ascii_case(LEARNED))?;
+            let text = start[learned.len()..].trim().to_owned();
+            Action::Add(AddArguments { text, ..AddArguments::default() })
+        }
+        (Verb::Update, [id]) if is_memory => {
+            Action::Edit { id: id.clone(), text: Some(text.to_owned()), file: None, dry_run: false }
+        }
+        (Verb::Archive, _) if is_memory => Action::Review(ReviewArguments { reject: names, ..ReviewArguments::default() }),
+        _ => return None,
+    };
+    Some(Request::Memory(memory::Arguments { project: None, action: Some(action) }))
+}
+
 /// Returns the query of a recall. Words that are also a selector are quoted, so that they are searched for.
 fn query(command: &ModelCommand) -> String {
     let words = command.blocks.iter().find_map(|named| match named {
@@ -54,6 +85,25 @@ fn query(command: &ModelCommand) -> String {
 }
 
 impl Request {
+    /// Returns the request about memories for a request that names them as blocks, or for a note that begins with `learned:`; any
+    /// other request is returned as it is.
+    pub fn or_about_memories(self) -> Request {
+        let (verb, text) = match &self {
+            Request::Create(arguments) => (Verb::Create, arguments.text.as_str()),
+            Request::Update(arguments) => (Verb::Update, arguments.text.as_str()),
+            Request::Archive(_) => (Verb::Archive, ""),
+            _ => return self,
+        };
+        let dry_run = match &self {
+            Request::Create(create::Arguments { options, .. })
+            | Request::Update(update::Arguments { options, .. })
+            | Request::Archive(archive::Arguments { options, .. }) => options.dry_run,
+            _ => false,
+        };
+        let request = about_memories(verb, self.blocks().iter().map(String::as_str), text);
+        request.map_or(self, |request| request.with_options(ChangeOptions { dry_run, ..ChangeOptions::default() }))
+    }
+
     /// Returns the verb by which the policy decides about the request; `None` if the model has no such command. `compress` has it
     /// only with a selector and a level: other options select blocks that the model did not name.
     pub fn verb(&self) -> Option<Verb> {
@@ -68,6 +118,12 @@ impl Request {
             Request::Unfocus(_) => Verb::Unfocus,
             Request::Update(_) => Verb::Update,
             Request::Create(_) => Verb::Create,
+            Request::Memory(arguments) => match arguments.action.as_ref()? {
+                Action::Add(_) => Verb::Create,
+                Action::Edit { text: Some(_), .. } => Verb::Update,
+                Action::Review(review) if !review.reject.is_empty() => Verb::Archive,
+                _ => return None,
+            },
             _ => return None,
         })
     }
@@ -118,6 +174,15 @@ impl Request {
             | Request::Unfocus(focus::UnfocusArguments { options, .. })
             | Request::Update(update::Arguments { options, .. })
             | Request::Create(create::Arguments { options, .. }) => *options = wanted,
+            Request::Memory(memory::Arguments {
+                action:
+                    Some(
+                        Action::Add(AddArguments { dry_run, .. })
+                        | Action::Edit { dry_run, .. }
+                        | Action::Review(ReviewArguments { dry_run, .. }),
+                    ),
+                ..
+            }) => *dry_run = wanted.dry_run,
             _ => {}
         }
         self
@@ -161,6 +226,35 @@ mod tests {
         }
         for verb in Verb::ALL {
             assert!(EQUAL.iter().any(|(_, words)| words[0] == verb.name()), "no case of @{}", verb.name());
+        }
+    }
+
+    #[test]
+    fn commands_about_memories_are_command_lines() {
+        let equal: &[(&str, &str, &[&str])] = &[
+            ("@create(\"Learned: the linter needs the network\")", "create", &["add", "the linter needs the network"]),
+            ("@update(memory-12, \"Use pnpm 9.\")", "update", &["edit", "memory-12", "Use pnpm 9."]),
+            ("@archive(memory-12)", "archive", &["review", "--reject", "memory-12"]),
+            (
+                "@archive(memory-12, user-3, reason: it moved)",
+                "archive",
+                &["review", "--reject", "memory-12", "--reject", "user-3"],
+            ),
+        ];
+        for (text, verb, words) in equal {
+            let request = Request::from(&read(text).unwrap_or_else(|| panic!("{text}")));
+            let line = CommandLine::try_parse_from(["aperture", "memory"].iter().chain(*words)).unwrap();
+            assert_eq!(Some(&request), line.request.as_ref(), "{text}");
+            assert_eq!(request.verb().map(Verb::name), Some(*verb));
+            assert!(request.blocks().is_empty());
+        }
+        for (text, is_memory) in [("learned: a", true), ("a: learned", false), ("", false), ("learned", false), ("é", false)] {
+            let options = ChangeOptions::default();
+            let request = Request::Create(create::Arguments { text: text.to_owned(), options }).or_about_memories();
+            assert_eq!(matches!(request, Request::Memory(_)), is_memory, "{text}");
+        }
+        for text in ["@archive(memory-12, 3..9)", "@update(memory-0, \"x\")", "@archive(memory)"] {
+            assert!(!matches!(Request::from(&read(text).unwrap()), Request::Memory(_)), "{text}");
         }
     }
 

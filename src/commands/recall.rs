@@ -9,6 +9,7 @@ use crate::engine::Selector;
   aperture recall 412                          one block, as it was
   aperture recall 'how are tokens refreshed'   the parts that match a query
   aperture recall 'retry policy' --all         in every session of the store
+  aperture recall 'release steps' --memory     in the memories and sessions of the project
   aperture recall 412 --restore                restores it in place
   aperture recall 'retry policy' --inject      as a note at the end; the prompt cache stays valid
 
@@ -28,6 +29,9 @@ pub struct Arguments {
     /// In every session, including those without a file
     #[arg(long, conflicts_with = "restore")]
     pub all: bool,
+    /// In the memories and in all sessions of this project, archived or not
+    #[arg(long, conflicts_with_all = ["project", "all", "restore", "inject"])]
+    pub memory: bool,
     /// Restore the blocks in place
     #[arg(long, conflicts_with = "inject")]
     pub restore: bool,
@@ -48,7 +52,16 @@ impl Arguments {
     pub fn new(query: String) -> Arguments {
         let max_tokens = tokens(MOST_TOKENS).unwrap_or_default();
         let options = ChangeOptions::default();
-        Arguments { query: vec![query], max_tokens, project: false, all: false, restore: false, inject: false, options }
+        Arguments {
+            query: vec![query],
+            max_tokens,
+            project: false,
+            all: false,
+            memory: false,
+            restore: false,
+            inject: false,
+            options,
+        }
     }
 
     /// Returns the query as a selector; `None` if it is none, but words. A quoted topic is a query.

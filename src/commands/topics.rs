@@ -150,6 +150,14 @@ overrides both.
   [watch]                      for watch --apply-policy: seconds without a new
   idle_seconds = 60            row before the rules may act
 
+  [memory]                     see aperture memory
+  learn = true                 hooks and watch learn from sessions
+  session_tokens = 500         maximum size of the memories that a new session
+                               receives; 0 for none
+  prompt_tokens = 150          the same for those about a prompt
+  trust_model = false          entries of the model are in use at once, else
+                               pending until you accept them
+
   [pipeline]                   the stages of the proxy, in order:
   ingest = true                bodies are read, else they pass as streams
   parse = true                 and parsed, else nothing in them is changed
@@ -157,6 +165,8 @@ overrides both.
   injection = true             texts are added after new prompts:
   manifest = true                the manifest
   selection = true               focused blocks, pinned blocks that are gone
+  memory = true                  memories for a new session, if no hook of
+                                 aperture sends them
   headers = false                headers of messages and parts since the last
                                  prompt, as in transcript --headers
   tool = true                  the model has the tool aperture, from the

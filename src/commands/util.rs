@@ -28,4 +28,8 @@ pub enum Tool {
         /// Session files
         files: Vec<String>,
     },
+    /// Print the instructions for a model: its commands, and when to use memories
+    ///
+    /// For a system prompt or an instruction file. The hooks of aperture send the commands by themselves.
+    Instructions,
 }

@@ -3,7 +3,7 @@
 use super::tools::{Argument, DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Source, Tool};
 use crate::app::{CommandError, ErrorKind};
 use crate::commands::Request;
-use crate::commands::json::{Words, first_line};
+use crate::commands::json::{ACTION, Words, first_line};
 use anyhow::{Context, anyhow};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -28,6 +28,17 @@ pub struct Call {
     pub dry_run: bool,
     /// True if the answer is JSON.
     pub json: bool,
+}
+
+impl Call {
+    /// Returns true if it needs no session.
+    pub fn is_about_memories(&self) -> bool {
+        match &self.request {
+            Request::Memory(_) => true,
+            Request::Recall(arguments) => arguments.memory,
+            _ => false,
+        }
+    }
 }
 
 /// Parses the arguments of a call.
@@ -66,10 +77,19 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
     if let Some(tokens) = given.get("max_tokens").filter(|_| tool.name == "recall") {
         of_command.insert("max_tokens".to_owned(), tokens.as_str().into());
     }
-    let words = |arguments: &Map<String, Value>| Words::read(tool.name, arguments).map_err(|error| wrong(error.into()));
+    let words = |arguments: &Map<String, Value>| {
+        let words = match tool.action {
+            None => Words::read(tool.name, arguments),
+            Some((command, action)) => {
+                let action = Map::from_iter([(action.to_owned(), Value::Object(arguments.clone()))]);
+                Words::read(command, &Map::from_iter([(ACTION.to_owned(), Value::Object(action))]))
+            }
+        };
+        words.map_err(|error| wrong(error.into()))
+    };
     let line = words(&of_command)?.line();
     // The session of the calling model is always live.
-    if tool.effect != Effect::Reads {
+    if tool.effect != Effect::Reads && tool.action.is_none() {
         of_command.insert("live".to_owned(), true.into());
     }
     let request = words(&of_command)?.request().map_err(|error| wrong(anyhow!(first_line(&error))))?;
@@ -198,7 +218,8 @@ mod tests {
                 let Kind::OneOf(values) = &argument.kind else { continue };
                 for value in values {
                     let mut arguments = Map::from_iter([(argument.parameter.name.to_owned(), json!(value))]);
-                    arguments.insert(if tool.name == "recall" { "query" } else { "selector" }.to_owned(), json!("12"));
+                    let names = ["query", "selector", "text"];
+                    arguments.extend(names.map(|name| (name.to_owned(), json!("12"))));
                     arguments.retain(|name, _| tool.arguments().iter().any(|argument| argument.parameter.name == name));
                     let call = read(tool, &arguments);
                     assert!(call.is_ok(), "{} {value}: {:#}", tool.name, call.unwrap_err().source);
@@ -214,6 +235,9 @@ mod tests {
         check("recall", json!({"query": "--all"}), "recall -- --all");
         check("recall", json!({"query": "a b", "scope": "all", "max_tokens": "500"}), "recall 'a b' --max-tokens 500 --all");
         check("recall", json!({"query": "12", "scope": "session"}), "recall 12");
+        check("recall", json!({"query": "a b", "scope": "memory"}), "recall 'a b' --memory");
+        check("remember", json!({"text": "a b", "kind": "fact"}), "memory add 'a b' --kind fact");
+        check("remember", json!({}), "cannot call remember: the argument 'text' is missing");
         check("compress", json!({"stale": true, "dry_run": false}), "compress --stale");
         check("pin", json!({"selector": "12", "at": "here", "session": "x"}), "pin 12");
         check("blocks", json!({"sort": null}), "blocks");

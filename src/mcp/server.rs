@@ -30,7 +30,7 @@ const RESOURCE_TOKENS: usize = 10_000;
 const INSTRUCTIONS: &str = "aperture inspects and edits your own context window: the session of this conversation, block by \
 block. Call manifest for an overview. Blocks are named by selectors: 12, 3..9, tool(Read), stale & larger(2k), \"auth \
 flow\". recall returns archived and compacted content at once. archive and compress make room after the user \
-approves it; undo reverts it. They change the session's file: the client sends the smaller window after the user types /resume. A hint such as `aperture blocks \
+approves it; undo reverts it. remember keeps a lesson for later sessions, and recall with scope memory finds it. They change the session's file: the client sends the smaller window after the user types /resume. A hint such as `aperture blocks \
 all` names the tool blocks with the selector all.";
 
 /// A server for one client.
@@ -89,9 +89,15 @@ impl Server {
     }
 
     fn carry_out(&self, env: &Env, call: Call) -> Result<Body, CommandError> {
-        let found = session::find(env, &self.client, call.session.as_deref())?;
         // The log stores the command and is printed later, so credentials are masked.
-        let mut env = env.on(&found.path, &format!("mcp: {}", mask(&call.line)));
+        let line = format!("mcp: {}", mask(&call.line));
+        let mut env = match session::find(env, &self.client, call.session.as_deref()) {
+            Ok(found) => env.on(&found.path, ""),
+            // Memories exist without a session.
+            Err(_) if call.session.is_none() && call.is_about_memories() => env.clone(),
+            Err(error) => return Err(error),
+        };
+        env.command = line;
         env.actor = Actor::Model;
         if let Some(answer) = app::read(&env, &call.request) {
             let answer = answer?;
@@ -100,6 +106,7 @@ impl Server {
         let only_said = |text: String| Ok(Body { before: String::new(), text, json: String::new() });
         let change = match ask(&env, &call.request, call.dry_run)? {
             CallOutcome::Done(change) => change,
+            CallOutcome::Remembered(report) => return Ok(Body::new(String::new(), env.answer(&*report))),
             CallOutcome::Told => {
                 return only_said(
                     "the note is sent with the next prompt, by the hooks of aperture install claude-code\n".to_owned(),

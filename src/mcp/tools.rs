@@ -74,8 +74,10 @@ pub struct Argument {
 /// A tool: a command for a model.
 #[derive(Debug)]
 pub struct Tool {
-    /// The name of the command.
+    /// The name, which is that of the command unless `action` has it.
     pub name: &'static str,
+    /// The command and its action, for an action of a command.
+    pub action: Option<(&'static str, &'static str)>,
     /// Its description, for a model that does not know aperture.
     pub about: &'static str,
     /// The effect on the session.
@@ -122,6 +124,7 @@ pub const COMMON: &[Parameter] = &[
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "manifest",
+        action: None,
         about: "Summarize your context window in a few hundred tokens: its fill level, its parts with their costs, \
                 stale, pinned and archived blocks, and suggestions. Start here.",
         effect: Effect::Reads,
@@ -133,6 +136,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "blocks",
+        action: None,
         about: "List blocks of your context window with number, kind, tool, tokens and state. A block is one tool result, tool \
                 use, text or image; its number never changes.",
         effect: Effect::Reads,
@@ -144,6 +148,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "show",
+        action: None,
         about: "Show the current content of blocks.",
         effect: Effect::Reads,
         idempotent: true,
@@ -151,6 +156,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "recall",
+        action: None,
         about: "Read content outside your context window: archived, shortened and compacted blocks. Takes block numbers (then \
                 you get the full original text at once) or a question (then the matching passages). Changes nothing.",
         effect: Effect::Reads,
@@ -163,13 +169,19 @@ pub const TOOLS: &[Tool] = &[
                 ..SELECTOR
             },
             Parameter {
-                source: Source::Flags(&["session", "project", "all"]),
-                ..argument("scope", r#""project""#, "Sessions to search: this one (default), those of the project, or all")
+                source: Source::Flags(&["session", "project", "all", "memory"]),
+                ..argument(
+                    "scope",
+                    r#""project""#,
+                    "Where to search: this session (default), archived content of the project or of all sessions, or memory: what was \
+                     learned here, and all sessions of the project",
+                )
             },
         ],
     },
     Tool {
         name: "expand",
+        action: None,
         about: "Restore shortened or archived blocks in the session, and return their content at once.",
         effect: Effect::Adds,
         idempotent: true,
@@ -177,6 +189,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "compress",
+        action: None,
         about: "Make room: shorten blocks. Say which by selector, or stale (stale blocks, and aging ones by preset), or budget (until the \
                 window fits). Originals are kept: expand restores them. One call for many blocks is cheaper than many calls. Unless the \
                 settings say otherwise, the user approves it first: what a selector names waits for that, stale and budget are \
@@ -194,6 +207,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "archive",
+        action: None,
         about: "Make room: move blocks that are no longer needed to cold storage. One line replaces each; recall returns it \
                 at once. It needs the user's approval, unless the settings allow it.",
         effect: Effect::Removes,
@@ -206,6 +220,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "pin",
+        action: None,
         about: "Protect blocks that must stay verbatim: they are not shortened and survive compaction.",
         effect: Effect::Adds,
         idempotent: true,
@@ -219,6 +234,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "unpin",
+        action: None,
         about: "No longer protect blocks that you pinned.",
         effect: Effect::Adds,
         idempotent: true,
@@ -226,6 +242,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "focus",
+        action: None,
         about: "Mark the blocks that are relevant now: they are listed first and not shortened for some turns. Existing marks \
                 stay.",
         effect: Effect::Adds,
@@ -234,6 +251,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "unfocus",
+        action: None,
         about: "Clear your focus marks.",
         effect: Effect::Adds,
         idempotent: true,
@@ -241,6 +259,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "update",
+        action: None,
         about: "Replace the text of one block, such as a plan that has changed. The original is kept. It needs \
                 the user's approval, unless the settings allow it.",
         effect: Effect::Removes,
@@ -258,6 +277,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "create",
+        action: None,
         about: "Add a note to the session: a decision, a finding, a state to remember. It is sent with the next prompt.",
         effect: Effect::Adds,
         idempotent: false,
@@ -272,7 +292,22 @@ pub const TOOLS: &[Tool] = &[
         ],
     },
     Tool {
+        name: "remember",
+        action: Some(("memory", "add")),
+        about: "Keep a lesson for later sessions of this project: a correction, a fix, a fact about the project. In your words, one to three \
+                lines, no credentials. It is pending until the user accepts it. recall with scope memory finds it.",
+        effect: Effect::Adds,
+        idempotent: true,
+        parameters: &[
+            argument("text", r#""make lint needs the network""#, "The lesson"),
+            argument("kind", r#""environment""#, "Kind (default: by file, else fact)"),
+            argument("file", r#""gotchas""#, "File, such as gotchas or release-workflow (default: by kind)"),
+            DRY_RUN,
+        ],
+    },
+    Tool {
         name: "diff",
+        action: None,
         about: "Show what aperture changed in the session, as lines removed and added.",
         effect: Effect::Reads,
         idempotent: true,
@@ -294,6 +329,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "log",
+        action: None,
         about: "List the operations on the session and who made them, with their numbers for undo and diff.",
         effect: Effect::Reads,
         idempotent: true,
@@ -301,6 +337,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "undo",
+        action: None,
         about: "Undo an operation: the last one, or one by its number in the log.",
         effect: Effect::Removes,
         idempotent: false,
@@ -311,6 +348,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "summary",
+        action: None,
         about: "Summarize the session: goal, story, state, next steps. Or single turns, each in a few lines.",
         effect: Effect::Reads,
         idempotent: true,
@@ -318,6 +356,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "explain",
+        action: None,
         about: "Explain one block: why it is stale or in use, references to it, its content at each level.",
         effect: Effect::Reads,
         idempotent: true,
@@ -331,9 +370,17 @@ impl Tool {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
+    /// Returns the definition of its command, or of the action of it.
+    pub fn definition(&self) -> Option<Command> {
+        match self.action {
+            None => Request::arguments_of(self.name),
+            Some((command, action)) => Request::arguments_of(command)?.find_subcommand(action).cloned(),
+        }
+    }
+
     /// Returns all its arguments with their types, the common ones last.
     pub fn arguments(&self) -> Vec<Argument> {
-        let command = Request::arguments_of(self.name).unwrap_or_default();
+        let command = self.definition().unwrap_or_default();
         self.parameters.iter().chain(COMMON).map(|parameter| parameter.typed(&command)).collect()
     }
 
@@ -416,7 +463,7 @@ mod tests {
     #[test]
     fn every_argument_is_one_of_the_command() {
         for tool in TOOLS {
-            let command = Request::arguments_of(tool.name).unwrap();
+            let command = tool.definition().unwrap();
             let defined = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
             for parameter in tool.parameters {
                 match parameter.source {

@@ -8,6 +8,9 @@ pub enum MemoryError {
     /// There is no memory with this number.
     #[error("there is no memory '{0}'")]
     Unknown(String),
+    /// The user deleted an entry with this text.
+    #[error("the user deleted a memory with this text")]
+    Forgotten,
     /// A file has a merge conflict, or is not a memory file.
     #[error("{path} cannot be changed: {reason}")]
     Unwritable {

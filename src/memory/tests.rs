@@ -42,7 +42,7 @@ impl Place {
 
     pub fn on<T>(&self, disk: &dyn Disk, step: impl FnOnce(&Machine<'_>) -> T) -> T {
         let data = self.root.path().join("data");
-        step(&Machine { disk, data: &data, wait: &std::thread::sleep })
+        step(&Machine { disk, data: &data, wait: &std::thread::sleep, patience: std::time::Duration::from_secs(10) })
     }
 
     pub fn change(&self, change: &mut dyn FnMut(&mut Tree) -> Result<(), MemoryError>) -> Result<Updated, MemoryError> {

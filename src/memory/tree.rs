@@ -262,10 +262,38 @@ impl Tree {
                 superseded_by: None,
                 contradicts: None,
                 is_edited: true,
+                is_by_model: false,
             },
         };
         let id = self.set(memory.clone())?;
         Ok(Memory { id, ..memory })
+    }
+
+    /// Adds a statement of the model, as an entry in a state. Returns the entry: an existing one, as it is, if the tree has this text
+    /// already.
+    ///
+    /// # Errors
+    ///
+    /// The user deleted an entry with this text, or its file cannot be changed.
+    pub fn propose(
+        &mut self,
+        text: &str,
+        kind: MemoryKind,
+        file: MemoryFile,
+        state: MemoryState,
+        now: i64,
+    ) -> Result<Memory, MemoryError> {
+        let key = key_of(&normalized(text));
+        if let Some(known) = self.memories().find(|memory| key_of(&memory.text) == key) {
+            return Ok(known.clone());
+        }
+        if self.forgotten.keys().contains(&key) {
+            return Err(MemoryError::Forgotten);
+        }
+        let added = self.add(text, kind, file, now)?;
+        let proposed = Memory { state, is_edited: false, is_by_model: true, ..added };
+        self.set(proposed.clone())?;
+        Ok(proposed)
     }
 
     /// Merges candidates. Those for files that cannot be changed are dropped. Returns the changes, with numbers.

@@ -12,9 +12,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The interval and the maximum number of attempts to lock a tree.
+/// The interval of attempts to lock a tree.
 const LOCK_STEP: Duration = Duration::from_millis(20);
-const LOCK_STEPS: u32 = 500;
 
 /// The machine that a tree is changed on.
 #[derive(Clone, Copy)]
@@ -25,6 +24,8 @@ pub struct Machine<'a> {
     pub data: &'a Path,
     /// Sleeps for a time.
     pub wait: &'a dyn Fn(Duration),
+    /// Longest wait for another process that changes the same tree.
+    pub patience: Duration,
 }
 
 /// A change of a tree, as it is logged.
@@ -181,17 +182,21 @@ fn settle_operation(disk: &dyn Disk, store: &Store, place: &TreePlace, operation
 
 fn lock(machine: &Machine<'_>, place: &TreePlace) -> Result<Box<dyn Send>, MemoryError> {
     let path = place.lock(machine.disk, machine.data);
-    for _ in 0..LOCK_STEPS {
+    let mut left = machine.patience;
+    loop {
         match machine.disk.lock(&path).map_err(|source| MemoryError::Io {
             action: "lock",
             path: place.directory.clone(),
             source,
         })? {
             Some(lock) => return Ok(lock),
-            None => (machine.wait)(LOCK_STEP),
+            None if left.is_zero() => return Err(MemoryError::Locked(place.directory.clone())),
+            None => {
+                (machine.wait)(LOCK_STEP);
+                left = left.saturating_sub(LOCK_STEP);
+            }
         }
     }
-    Err(MemoryError::Locked(place.directory.clone()))
 }
 
 /// Notes the entries as deleted that aperture wrote last and that are in no file now. Returns the files that others changed since, as

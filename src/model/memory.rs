@@ -389,12 +389,28 @@ pub struct Memory {
     pub contradicts: Option<MemoryId>,
     /// True if a person wrote the text: it is never rewritten.
     pub is_edited: bool,
+    /// True if the model proposed it.
+    pub is_by_model: bool,
 }
 
 impl Memory {
+    /// The first number under which it is recorded that a session received an entry without metadata.
+    pub const BY_HAND: MemoryId = 1 << 31;
+
     /// Returns the name: `memory-12`, or `user-12`; `by hand` if it has no number.
     pub fn name(&self) -> String {
         if self.id == 0 { "by hand".to_owned() } else { self.scope.name_of(self.id) }
+    }
+
+    /// Returns true if the model proposed it, and neither a person nor the user's words confirmed it: no session receives it.
+    pub fn is_unconfirmed(&self) -> bool {
+        self.is_by_model && self.state == MemoryState::Pending && !self.is_edited
+    }
+
+    /// Returns the number under which it is recorded that a session received the entry: that of an entry without metadata follows
+    /// from its text.
+    pub fn received_as(&self) -> MemoryId {
+        if self.is_by_hand() { self.key as MemoryId | Memory::BY_HAND } else { self.id }
     }
 
     /// Returns true if the entry has no metadata line: a person wrote it into the file.

@@ -19,6 +19,7 @@ mod hook;
 mod import;
 mod inbox;
 mod install;
+mod instructions;
 pub mod json;
 mod log;
 mod manifest;
@@ -63,6 +64,7 @@ pub use hook::{HookReport, changes_of};
 pub use import::ImportReport;
 pub use inbox::{InboxReport, InboxRow};
 pub use install::{FileChange, InstallReport};
+pub use instructions::InstructionsReport;
 pub use log::{LogReport, LogRow, TurnActions};
 pub use manifest::{ManifestReport, Tier};
 pub use memory::{

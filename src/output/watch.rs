@@ -72,6 +72,10 @@ fn event_lines(happening: &ActivityEvent, room: usize) -> Vec<EventLine> {
             suggestions.iter().map(line).collect()
         }
         ActivityEvent::ContextChangedByModel { summary } => vec![("model", Paint::Good, summary.clone())],
+        ActivityEvent::MemoriesLearned { count } => {
+            let memories = if *count == 1 { "memory" } else { "memories" };
+            vec![("memory", Paint::Good, format!("learned {count} {memories}"))]
+        }
         ActivityEvent::PolicyRefused { reason } => vec![("policy", Paint::Warning, reason.clone())],
     }
 }

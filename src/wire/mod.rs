@@ -21,6 +21,7 @@ pub use pipeline::{PipelineSettings, Stage, StageNote};
 pub use session::{WireError, unapplied};
 pub use texts::{PreparedText, TextKind};
 
+use crate::engine::memory::HEADING;
 use crate::model::WithheldReply;
 use crate::provider::{
     BodyEdit, EditedBody, RequestBody, RequestDocument, RequestIdentity, identity, named_in_head, session_lines,
@@ -29,6 +30,7 @@ use crate::store::Store;
 use outgoing::OutgoingBody;
 use rustc_hash::FxHashMap;
 use session::Sessions;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of sessions with notes; then all are forgotten.
@@ -90,9 +92,13 @@ pub struct Refusal<'t> {
 /// Opens the store: the existing one, or, if the argument is true, also a new one. The error is one line for people.
 pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Store>, String> + Send + Sync>;
 
+/// Returns the memories for a new session, by its id and the working directory that its client names; `None` if there are none.
+pub type FirstMemories = Box<dyn Fn(&str, &Path) -> Option<String> + Send + Sync>;
+
 /// The sessions on the wire.
 pub struct Wire {
     settings: PipelineSettings,
+    memories: Option<FirstMemories>,
     sessions: Mutex<Sessions>,
     /// The work beside the requests of each session, and its reasons.
     notes: Mutex<FxHashMap<String, Vec<StageNote>>>,
@@ -101,7 +107,12 @@ pub struct Wire {
 impl Wire {
     /// Creates the wire over a store, which is opened with the first request.
     pub fn new(settings: PipelineSettings, open: OpenStore) -> Wire {
-        Wire { settings, sessions: Mutex::new(Sessions::new(open)), notes: Mutex::default() }
+        Wire { settings, memories: None, sessions: Mutex::new(Sessions::new(open)), notes: Mutex::default() }
+    }
+
+    /// Returns the wire with memories for new sessions.
+    pub fn with_memories(self, memories: FirstMemories) -> Wire {
+        Wire { memories: Some(memories), ..self }
     }
 
     /// Returns true if a request with this head is sent as it is, whatever its body contains, as far as that is known at once.
@@ -132,6 +143,10 @@ impl Wire {
         if facts.is_main {
             facts.stages.extend(self.notes_of(&facts.session));
         }
+        if let Some(text) = self.memories_for(&document, &facts) {
+            let text = PreparedText { kind: TextKind::Memory, is_top: false, text };
+            self.sessions.lock().unwrap_or_else(PoisonError::into_inner).add_prepared(&facts.session, text);
+        }
         // Another conversation can have the hash of a session without a name.
         let settings = PipelineSettings { tool: self.settings.tool && is_named, ..self.settings };
         match self.rewrite(settings, api, &document, &mut facts, now) {
@@ -144,6 +159,17 @@ impl Wire {
                 Outgoing { facts, ..Outgoing::default() }
             }
         }
+    }
+
+    /// Returns the memories for the first prompt of a session, unless the client sends them already. The sessions are not locked
+    /// meanwhile.
+    fn memories_for(&self, document: &RequestDocument<'_>, facts: &RequestFacts) -> Option<String> {
+        let is_wanted = self.settings.injection && self.settings.memory && facts.is_main && !facts.asks_for_summary;
+        let memories = self.memories.as_ref().filter(|_| is_wanted && document.is_unanswered())?;
+        if memchr::memmem::find(document.bytes, HEADING.as_bytes()).is_some() {
+            return None;
+        }
+        memories(&facts.session, &document.working_directory()?)
     }
 
     fn rewrite(

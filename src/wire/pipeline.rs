@@ -81,6 +81,8 @@ pub struct PipelineSettings {
     pub manifest: bool,
     /// The blocks that the user selects, and the pinned blocks that a compaction dropped, are such texts.
     pub selection: bool,
+    /// The memories that a new session should know are such a text, unless the client has it from a hook.
+    pub memory: bool,
     /// The headers of the messages and parts since the last prompt, and the pruned blocks, are such a text.
     pub headers: bool,
     /// The tool of aperture is offered to the model.
@@ -104,6 +106,7 @@ impl Default for PipelineSettings {
             injection: true,
             manifest: true,
             selection: true,
+            memory: true,
             headers: false,
             tool: true,
             edits: true,

@@ -123,6 +123,13 @@ impl Sessions {
         }
     }
 
+    /// Adds a text to those for the next prompt of a session, in the place of one of its kind.
+    pub fn add_prepared(&mut self, session: &str, text: PreparedText) {
+        let texts = self.prepared.entry(session.to_owned()).or_default();
+        texts.retain(|known| known.kind != text.kind);
+        texts.push(text);
+    }
+
     /// Returns the texts for the next prompt, which wait until they are inserted.
     pub fn prepared(&self, session: &str) -> Vec<PreparedText> {
         self.prepared.get(session).cloned().unwrap_or_default()

@@ -3,6 +3,7 @@
 use super::RequestFacts;
 use super::pipeline::{PipelineSettings, Stage};
 use super::session::{Line, Sessions, WireError};
+use crate::engine::memory::HEADING;
 use crate::engine::plural;
 use crate::model::{BlockKind, Key, RowKind};
 use crate::provider::{BodyEdit, RequestBody};
@@ -14,6 +15,8 @@ use rustc_hash::FxHashMap;
 pub enum TextKind {
     /// The manifest.
     Manifest,
+    /// The memories for a new session.
+    Memory,
     /// The blocks that the user selected.
     Selection,
     /// Pinned blocks that are no longer sent.
@@ -31,6 +34,7 @@ impl TextKind {
     pub fn name(self) -> &'static str {
         match self {
             TextKind::Manifest => "manifest",
+            TextKind::Memory => "memories",
             TextKind::Selection => "selection",
             TextKind::Pinned => "pinned blocks",
             TextKind::Instructions => "explanation of the headers",
@@ -129,6 +133,10 @@ fn is_sent(line: &Line, body: &RequestBody<'_>, places: &[Place], newest: &Place
         TextKind::Pinned | TextKind::Instructions => {
             let mut added = places.iter().filter_map(|place| line.text_after(place));
             added.any(|added| added.contains(&text.text)) || body.contains_after(0, &text.text)
+        }
+        TextKind::Memory => {
+            let mut added = places.iter().filter_map(|place| line.text_after(place));
+            added.any(|added| added.contains(HEADING)) || body.contains_after(0, HEADING)
         }
         TextKind::Manifest | TextKind::Headers | TextKind::Staged => false,
     }

@@ -335,6 +335,8 @@ fn memories(coverage: &mut Coverage) {
         &sandbox,
         &["memory", "memory list --all", "memory why 4", "memory review", "memory review --accept 5", "memory log"],
     );
+    let more = ["memory compose --budget 300", "memory search pnpm", "memory learn --all --dry-run", "util instructions"];
+    coverage.run(&sandbox, &more);
 }
 
 /// Verifies and deletes data of a session that another program changed.
@@ -475,6 +477,10 @@ fn watched(coverage: &mut Coverage) {
     watching.until("context_changed_by_model");
     coverage.add(&watching.text());
     drop(watching);
+    let (sandbox, mut watching) = crate::memory_live::learning(&["--json"]);
+    watching.until("memories_learned");
+    coverage.add(&watching.text());
+    drop((watching, sandbox));
     // No store can be made where there is a file.
     let sandbox = obeying::sandbox();
     fs::write(sandbox.home.join(".aperture"), "").unwrap();

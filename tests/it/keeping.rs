@@ -312,7 +312,7 @@ fn gc_lists_and_deletes_only_with_yes() {
         &["gc", "--older-than", "0d", "--yes"],
         expect![[r#"
             11111111    now    2 operations: everything was undone
-            deleted 1 session, 9 originals (N kB); N B freed
+            deleted 1 session, 9 originals (N kB); N kB freed
             exit code 0
         "#]],
     );

@@ -26,6 +26,7 @@ mod literals;
 mod manifest;
 mod mcp;
 mod memory;
+mod memory_live;
 mod mistakes;
 #[cfg(feature = "proxy")]
 mod network;

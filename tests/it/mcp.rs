@@ -605,3 +605,57 @@ fn a_home_without_sessions_says_so() {
     assert_eq!(server.request("resources/list", json!({}))["result"]["resources"].as_array().unwrap().len(), 1);
     assert_eq!(server.end(), 0);
 }
+
+#[test]
+fn a_model_remembers_and_searches_memories() {
+    // No session is needed.
+    let sandbox = Sandbox::new();
+    let mut server = Server::new(&sandbox, &[]);
+    let text = server.text("remember", json!({"text": "`make lint` needs the network", "file": "gotchas", "dry_run": true}));
+    assert!(text.starts_with("dry run: memory-1 saved, pending"), "{text}");
+    let text = server.text("remember", json!({"text": "`make lint` needs the network", "file": "gotchas"}));
+    assert!(text.starts_with("memory-1 saved, pending until the user accepts it"), "{text}");
+    let again = server.call("remember", &json!({"text": "`make lint` needs the network", "kind": "fact", "json": true}));
+    assert_eq!(again["structuredContent"]["done"], "memory-1 already says this", "{again}");
+    let key = format!("sk-ant-{}", "q7Rz2mWk9TxB4lNvC8dF".repeat(2));
+    let refused = server.error("remember", json!({"text": format!("the key is {key}")}));
+    assert!(refused.contains("contains a credential") && !refused.contains(&key), "{refused}");
+    assert!(server.error("remember", json!({"text": "a", "file": "gotcha"})).contains("did you mean 'gotchas'?"));
+    let found = server.text("recall", json!({"query": "why does lint need the network", "scope": "memory"}));
+    assert!(found.contains("memory-1") && found.contains("make lint"), "{found}");
+    assert!(server.error("recall", json!({"query": "lint"})).contains("no session"));
+    let known = sandbox.json(&["memory", "list"], "aperture.memories/1")["memories"].clone();
+    assert_eq!((&known[0]["state"], &known[0]["by_model"]), (&json!("pending"), &json!(true)));
+    let log = sandbox.json(&["memory", "log"], "aperture.memory-log/1");
+    assert_eq!(log["operations"][0]["actor"], "model");
+    sandbox.write("aperture.toml", "[model]\ncreate = \"deny\"\n");
+    assert!(server.error("remember", json!({"text": "another"})).contains("the user's settings deny @create"));
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn tools_that_name_memories_wait_for_approval() {
+    let sandbox = Sandbox::new();
+    crate::memory_live::said(&sandbox, "6666abcd-0000-4000-8000-000000000001", 20, &["add the checkout page"]);
+    for text in ["Use npm.", "Answer in French."] {
+        sandbox.text(&["memory", "add", text]);
+    }
+    let mut server = Server::new(&sandbox, &[]);
+    let dry = server.text("update", json!({"selector": "memory-1", "text": "Use pnpm.", "dry_run": true}));
+    assert!(dry.starts_with("dry run: memory-1 saved"), "{dry}");
+    let update = server.text("update", json!({"selector": "memory-1", "text": "Use pnpm."}));
+    assert!(update.starts_with("pending: @update of a memory needs approval"), "{update}");
+    server.text("archive", json!({"selector": "memory-2", "reason": "no longer"}));
+    assert!(server.error("archive", json!({"selector": "memory-7"})).contains("there is no memory 'memory-7'"));
+    let note = server.text("create", json!({"text": "learned: the tests need a database"}));
+    assert!(note.starts_with("memory-3 saved, pending"), "{note}");
+    assert_eq!(server.end(), 0);
+    let states = || {
+        let list = sandbox.json(&["memory", "list", "--all"], "aperture.memories/1")["memories"].as_array().unwrap().clone();
+        list.iter().map(|memory| format!("{} {}", memory["state"], memory["text"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    assert!(states().contains(&"active Use npm.".to_owned()));
+    sandbox.text(&["approve", "--all"]);
+    let expected = ["active Use pnpm.", "pending the tests need a database", "archived Answer in French."];
+    assert!(expected.iter().all(|state| states().contains(&(*state).to_owned())), "{:?}", states());
+}

@@ -525,6 +525,10 @@ fn an_older_store_is_brought_up_to_date() {
         "staged_texts",
         "wire_tools",
         "wire_calls",
+        "memory_changes",
+        "memory_contents",
+        "memory_operations",
+        "memory_reads",
     ] {
         store.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }

@@ -331,3 +331,113 @@ fn contents_of_requests_are_not_written_to_a_disk() {
         assert!(memchr::memmem::find(&bytes, b"proxy:/").is_none() || file.ends_with("store.db"), "{}", file.display());
     }
 }
+
+/// The first request of a session whose client names its working directory.
+fn first_body(form: Form, client: &Client, prompt: &str) -> Value {
+    let environment = format!("<env>\n  Working directory: {}\n</env>", client.sandbox.project.display());
+    let mut body = form.request(vec![json!({"role": "user", "content": prompt})]);
+    match form {
+        Form::Messages => body["system"] = json!(environment),
+        Form::Chat => body["messages"].as_array_mut().unwrap().insert(0, json!({"role": "system", "content": environment})),
+        Form::Responses => body["instructions"] = json!(environment),
+    }
+    body
+}
+
+#[test]
+fn the_first_prompt_of_a_new_session_brings_memories() {
+    const LESSON: &str = "The linter needs the network.";
+    for form in FORMS {
+        let sandbox = Sandbox::new();
+        sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\ntool = false\n");
+        sandbox.text(&["memory", "add", LESSON, "--file", "gotchas"]);
+        let mut client = Client::with(form, sandbox, "ses_1");
+        let first = first_body(form, &client, "begin");
+        let sent = |client: &Client, body: &Value| {
+            client.post(body);
+            String::from_utf8(client.api.last_body()).unwrap()
+        };
+        let received = sent(&client, &first);
+        assert!(received.contains(LESSON), "{form:?}: {received}");
+        assert_eq!(sent(&client, &first), received, "the same request gives the same bytes");
+        // Later prompts keep it at its place, also after a restart, and have it once.
+        let list = if form == Form::Responses { "input" } else { "messages" };
+        let mut later = first.clone();
+        let kind = if form == Form::Responses { "output_text" } else { "text" };
+        later[list].as_array_mut().unwrap().extend([
+            json!({"role": "assistant", "content": [{"type": kind, "text": "fine"}]}),
+            json!({"role": "user", "content": "go on"}),
+        ]);
+        let received_later = sent(&client, &later);
+        let kept = received.split(LESSON).next().unwrap().trim_end_matches('}');
+        let start = &kept[kept.find(&format!("\"{list}\"")).unwrap()..];
+        assert!(received_later.contains(start) && received_later.matches(LESSON).count() == 1, "{form:?}: {received_later}");
+        client.restart();
+        assert_eq!(sent(&client, &later), received_later, "{form:?}");
+        let reads = client.sandbox.home.join(".aperture/store.db");
+        let store = rusqlite::Connection::open_with_flags(&reads, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let count: i64 =
+            store.query_row("SELECT COUNT(*) FROM memory_reads WHERE session = 'ses_1'", [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 1);
+    }
+}
+
+#[test]
+fn memories_are_sent_only_to_new_sessions_that_have_none() {
+    let sandbox = Sandbox::new();
+    sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\ntool = false\n");
+    sandbox.text(&["memory", "add", "The linter needs the network.", "--file", "gotchas"]);
+    let client = Client::with(Form::Messages, sandbox, "ses_1");
+    let is_sent = |body: &Value| {
+        client.post(body);
+        String::from_utf8(client.api.last_body()).unwrap() != body.to_string()
+    };
+    let mut body = first_body(Form::Messages, &client, "begin");
+    let system = body["system"].take();
+    body.as_object_mut().unwrap().remove("system");
+    assert!(!is_sent(&body), "no directory, no memory");
+    body["system"] = json!("Working directory: /nowhere/at/all\n");
+    assert!(!is_sent(&body));
+    body["system"] = system;
+    let mut resumed = body.clone();
+    resumed["messages"]
+        .as_array_mut()
+        .unwrap()
+        .extend([json!({"role": "assistant", "content": "fine"}), json!({"role": "user", "content": "go on"})]);
+    assert!(!is_sent(&resumed), "the session began before");
+    let told = crate::hooks::told(
+        &client.sandbox,
+        "SessionStart",
+        &json!({"session_id": "ses_1", "source": "startup", "cwd": client.sandbox.project}),
+    );
+    let mut hooked = body.clone();
+    hooked["messages"][0]["content"] = json!(format!("{told}\nbegin"));
+    assert!(told.contains("linter") && !is_sent(&hooked), "the hook of the client sent it");
+    assert!(is_sent(&body));
+    let off = Sandbox::new();
+    off.write("aperture.toml", "[pipeline]\nmanifest = false\ntool = false\nmemory = false\n");
+    off.text(&["memory", "add", "The linter needs the network.", "--file", "gotchas"]);
+    let client = Client::with(Form::Messages, off, "ses_1");
+    let body = first_body(Form::Messages, &client, "begin");
+    client.post(&body);
+    assert_eq!(String::from_utf8(client.api.last_body()).unwrap(), body.to_string());
+}
+
+#[test]
+fn the_tool_of_the_model_adds_memories_to_the_project_that_the_request_names() {
+    for form in FORMS {
+        let client = Client::new(form);
+        client.post(&first_body(form, &client, "begin"));
+        wait_for("the session", || (client.sandbox.run(&["status", "-s", "ses_1"]).code == 0).then_some(()));
+        client.script.lock().unwrap().extend([
+            form.response("", Some("@create(\"learned: `make seed` fills the database\")\n@archive(memory-9)")),
+            form.response("kept", None),
+        ]);
+        client.post(&first_body(form, &client, "begin"));
+        let continued = String::from_utf8(client.api.last_body()).unwrap();
+        assert!(continued.contains("memory-1 saved, pending until the user accepts it"), "{form:?}: {continued}");
+        assert!(continued.contains("there is no memory 'memory-9'"), "{form:?}: {continued}");
+        let known = client.sandbox.json(&["memory", "list"], "aperture.memories/1")["memories"][0].clone();
+        assert_eq!((&known["state"], &known["by_model"]), (&json!("pending"), &json!(true)), "{form:?}");
+    }
+}

@@ -1,7 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::files::make_private;
-use super::settings::{AutomaticSettings, Hooks, PROJECT_FILE, Settings};
+use super::settings::{AutomaticSettings, Hooks, MemorySettings, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager, session_name};
 use crate::commands::{ColorChoice, Globals};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
@@ -67,6 +67,8 @@ pub struct Env {
     pub(super) visited: Option<Found>,
     /// The settings for hooks.
     pub hooks: Hooks,
+    /// The settings for memories.
+    pub memory: MemorySettings,
     /// The settings for the stages of the proxy.
     pub pipeline: crate::wire::PipelineSettings,
     /// The settings for rules that act on sessions that pass the proxy.
@@ -82,6 +84,8 @@ pub struct Env {
     pub(super) surrounding: Option<String>,
     /// The actor recorded in the log.
     pub actor: Actor,
+    /// True if the user approved the command of the model that is executed.
+    pub is_approved: bool,
     /// The permissions of the model.
     pub model: ModelPolicy,
     /// Receives the notes in the place of standard error.
@@ -165,6 +169,7 @@ impl Env {
             prices: settings.prices(),
             idle_seconds: settings.idle_seconds(),
             hooks: settings.hooks(),
+            memory: settings.memory(),
             pipeline: settings.pipeline(),
             automatic: settings.automatic(),
             client_colors: globals.color != ColorChoice::Never && !plain,
@@ -180,6 +185,7 @@ impl Env {
             started: Instant::now(),
             surrounding: client_variable(|variables| variables.session).and_then(|id| id.into_string().ok()),
             actor: Actor::User,
+            is_approved: false,
             model: settings.model(),
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,

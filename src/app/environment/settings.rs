@@ -19,6 +19,9 @@ pub const PROJECT_FILE: &str = "aperture.toml";
 const IDLE_SECONDS: u64 = 60;
 /// The default size of a tool result, in tokens, above which the hook shortens it, if that is enabled.
 const REDUCE_OVER_TOKENS: u64 = 4000;
+/// The default sizes of the memories that a new session and a prompt receive, in tokens.
+const SESSION_TOKENS: usize = 500;
+const PROMPT_TOKENS: usize = 150;
 /// The default time until the savings of an automatic change must exceed its cost, in turns.
 const PAY_BACK_TURNS: u32 = 5;
 
@@ -57,6 +60,9 @@ pub struct Settings {
     /// The stages of the proxy.
     #[serde(default)]
     pipeline: PipelineSwitches,
+    /// Learning from sessions, and the memories that sessions receive.
+    #[serde(default)]
+    memory: MemorySwitches,
     /// Prices, by prefix of the model name.
     #[serde(default)]
     prices: BTreeMap<String, PriceSetting>,
@@ -144,6 +150,41 @@ pub struct Hooks {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct MemorySwitches {
+    learn: Option<bool>,
+    session_tokens: Option<usize>,
+    prompt_tokens: Option<usize>,
+    trust_model: Option<bool>,
+}
+
+impl MemorySwitches {
+    /// Returns these switches, and those of `other` that are not set here. A project cannot trust the model more than the user does,
+    /// because the model can write there.
+    fn or(self, other: MemorySwitches) -> MemorySwitches {
+        MemorySwitches {
+            learn: self.learn.or(other.learn),
+            session_tokens: self.session_tokens.or(other.session_tokens),
+            prompt_tokens: self.prompt_tokens.or(other.prompt_tokens),
+            trust_model: Some(other.trust_model.unwrap_or(false) && self.trust_model.unwrap_or(true)),
+        }
+    }
+}
+
+/// The settings for memories within a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySettings {
+    /// True if hooks and `watch` learn from sessions.
+    pub learn: bool,
+    /// The maximum size of the memories that a new session receives, in tokens; 0 for none.
+    pub session_tokens: usize,
+    /// The maximum size of the memories that a prompt brings, in tokens; 0 for none.
+    pub prompt_tokens: usize,
+    /// True if entries of the model are in use at once; otherwise they are pending.
+    pub trust_model: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct FocusSettings {
     turns: Option<u32>,
 }
@@ -163,6 +204,7 @@ struct PipelineSwitches {
     injection: Option<bool>,
     manifest: Option<bool>,
     selection: Option<bool>,
+    memory: Option<bool>,
     headers: Option<bool>,
     tool: Option<bool>,
     edits: Option<bool>,
@@ -184,6 +226,7 @@ impl PipelineSwitches {
             injection: self.injection.or(other.injection),
             manifest: self.manifest.or(other.manifest),
             selection: self.selection.or(other.selection),
+            memory: self.memory.or(other.memory),
             headers: self.headers.or(other.headers),
             tool: self.tool.or(other.tool),
             edits: self.edits.or(other.edits),
@@ -334,6 +377,7 @@ impl Settings {
             focus: FocusSettings { turns: self.focus.turns.or(other.focus.turns) },
             watch: WatchSettings { idle_seconds: self.watch.idle_seconds.or(other.watch.idle_seconds) },
             pipeline: self.pipeline.or(other.pipeline),
+            memory: self.memory.or(other.memory),
             model: other.model,
             model_in_project: self.model,
         }
@@ -393,6 +437,16 @@ impl Settings {
         }
     }
 
+    /// Returns the settings for memories.
+    pub fn memory(&self) -> MemorySettings {
+        MemorySettings {
+            learn: self.memory.learn.unwrap_or(true),
+            session_tokens: self.memory.session_tokens.unwrap_or(SESSION_TOKENS),
+            prompt_tokens: self.memory.prompt_tokens.unwrap_or(PROMPT_TOKENS),
+            trust_model: self.memory.trust_model.unwrap_or(false),
+        }
+    }
+
     /// Returns the settings for the stages of the proxy.
     pub fn pipeline(&self) -> PipelineSettings {
         let (set, default) = (self.pipeline, PipelineSettings::default());
@@ -406,6 +460,7 @@ impl Settings {
             injection: set.injection.unwrap_or(default.injection),
             manifest: set.manifest.unwrap_or(default.manifest),
             selection: set.selection.unwrap_or(default.selection),
+            memory: set.memory.unwrap_or(default.memory),
             headers: set.headers.unwrap_or(default.headers),
             tool: set.tool.unwrap_or(default.tool) && is_useful,
             edits: set.edits.unwrap_or(default.edits),
@@ -470,6 +525,18 @@ mod tests {
         let far = toml::from_str("[pipeline]\ncondense = false\nbudget = true\ncache_seconds = 3600").unwrap();
         let both = AutomaticSettings { condense: true, budget: true, pay_back_turns: 2, cache_seconds: Some(3600) };
         assert_eq!(near.or(far).automatic(), both);
+    }
+
+    #[test]
+    fn memories_are_learned_and_sent_unless_they_are_switched_off() {
+        let default = Settings::default().memory();
+        assert_eq!(default, MemorySettings { learn: true, session_tokens: 500, prompt_tokens: 150, trust_model: false });
+        let near = || toml::from_str::<Settings>("[memory]\nlearn = false\nprompt_tokens = 0\ntrust_model = true").unwrap();
+        let far = toml::from_str("[memory]\nlearn = true\nsession_tokens = 900").unwrap();
+        let both = MemorySettings { learn: false, session_tokens: 900, prompt_tokens: 0, trust_model: false };
+        assert_eq!(near().or(far).memory(), both, "a project does not trust the model by itself");
+        assert!(Settings::default().or(near()).memory().trust_model);
+        assert!(toml::from_str::<Settings>("[memory]\nprompt_tokens = -1").is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::hook::compaction;
 use super::{automatic, request_log, selection};
 use crate::app::change::deferred;
 use crate::app::look::{manifest, transcript};
+use crate::app::memory::live::LiveMemories;
 use crate::app::model::{called, obey};
 use crate::app::{CommandError, Env, wait};
 use crate::engine::ModelActivity;
@@ -15,10 +16,15 @@ use crate::model::{OperationId, Pin, request_id};
 use crate::output::{Headers, ProxyRequest, Report};
 use crate::wire::{PipelineSettings, PreparedText, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
+use std::path::Path;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// Longest wait of a request for another process that has locked the store. Other requests wait meanwhile; a commit takes less.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Longest wait of the first request of a session for its memories.
+const MEMORY_WAIT: Duration = Duration::from_millis(1500);
 
 /// The result of a call in a session that is neither in a file nor in memory.
 const UNKNOWN: &str = "nothing was executed: aperture finds no content of this session";
@@ -33,9 +39,28 @@ const STEP: Duration = Duration::from_millis(50);
 /// Returns the sessions on the wire, by the store of the environment. `emit` is false if no request is changed.
 pub fn wire(env: &Env, emit: bool) -> Wire {
     let settings = PipelineSettings { emit, ..env.pipeline };
-    let env = env.clone();
+    let (memories, env) = (env.clone(), env.clone());
     let open = move |creates| env.store_within(PATIENCE, creates).map_err(|error| format!("{:#}", error.source));
     Wire::new(settings, Box::new(open))
+        .with_memories(Box::new(move |session, directory| memories_for(&memories, session, directory)))
+}
+
+/// Returns the memories for a new session. If they take longer than a request should wait, the session has none: by the next one,
+/// everything is read.
+fn memories_for(env: &Env, session: &str, directory: &Path) -> Option<String> {
+    if !env.is_directory(directory) {
+        return None;
+    }
+    let (mut env, session, directory) = (env.beside(|_| {}), session.to_owned(), directory.to_owned());
+    env.refresh();
+    let (done, composed) = channel();
+    let compose = move || {
+        // The settings of the project are those of its directory, not of the proxy.
+        let text = env.renewed(&directory).and_then(|env| LiveMemories::new(&env, &session, &directory)?.at_start());
+        let _ = done.send(text.ok().flatten());
+    };
+    std::thread::Builder::new().name("memories".to_owned()).spawn(compose).ok()?;
+    composed.recv_timeout(MEMORY_WAIT).ok().flatten()
 }
 
 /// Records that the requests of a session pass the proxy with this process id.

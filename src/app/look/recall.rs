@@ -1,12 +1,13 @@
 //! `aperture recall`: searches archived, shortened and compacted content, and restores it.
 
 use crate::app::change::pipeline::{ChangeSummary, change, of_note};
+use crate::app::memory::{self, Memories};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::recall::Arguments;
 use crate::engine::recall::{Document, answer, rank};
 use crate::engine::{label, mask};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
-use crate::output::{ChangeReport, RecallReport, RecalledBlock, plural};
+use crate::output::{ChangeReport, MemorySearchReport, RecallReport, RecalledBlock, plural};
 use crate::store::{Store, StoredSession};
 use crate::workspace::{self, Draft, NOTE, PlanError, Project, SkipReason, Workspace, shorten};
 use anyhow::anyhow;
@@ -24,8 +25,14 @@ struct Found {
     text: String,
 }
 
+/// The number of places in sessions that a search of memories returns.
+const PLACES: usize = 10;
+
 /// Searches and prints the matches.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    if arguments.memory {
+        return env.print(&memory_report(env, arguments)?);
+    }
     let report = search_only(env, arguments)?;
     if !report.blocks.is_empty() {
         return env.print(&report);
@@ -36,6 +43,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     env.print(&report)?;
     Err(CommandError::already_reported())
+}
+
+/// Returns what the memories and the sessions of the project hold about a query.
+///
+/// # Errors
+///
+/// The query has no words, or a tree cannot be read.
+pub fn memory_report(env: &Env, arguments: &Arguments) -> Result<MemorySearchReport, CommandError> {
+    memory::search::report(&Memories::new(env, None)?, &arguments.words(), false, PLACES)
 }
 
 /// Returns the matches without changing the session; an error if there are none.

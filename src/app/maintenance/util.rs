@@ -4,7 +4,7 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::util::{Arguments, Tool};
 use crate::engine;
 use crate::model::{BlockNumber, History, Level, OperationKind};
-use crate::output::{AccuracyReport, AccuracyRow, PlaceholdersReport};
+use crate::output::{AccuracyReport, AccuracyRow, InstructionsReport, PlaceholdersReport};
 use crate::workspace::{self, PlanError, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 /// Runs a tool.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.tool {
+        Tool::Instructions => env.print(&InstructionsReport::new()),
         Tool::Accuracy { files } => {
             let mut report = AccuracyReport::default();
             each(env, files, &mut |name, workspace| {

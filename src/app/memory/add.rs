@@ -3,7 +3,7 @@
 use super::{Memories, changed, check_text, file_named};
 use crate::app::CommandError;
 use crate::commands::memory::AddArguments;
-use crate::model::{MemoryKind, MemoryScope};
+use crate::model::{MemoryActor, MemoryKind, MemoryScope, MemoryState};
 use crate::output::MemoryChangeReport;
 
 /// Adds an entry.
@@ -25,11 +25,23 @@ pub fn report(memories: &Memories<'_>, arguments: &AddArguments, text: &str) -> 
     let file = file.unwrap_or_else(|| kind.default_file());
     let scope = if arguments.user { MemoryScope::User } else { MemoryScope::Project };
     let now = memories.env.style.now.as_millisecond();
-    let mut name = String::new();
+    let is_by_model = memories.actor() == MemoryActor::Model;
+    let is_accepted = memories.env.is_approved || memories.env.memory.trust_model;
+    let (mut name, mut is_pending) = (String::new(), false);
     let updated = memories.change(scope, arguments.dry_run, &mut |tree| {
-        name = tree.add(text, kind, file.clone(), now)?.name();
+        let state = if is_accepted { MemoryState::Active } else { MemoryState::Pending };
+        let added = if is_by_model {
+            tree.propose(text, kind, file.clone(), state, now)?
+        } else {
+            tree.add(text, kind, file.clone(), now)?
+        };
+        (name, is_pending) = (added.name(), added.state == MemoryState::Pending);
         Ok(())
     })?;
-    let done = if updated.changes.is_empty() { format!("{name} already says this") } else { format!("{name} saved") };
+    let done = match (updated.changes.is_empty(), is_pending) {
+        (true, _) => format!("{name} already says this"),
+        (false, true) => format!("{name} saved, pending until the user accepts it or says it"),
+        (false, false) => format!("{name} saved"),
+    };
     Ok(changed(done, updated, arguments.dry_run))
 }

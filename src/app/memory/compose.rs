@@ -17,7 +17,7 @@ pub fn run(memories: &Memories<'_>, arguments: &ComposeArguments) -> Result<(), 
     };
     let (composition, intent) = compose(memories, &prompt, arguments.budget)?;
     let Composition { text, memories: shown } = composition;
-    let shown = shown.into_iter().map(|(scope, id)| scope.name_of(id)).collect();
+    let shown = shown.into_iter().filter(|(_, id)| *id < Memory::BY_HAND).map(|(scope, id)| scope.name_of(id)).collect();
     memories.env.print(&MemoryComposeReport { text, intent, memories: shown, budget_tokens: arguments.budget })
 }
 

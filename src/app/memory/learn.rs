@@ -42,7 +42,12 @@ pub fn learn(memories: &Memories<'_>, candidates: &[Candidate], is_dry_run: bool
     merge_into(memories, MemoryScope::Project, candidates, is_dry_run)
 }
 
-fn merge_into(
+/// Merges candidates into a tree.
+///
+/// # Errors
+///
+/// The tree cannot be changed.
+pub fn merge_into(
     memories: &Memories<'_>,
     scope: MemoryScope,
     candidates: &[Candidate],

@@ -9,9 +9,10 @@ mod init;
 mod learn;
 mod learning;
 mod list;
+pub mod live;
 mod log;
 mod review;
-mod search;
+pub mod search;
 mod stats;
 mod tree;
 mod undo;
@@ -28,6 +29,11 @@ use crate::output::{MemoryChangeReport, MemoryProblem};
 use crate::store::Store;
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Longest wait for another process that changes the same tree; that of a hook is short, because learning is repeated anyway.
+const PATIENCE: Duration = Duration::from_secs(10);
+const HOOK_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Executes a request about memories.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -51,6 +57,23 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Some(Action::Diff { operation }) => log::diff(&memories, *operation),
         Some(Action::Undo { operation, user, dry_run }) => undo::run(&memories, *operation, *user, *dry_run),
     }
+}
+
+/// Executes a request of the model that changes memories, on the trees of a project; `None` for any other request.
+pub fn change(env: &Env, project: &Path, arguments: &Arguments) -> Option<Result<MemoryChangeReport, CommandError>> {
+    let execute = |run: &dyn Fn(&Memories<'_>) -> Result<MemoryChangeReport, CommandError>| {
+        Memories::at(env, project).and_then(|memories| run(&memories))
+    };
+    Some(match arguments.action.as_ref()? {
+        Action::Add(added) => execute(&|memories| add::report(memories, added, &added.text)),
+        Action::Edit { id, text: Some(text), file, dry_run } => {
+            execute(&|memories| edit::report(memories, id, Some(text), file.as_deref(), *dry_run))
+        }
+        Action::Review(review) if !review.reject.is_empty() => {
+            execute(&|memories| review::rejected(memories, &review.reject, review.dry_run))
+        }
+        _ => return None,
+    })
 }
 
 /// The memory trees of a request: that of the project and that of the user.
@@ -78,6 +101,17 @@ impl<'a> Memories<'a> {
             return Err(CommandError::new(ErrorKind::Usage, error).hint("name a project directory or a folder of sessions"));
         }
         let project = MemoryProject::find(env.disk, &env.places, &data, &directory);
+        Ok(Memories { env, project, data, actor: None })
+    }
+
+    /// Finds the project of a directory.
+    ///
+    /// # Errors
+    ///
+    /// There is no data directory.
+    pub fn at(env: &'a Env, directory: &Path) -> Result<Memories<'a>, CommandError> {
+        let data = env.store_directory()?;
+        let project = MemoryProject::find(env.disk, &env.places, &data, directory);
         Ok(Memories { env, project, data, actor: None })
     }
 
@@ -139,18 +173,28 @@ impl<'a> Memories<'a> {
     }
 
     fn machine(&self) -> Machine<'_> {
-        Machine { disk: self.env.disk, data: &self.data, wait: &super::wait }
+        // A client waits for its hooks.
+        let patience = if self.actor() == MemoryActor::Hook { HOOK_PATIENCE } else { PATIENCE };
+        Machine { disk: self.env.disk, data: &self.data, wait: &super::wait, patience }
+    }
+
+    /// Returns the origin of changes.
+    pub fn actor(&self) -> MemoryActor {
+        self.actor.unwrap_or(match self.env.actor {
+            Actor::User => MemoryActor::User,
+            Actor::Model => MemoryActor::Model,
+            Actor::Policy => MemoryActor::Hook,
+        })
     }
 
     /// Returns how a change of this request is logged.
     pub fn logged(&self, is_dry_run: bool) -> Update {
-        let actor = match self.env.actor {
-            Actor::User => MemoryActor::User,
-            Actor::Model => MemoryActor::Model,
-            Actor::Policy => MemoryActor::Hook,
-        };
-        let actor = self.actor.unwrap_or(actor);
-        Update { command: mask(&self.env.command).into_owned(), actor, time: self.env.style.now.as_millisecond(), is_dry_run }
+        Update {
+            command: mask(&self.env.command).into_owned(),
+            actor: self.actor(),
+            time: self.env.style.now.as_millisecond(),
+            is_dry_run,
+        }
     }
 
     /// Opens the store for a change; for a dry run only if it exists.
@@ -237,6 +281,7 @@ impl From<MemoryError> for CommandError {
     fn from(error: MemoryError) -> CommandError {
         let kind = if error.is_conflict() { ErrorKind::Conflict } else { ErrorKind::Refused };
         let hint = match &error {
+            MemoryError::Forgotten => "only the user can add it again: aperture memory add".to_owned(),
             MemoryError::Unknown(_) => "to list them: aperture memory list --all".to_owned(),
             MemoryError::Unwritable { reason, .. } if reason.contains("conflict") => {
                 "resolve the conflict in the file, then try again".to_owned()

@@ -6,8 +6,8 @@ use crate::commands::memory::ReviewArguments;
 use crate::engine::memory::markdown::EVIDENCE;
 use crate::engine::memory::topic::carried_over_all;
 use crate::memory::{MemoryError, Tree, Updated};
-use crate::model::{Memory, MemoryId, MemoryState};
-use crate::output::{MemoryContradiction, MemoryReviewReport};
+use crate::model::{Memory, MemoryActor, MemoryId, MemoryState};
+use crate::output::{MemoryChangeReport, MemoryContradiction, MemoryReviewReport};
 use anyhow::anyhow;
 
 /// Lists what waits, or decides.
@@ -27,11 +27,24 @@ pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), C
     } else if !arguments.accept.is_empty() {
         decide(memories, &arguments.accept, "accepted", is_dry_run, &accept)?
     } else if !arguments.reject.is_empty() {
-        decide(memories, &arguments.reject, "rejected", is_dry_run, &reject)?
+        return memories.env.print(&rejected(memories, &arguments.reject, is_dry_run)?);
     } else {
         return memories.env.print(&waiting(memories)?);
     };
     memories.env.print(&changed(done, updated, is_dry_run))
+}
+
+/// Archives entries, and returns the report.
+///
+/// # Errors
+///
+/// There is no such entry, or as for a change.
+pub fn rejected(memories: &Memories<'_>, names: &[String], is_dry_run: bool) -> Result<MemoryChangeReport, CommandError> {
+    // The user's words can restore an entry that the model archives.
+    let is_final = memories.actor() != MemoryActor::Model;
+    let word = if is_final { "rejected" } else { "archived" };
+    let (done, updated) = decide(memories, names, word, is_dry_run, &|tree, id| reject(tree, id, is_final))?;
+    Ok(changed(done, updated, is_dry_run))
 }
 
 fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> {
@@ -51,7 +64,7 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
     Ok(report)
 }
 
-type Decision = dyn Fn(&mut Tree, MemoryId) -> Result<(), CommandError>;
+type Decision<'a> = dyn Fn(&mut Tree, MemoryId) -> Result<(), CommandError> + 'a;
 
 /// Decides about entries of one tree.
 fn decide(
@@ -59,7 +72,7 @@ fn decide(
     names: &[String],
     word: &str,
     is_dry_run: bool,
-    decision: &Decision,
+    decision: &Decision<'_>,
 ) -> Result<(String, Updated), CommandError> {
     let found: Vec<Memory> = names.iter().map(|name| memories.find(name)).collect::<Result<_, _>>()?;
     let Some(scope) = found.first().map(|memory| memory.scope) else { return Err(MemoryError::NothingToUndo.into()) };
@@ -87,14 +100,15 @@ fn accept(tree: &mut Tree, id: MemoryId) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn reject(tree: &mut Tree, id: MemoryId) -> Result<(), CommandError> {
+fn reject(tree: &mut Tree, id: MemoryId, is_final: bool) -> Result<(), CommandError> {
     let memory = known(tree, id)?;
     let replaced: Vec<Memory> = tree.memories().filter(|other| other.superseded_by == Some(id)).cloned().collect();
     for other in replaced {
         tree.set(Memory { state: MemoryState::Active, superseded_by: None, ..other })?;
     }
-    // The text counts as that of a person from now on, so that no sighting makes it active again.
-    tree.set(Memory { state: MemoryState::Archived, contradicts: None, is_edited: true, ..memory })?;
+    // If it is final, the text counts as that of a person from now on, so that no sighting makes it active again.
+    let is_edited = memory.is_edited || is_final;
+    tree.set(Memory { state: MemoryState::Archived, contradicts: None, is_edited, ..memory })?;
     Ok(())
 }
 

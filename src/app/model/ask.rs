@@ -2,11 +2,11 @@
 
 use crate::app::dispatch::unhandled;
 use crate::app::model::proposing::{Decision, ModelRequest, carry_out, decide, outcome};
-use crate::app::{self, CommandError, Env, ErrorKind};
+use crate::app::{self, CommandError, Env, ErrorKind, memory};
 use crate::commands::{ChangeOptions, Request, undo};
 use crate::engine::Permission;
 use crate::model::{Actor, BlockNumber, CommandPlace, Key, ProposalNumber, ProposalStatus, Verb};
-use crate::output::ChangeReport;
+use crate::output::{ChangeReport, MemoryChangeReport};
 use crate::store::{NewProposal, Outcome};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
@@ -16,6 +16,8 @@ use std::path::Path;
 pub enum CallOutcome {
     /// The command was executed, or there was nothing to do.
     Done(Box<ChangeReport>),
+    /// The command changed memories.
+    Remembered(Box<MemoryChangeReport>),
     /// The command adds a note to a session that a client has open: the next prompt brings it.
     Told,
     /// The command needs the user's approval, with its number in the inbox and the reason.
@@ -29,6 +31,18 @@ pub enum CallOutcome {
 ///
 /// The settings deny the command, it would change nothing, or it cannot be executed or added to the inbox.
 pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, CommandError> {
+    let command = &command.clone().or_about_memories();
+    if let (Request::Memory(arguments), Some(verb)) = (command, command.verb()) {
+        let permission = env.model.permission(verb);
+        if permission == Permission::Deny {
+            return Err(refused(anyhow!("the user's settings deny @{}", verb.name())));
+        }
+        // It needs no session, unless it waits in the inbox of one.
+        if dry_run || permission == Permission::Auto {
+            let report = memory::change(env, &env.directory, arguments).ok_or_else(unhandled)??;
+            return Ok(CallOutcome::Remembered(Box::new(report)));
+        }
+    }
     if dry_run {
         return changed(env, command);
     }

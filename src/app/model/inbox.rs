@@ -39,6 +39,9 @@ pub fn count(env: &Env) -> usize {
 
 /// Executes the selected proposals.
 pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), CommandError> {
+    let mut env = env.clone();
+    env.is_approved = true;
+    let env = &env;
     let check = |session: &StoredSession, proposal: &Proposal| match arguments.live || arguments.dry_run {
         true => Ok(()),
         false => refuse_open_session(env, session, proposal),

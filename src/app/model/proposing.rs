@@ -3,19 +3,24 @@
 use crate::app::change::pipeline::is_live;
 use crate::app::dispatch::unhandled;
 use crate::app::look::recall::search_only;
-use crate::app::{self, CommandError, Env, ErrorKind};
+use crate::app::{self, CommandError, Env, ErrorKind, memory};
 use crate::commands::{ChangeOptions, Request, recall};
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
 use crate::engine::{self, Permission};
+use crate::fsio::read_head;
 use crate::model::{
     Actor, Block, BlockKind, BlockNumber, CommandPlace, Flags, History, Key, Level, MarkKind, ProposalStatus, Role, Verb, Zone,
+    request_id,
 };
 use crate::output::{ChangeReport, plural};
+use crate::provider::named_directory;
 use crate::store::Outcome;
-use crate::workspace::{Found, Workspace};
+use crate::workspace::{Found, Workspace, stated};
 use anyhow::anyhow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+/// Bytes of a session in requests in which its directory is searched for.
+const REQUEST_BYTES: usize = 64 << 20;
 /// The maximum size of an answer to a command, in bytes.
 const LONGEST_ANSWER: usize = 6_000;
 
@@ -43,16 +48,19 @@ pub struct ModelRequest {
 
 impl From<ModelCommand> for ModelRequest {
     fn from(command: ModelCommand) -> ModelRequest {
-        ModelRequest { verb: command.verb, request: Request::from(&command), names: command.blocks }
+        let request = Request::from(&command);
+        let names = if matches!(request, Request::Memory(_)) { Vec::new() } else { command.blocks };
+        ModelRequest { verb: command.verb, request, names }
     }
 }
 
 impl ModelRequest {
     /// Returns a request that came as a tool call; `None` if the model has no such command.
     pub fn from_call(request: &Request) -> Option<Result<ModelRequest, Malformed>> {
+        let request = request.clone().or_about_memories();
         let verb = request.verb()?;
         let names: Result<Vec<Named>, Malformed> = request.blocks().iter().map(|blocks| Named::read(blocks)).collect();
-        let mut request = request.clone();
+        let mut request = request;
         // Blocks that the user selected stay selected.
         if let Request::Focus(focus) = &mut request {
             focus.add = true;
@@ -190,7 +198,8 @@ pub fn decide(
         }
     }
     if permission == Permission::Approve {
-        return Decision::Wait(request, format!("@{} needs approval", verb.name()));
+        let names = if matches!(request, Request::Memory(_)) { " of a memory" } else { "" };
+        return Decision::Wait(request, format!("@{}{names} needs approval", verb.name()));
     }
     if carried_out >= env.model.commands_per_turn as usize {
         let limit = plural(env.model.commands_per_turn as usize, "command");
@@ -303,6 +312,10 @@ pub fn carry_out(env: &Env, path: &Path, request: &Request, text: &str, dry_run:
     let mut env = env.on(path, &shown(text));
     env.actor = Actor::Model;
     let found = env.find(None)?;
+    if let Request::Memory(arguments) = request.clone().with_options(ChangeOptions { dry_run, ..ChangeOptions::default() }) {
+        let report = memory::change(&env, &project_of(&env, &found)?, &arguments).ok_or_else(unhandled)??;
+        return Ok(CarriedOut { answer: report.done, change: None, count: report.changes.len() as u32 });
+    }
     let live = is_live(&env, &found);
     let mut request = request.clone().with_options(ChangeOptions { dry_run, live: true, ..ChangeOptions::default() });
     let mut brought = None;
@@ -335,6 +348,19 @@ pub fn carry_out(env: &Env, path: &Path, request: &Request, text: &str, dry_run:
     }
     let count = change.changes.len().max(change.marks.len()).max(change.unmarked.len()) as u32;
     Ok(CarriedOut { answer, change: Some(change), count })
+}
+
+/// Returns the directory of the project of a session.
+fn project_of(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
+    let in_requests = || {
+        request_id(&found.path)?;
+        named_directory(&read_head(env.disk, &found.path, REQUEST_BYTES).ok()?)
+    };
+    let directory = stated(env.disk, found).or_else(in_requests).filter(|directory| env.is_directory(directory));
+    directory.ok_or_else(|| {
+        let error = anyhow!("the directory of the project is not known, so neither are its memories");
+        CommandError::new(ErrorKind::Refused, error)
+    })
 }
 
 /// Returns true if it is cheaper to restore blocks in place: each still has a place in the window, and the cache of the content

@@ -14,6 +14,9 @@ use rustc_hash::FxHashSet;
 /// Characters of a token: an estimate, as the model of the next session is not known.
 pub const TOKEN_CHARACTERS: usize = 4;
 
+/// The heading of the memories that a new session receives. A request that has it needs no others.
+pub const HEADING: &str = "From earlier sessions of this project (aperture memory why ID: where it is from):";
+
 /// The input of a composition.
 pub struct ComposeInput<'a> {
     /// The memories, of the project and of the user.
@@ -37,7 +40,7 @@ pub struct ComposeInput<'a> {
 pub struct Composition {
     /// Headings, and whole lines with their sources; empty if there is nothing to tell.
     pub text: String,
-    /// The memories in it.
+    /// The memories in it, as they are recorded when a session receives them.
     pub memories: Vec<(MemoryScope, MemoryId)>,
 }
 
@@ -120,7 +123,7 @@ fn preference(intent: Intent, section: Section) -> usize {
 /// Composes what a session should know.
 pub fn compose(input: &ComposeInput<'_>) -> Composition {
     let budget = input.budget_tokens.saturating_mul(TOKEN_CHARACTERS);
-    let known = input.known.iter().flat_map(|text| text.split("\n\n")).map(words).filter(|words| !words.is_empty()).collect();
+    let known = paragraphs(input.known);
     let composition = Composition::default();
     let mut composer = Composer { input, known, composition, left: budget, told: FxHashSet::default() };
     let shares = shares(budget, input.intent);
@@ -138,7 +141,7 @@ pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
     let wanted = words(prompt);
     let names = names(prompt);
     let mut found: Vec<(usize, &Memory)> = Vec::new();
-    for memory in memories.iter().filter(|memory| memory.state == MemoryState::Active || memory.is_by_hand()) {
+    for memory in memories.iter().filter(|memory| memory.state == MemoryState::Active) {
         let common = words(&memory.text).intersection(&wanted).count();
         let named = names.iter().filter(|name| memory.text.contains(**name)).count();
         if common >= LEAST_COMMON_WORDS || named > 0 {
@@ -147,6 +150,42 @@ pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
     }
     found.sort_by_key(|(score, memory)| std::cmp::Reverse((*score, memory.last_seen)));
     found.into_iter().map(|(_, memory)| memory).collect()
+}
+
+/// Returns the words of each paragraph of some texts.
+fn paragraphs(texts: &[String]) -> Vec<FxHashSet<u32>> {
+    texts.iter().flat_map(|text| text.split("\n\n")).map(words).filter(|words| !words.is_empty()).collect()
+}
+
+/// Composes the memories that a prompt is about: a heading and whole lines, within a budget in tokens. What the client sends anyway
+/// (`known`) is left out.
+pub fn about_prompt(memories: &[Memory], prompt: &str, known: &[String], budget_tokens: usize) -> Composition {
+    /// The heading.
+    const ABOUT: &str = "Memories about this prompt:";
+    let known = paragraphs(known);
+    let mut left = budget_tokens.saturating_mul(TOKEN_CHARACTERS).saturating_sub(ABOUT.len() + 1);
+    let mut composition = Composition::default();
+    for memory in matching(memories, prompt) {
+        let line = line(memory);
+        let cost = line.chars().count() + 1;
+        if cost > left || is_stated(&known, &memory.text) {
+            continue;
+        }
+        if composition.text.is_empty() {
+            composition.text = format!("{ABOUT}\n");
+        }
+        left -= cost;
+        composition.text.push_str(&line);
+        composition.text.push('\n');
+        composition.memories.push((memory.scope, memory.received_as()));
+    }
+    composition
+}
+
+/// Returns true if a paragraph has all words of a text.
+fn is_stated(paragraphs: &[FxHashSet<u32>], text: &str) -> bool {
+    let words = words(first_line(text));
+    !words.is_empty() && paragraphs.iter().any(|known| words.is_subset(known))
 }
 
 /// Words that a prompt and a memory must share.
@@ -218,8 +257,9 @@ impl<'a> Composer<'a> {
 
     /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
     fn of_kinds(&self, kinds: &[MemoryKind]) -> Vec<&'a Memory> {
-        let is_wanted =
-            |memory: &&Memory| kinds.contains(&memory.kind) && !memory.state.is_retired() && !self.is_known(&memory.text);
+        let is_wanted = |memory: &&Memory| {
+            kinds.contains(&memory.kind) && !memory.state.is_retired() && !memory.is_unconfirmed() && !self.is_known(&memory.text)
+        };
         let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();
         let order =
             |memory: &Memory| (memory.state == MemoryState::Active, memory.sessions.min(9), memory.sightings, memory.last_seen);
@@ -229,8 +269,7 @@ impl<'a> Composer<'a> {
 
     /// Returns true if a paragraph that the client sends anyway has all words of a text.
     fn is_known(&self, text: &str) -> bool {
-        let words = words(first_line(text));
-        !words.is_empty() && self.known.iter().any(|known| words.is_subset(known))
+        is_stated(&self.known, text)
     }
 
     fn memories(&mut self, room: usize, kinds: &[MemoryKind]) -> Vec<String> {
@@ -247,7 +286,7 @@ impl<'a> Composer<'a> {
             if cost <= left {
                 left -= cost;
                 kept.push(line);
-                self.composition.memories.extend((!memory.is_by_hand()).then_some((memory.scope, memory.id)));
+                self.composition.memories.push((memory.scope, memory.received_as()));
             }
         }
         kept

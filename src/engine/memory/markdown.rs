@@ -455,6 +455,7 @@ fn by_hand(file: &MemoryFile, scope: MemoryScope, text: String, in_archive: bool
         superseded_by: None,
         contradicts: None,
         is_edited: true,
+        is_by_model: false,
     }
 }
 
@@ -507,6 +508,9 @@ pub fn metadata(memory: &Memory) -> String {
     for (word, other) in [("by", memory.superseded_by), ("against", memory.contradicts)] {
         parts.extend(other.map(|id| format!("{word} {}", memory.scope.name_of(id))));
     }
+    if memory.is_by_model {
+        parts.push("from model".to_owned());
+    }
     parts.push(format!("key {:016x}", memory.key));
     if !memory.is_edited {
         parts.push(format!("text {:08x}", checksum(&memory.text)));
@@ -538,6 +542,7 @@ fn parse_metadata(comment: &str, file: &MemoryFile, scope: MemoryScope) -> Optio
         match *words.as_slice() {
             ["key", digits] => key = Some(u64::from_str_radix(digits, 16).ok()?),
             ["text", digits] => text_sum = Some(u32::from_str_radix(digits, 16).ok()?),
+            ["from", "model"] => memory.is_by_model = true,
             ["by", other] => memory.superseded_by = Some(parse_name(other)?.1),
             ["against", other] => memory.contradicts = Some(parse_name(other)?.1),
             ["helpful", helpful, "harmful", harmful] => {
@@ -737,7 +742,7 @@ mod tests {
         let evidence = proptest::collection::vec(sighting, 0..=EVIDENCE);
         let counts = (0u32..9, 0u32..9, 0u32..3, 0u32..3);
         let days = (0i64..30_000, 0i64..900);
-        (1u32..99, text, 0usize..12, 0usize..4, evidence, counts, days, any::<(bool, u64, bool)>()).prop_map(
+        (1u32..99, text, 0usize..12, 0usize..4, evidence, counts, days, any::<(bool, u64, bool, bool)>()).prop_map(
             |(
                 id,
                 text,
@@ -746,7 +751,7 @@ mod tests {
                 evidence,
                 (sightings, sessions, helpful, harmful),
                 (day, more),
-                (is_edited, key, linked),
+                (is_edited, key, linked, is_by_model),
             )| Memory {
                 id,
                 scope: MemoryScope::Project,
@@ -765,6 +770,7 @@ mod tests {
                 superseded_by: linked.then_some(7),
                 contradicts: (!linked).then_some(8),
                 is_edited,
+                is_by_model,
             },
         )
     }

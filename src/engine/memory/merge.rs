@@ -168,6 +168,8 @@ impl Merge<'_> {
                 }
                 match relation {
                     Relation::Unrelated => {}
+                    // The user's own words replace what the model proposed, and take nothing over from it.
+                    _ if old.is_unconfirmed() => superseded.push(place),
                     // A person already wrote it into the file, or a newer statement is known.
                     Relation::Same if old.is_by_hand() || newest < old.last_seen => return,
                     Relation::Same => {
@@ -285,6 +287,7 @@ pub fn new_memory(candidate: &Candidate) -> Memory {
         superseded_by: None,
         contradicts: None,
         is_edited: false,
+        is_by_model: false,
     };
     count(&mut memory, candidate);
     if memory.first_seen == i64::MAX {

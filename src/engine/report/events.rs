@@ -62,6 +62,11 @@ pub enum ActivityEvent {
         /// The changes, as a sentence.
         summary: String,
     },
+    /// Memories were learned from the session after it ended or went idle.
+    MemoriesLearned {
+        /// The number of entries that are new, or others than before.
+        count: usize,
+    },
     /// The rules required a change, but it was refused.
     PolicyRefused {
         /// The reason.

@@ -200,7 +200,8 @@ fn two_at_once_lose_nothing() {
             let (data, tree) = (&data, &place.tree);
             scope.spawn(move || {
                 let store = Store::open(data).unwrap();
-                let machine = Machine { disk: &RealDisk, data, wait: &std::thread::sleep };
+                let machine =
+                    Machine { disk: &RealDisk, data, wait: &std::thread::sleep, patience: std::time::Duration::from_secs(10) };
                 for number in 0..8u64 {
                     let key = writer * 100 + number + 1;
                     let word = |n: u64| char::from(b'a' + n as u8).to_string().repeat(5);

@@ -95,6 +95,8 @@ json_objects! {
         contradicts: Option<String> = memory.contradicts.map(|id| memory.scope.name_of(id)),
         /// True if a person wrote the text.
         edited: bool = memory.is_edited,
+        /// True if the model proposed it.
+        by_model: bool = memory.is_by_model,
     }
 
     /// A place in a session that a memory was learned from.

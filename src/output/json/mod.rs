@@ -42,6 +42,7 @@ pub struct Contract {
 pub fn contracts() -> Vec<Contract> {
     let mut contracts = vec![
         report::<super::AccuracyReport>(),
+        report::<super::InstructionsReport>(),
         report::<super::BlocksReport>(),
         report::<super::BulkReport>(),
         report::<super::ChangeReport>(),

@@ -6,6 +6,14 @@ use crate::output;
 use std::collections::BTreeMap;
 
 json_objects! {
+    /// The instructions for a model.
+    Instructions from report: output::InstructionsReport {
+        /// The commands for blocks and for memories.
+        commands: String = report.commands,
+        /// When to use memories.
+        protocol: String = report.protocol,
+    }
+
     /// The accuracy of token estimates over sessions.
     AccuracyReport from report: output::AccuracyReport {
         /// Sessions.

@@ -84,6 +84,12 @@ pub enum Details {
         /// Changes, as a sentence.
         summary: String,
     },
+    /// Memories were learned from the session after it ended or went idle.
+    #[serde(rename = "memories_learned")]
+    MemoriesLearned {
+        /// Number of entries that are new, or others than before.
+        count: u64,
+    },
     /// A rule of the settings could not act.
     #[serde(rename = "policy_refused")]
     PolicyRefused {
@@ -120,6 +126,7 @@ impl ToJson for ActivityEvent {
                 Details::SuggestionsChanged { suggestions: suggestions.to_json() }
             }
             ActivityEvent::ContextChangedByModel { summary } => Details::ContextChangedByModel { summary: summary.clone() },
+            ActivityEvent::MemoriesLearned { count } => Details::MemoriesLearned { count: count.to_json() },
             ActivityEvent::PolicyRefused { reason } => Details::PolicyRefused { reason: reason.clone() },
         }
     }

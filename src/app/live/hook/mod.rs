@@ -4,6 +4,7 @@
 //! other exit codes.
 
 pub(super) mod compaction;
+mod memory;
 mod prompt;
 mod result;
 mod start;
@@ -27,6 +28,9 @@ use std::path::PathBuf;
 #[serde(default)]
 struct Payload {
     transcript_path: Option<PathBuf>,
+    session_id: Option<String>,
+    cwd: Option<PathBuf>,
+    prompt: Option<String>,
     source: Option<String>,
     tool_name: Option<String>,
     tool_use_id: Option<String>,

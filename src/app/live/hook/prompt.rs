@@ -1,6 +1,6 @@
 //! Handles the `UserPromptSubmit` event.
 
-use super::{Payload, compaction, told};
+use super::{Payload, compaction, memory, told};
 use crate::app::change::pipeline::{is_proxied, takes_effect};
 use crate::app::live::pending::{Effect, LiveChanges};
 use crate::app::live::selection;
@@ -10,12 +10,15 @@ use crate::app::{CommandError, Env};
 use crate::model::{Actor, History, RowKind};
 use crate::output::{HookReport, Report, changes_of};
 
-/// Returns the information that the model does not have yet: the answers to its commands, a first manifest, and the user's
-/// selections and changes since its last turn. `None` if there is none, which is the usual case.
+/// Returns the information that the model does not have yet: the answers to its commands, a first manifest, the user's
+/// selections and changes since its last turn, and memories about the prompt. `None` if there is none, which is the usual case.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
-    if !payload.has_session(env) {
-        return Ok(None);
-    }
+    let mut parts = if payload.has_session(env) { of_session(env)? } else { Vec::new() };
+    parts.extend(memory::for_prompt(env, payload));
+    Ok(joined(&parts))
+}
+
+fn of_session(env: &Env) -> Result<Vec<String>, CommandError> {
     let found = env.find(None)?;
     // The file may now contain commands that it did not contain when the model stopped.
     let answers = match obey::obey(env) {
@@ -28,7 +31,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     // The full analysis is needed only for the manifest, which is sent once.
     let mut workspace = env.read_as_wanted(found.clone(), &|_| false)?;
     let mut parts: Vec<String> = answers.into_iter().collect();
-    let Some(since) = selection::last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
+    let Some(since) = selection::last_turn(&workspace.reading) else { return Ok(parts) };
     // If sending the manifest cannot be recorded, it would be sent with each prompt.
     // The proxy sends its own with each prompt.
     let is_sent = env.pipeline.manifest && is_proxied(env, &found);
@@ -48,7 +51,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         env.note(&format!("the loaded changes are not recorded: {:#}", error.source));
     }
     parts.extend(told_changes(&workspace.history, &live, since, &found.location.id));
-    Ok(joined(&parts))
+    Ok(parts)
 }
 
 /// Returns the user's changes since a time, in up to three parts: those in effect at once, those that the client has loaded since, by

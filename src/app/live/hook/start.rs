@@ -1,19 +1,19 @@
 //! Handles the `SessionStart` event: a session begins, is resumed, or continues after a compaction.
 
-use super::{Payload, compaction, told};
+use super::{Payload, compaction, memory, told};
 use crate::app::live::pending;
 use crate::app::look::{manifest, summary};
 use crate::app::model::obey;
 use crate::app::{CommandError, Env};
 use crate::engine::Analysis;
 use crate::model::RowKind;
-use crate::output::{HookReport, Report};
+use crate::output::{HookReport, InstructionsReport, Report};
 use crate::workspace::Workspace;
 
 /// Returns the manifest, if the session has content, and the list of commands that the model can write.
 ///
-/// After a compaction, it also returns the pinned blocks that were dropped; for a new session, if the settings enable it, a summary
-/// of the project's last session.
+/// For a new session and after a compaction, it also returns the memories of the project; after a compaction, the pinned blocks that
+/// were dropped; for a new session, if the settings enable it, a summary of the project's last session.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     let mut parts = Vec::new();
     let workspace = if payload.has_session(env) { Some(env.open(None)?) } else { None };
@@ -35,13 +35,17 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             }
             parts.push(manifest::detailed(env, &workspace).text(&env.style));
         }
-        parts.push(COMMANDS.to_owned());
+        parts.push(InstructionsReport::commands());
+        if payload.source.as_deref() == Some("compact") {
+            parts.extend(memory::at_start(env, payload));
+        }
         // The end of the text may be truncated, so the pinned blocks, which can be long, are last.
         if payload.source.as_deref() == Some("compact") {
             parts.extend(if behind { compaction::endangered(&workspace)? } else { compaction::dropped(&workspace, &|_| true)? });
         }
     } else {
-        parts.push(COMMANDS.to_owned());
+        parts.push(InstructionsReport::commands());
+        parts.extend(memory::at_start(env, payload));
         if env.hooks.handoff {
             parts.extend(handoff(env)?);
         }
@@ -64,14 +68,6 @@ fn is_cut(reading: &Analysis) -> bool {
     let kinds = reading.session.rows.iter().rev().map(|row| row.kind);
     kinds.take_while(|kind| *kind != RowKind::Assistant).any(|kind| kind == RowKind::Boundary)
 }
-
-/// The commands that the model can write.
-const COMMANDS: &str = "\
-aperture keeps the memory of this session. Blocks of it are named by numbers (#12), ranges (3..9) and words such as stale or
-tool(Read). You may write, each on a line of its own: @expand(12) @recall(12) @recall(\"query\") @compress(3..9, minimal)
-@archive(3..9) @pin(12) @unpin(12) @focus(12) @update(12, \"text\") @create(\"note\"). It is done when you stop, but compress,
-archive and update wait for the user, unless the settings say otherwise. The answer comes with the next prompt.
-";
 
 /// Returns a summary of the last session of the project.
 fn handoff(env: &Env) -> Result<Option<String>, CommandError> {

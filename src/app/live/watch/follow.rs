@@ -1,6 +1,7 @@
 //! The watch loop: look, report, wait for a change.
 
 use super::keys::Keys;
+use super::learning::Learner;
 use super::policy::Policy;
 use super::{Arguments, around, screen};
 use crate::app::live::proxied;
@@ -39,6 +40,7 @@ pub(super) struct Watch<'a> {
     pub shown: Option<Shown>,
     watcher: Watcher,
     policy: Policy,
+    learner: Learner,
     /// The other sessions of the project, as last reported.
     pub others: Vec<OtherSession>,
     screen: WatchScreen,
@@ -116,6 +118,7 @@ impl<'a> Watch<'a> {
             shown: None,
             watcher: Watcher::new(),
             policy: Policy::default(),
+            learner: Learner::default(),
             others: Vec::new(),
             screen: WatchScreen::default(),
             drawn: None,
@@ -139,6 +142,7 @@ impl<'a> Watch<'a> {
                 continue;
             }
             self.apply_policy()?;
+            self.learn()?;
             let Some(left) = self.remaining() else { return Ok(()) };
             self.stirred |= self.watcher.wait(left.min(TICK));
             if keys.as_ref().is_some_and(Keys::is_quit) {
@@ -327,8 +331,13 @@ impl<'a> Watch<'a> {
             }
             self.screen.went_stale.truncate(REMEMBERED);
         }
-        if let ActivityEvent::PolicyRefused { reason } = happening {
-            self.screen.notices = vec![format!("policy: {reason}")];
+        match happening {
+            ActivityEvent::PolicyRefused { reason } => self.screen.notices = vec![format!("policy: {reason}")],
+            ActivityEvent::MemoriesLearned { count } => {
+                let memories = if *count == 1 { "memory" } else { "memories" };
+                self.screen.notices = vec![format!("learned {count} {memories}: aperture memory list")];
+            }
+            _ => {}
         }
         if self.height().is_some() {
             return Ok(());
@@ -359,6 +368,18 @@ impl<'a> Watch<'a> {
         match self.policy.act(&self.env, shown, self.arguments.live) {
             Some(happening) => self.tell(&happening),
             None => Ok(()),
+        }
+    }
+
+    /// Learns from the session after it ended or went idle.
+    fn learn(&mut self) -> Result<(), CommandError> {
+        let Some(shown) = self.shown.as_ref().filter(|_| self.env.memory.learn) else { return Ok(()) };
+        match self.learner.act(&self.env, shown) {
+            Some(Ok(count)) if count > 0 => self.tell(&ActivityEvent::MemoriesLearned { count }),
+            Some(Err(error)) if error.kind != ErrorKind::Conflict => {
+                self.note(format!("nothing was learned: {:#}", error.source))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -7,6 +7,7 @@ mod keys;
 #[cfg(not(unix))]
 #[path = "no_keys.rs"]
 mod keys;
+mod learning;
 mod policy;
 mod screen;
 
