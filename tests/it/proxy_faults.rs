@@ -405,7 +405,13 @@ fn faults_of_the_store_send_the_original_bytes_and_are_reported_once() {
         assert!(repaired.starts_with(prefix), "{name}:\n{changed}\n{repaired}");
         assert_eq!(client.send(&second), repaired, "{name}");
         let notes = client.proxy.kill();
-        assert!(notes.starts_with(report) && notes.lines().count() == 1, "{name}: {notes}");
+        let mut lines: Vec<&str> = notes.lines().collect();
+        let of_requests = lines.iter().filter(|line| line.starts_with(report)).count();
+        // The work beside the requests can meet the fault too, with a report of its own.
+        let all = lines.len();
+        lines.sort_unstable();
+        lines.dedup();
+        assert!(of_requests == 1 && lines.len() == all && all <= 2, "{name}: {notes}");
     }
 }
 
