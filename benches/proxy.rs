@@ -568,7 +568,8 @@ fn growth(place: &Place, proxy: &Process, conversation: &[Vec<u8>], many: usize,
         };
         sizes.push(size / 1e6);
     }
-    let is_logged = (0..20).any(|_| {
+    // The worker logs them when it has read the sessions.
+    let is_logged = (0..100).any(|_| {
         thread::sleep(Duration::from_millis(100));
         log() > before
     });
