@@ -1,4 +1,4 @@
-//! Reports about memories that sessions give and get: what was learned, what a session is told, what a search finds.
+//! Reports about memories that sessions give and get: lessons of sessions, texts for sessions, results of searches.
 
 use super::json::{MemoryHitLine, MemoryLine, ToJson};
 use super::memory::{line, memory_entry};
@@ -7,7 +7,7 @@ use crate::engine::memory::{Change, Intent};
 use crate::model::Memory;
 use unicode_width::UnicodeWidthStr;
 
-/// What the sessions of several projects taught.
+/// Lessons of the sessions of several projects.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryLearnReport {
     /// The projects.
@@ -16,7 +16,7 @@ pub struct MemoryLearnReport {
     pub is_dry_run: bool,
 }
 
-/// What the sessions of a project taught.
+/// Lessons of the sessions of a project.
 #[derive(Clone, Debug)]
 pub struct LearnedProject {
     /// Its root directory.
@@ -61,7 +61,7 @@ impl Report for MemoryLearnReport {
     }
 }
 
-/// The text that a session is told.
+/// The text for a session.
 #[derive(Clone, Debug)]
 pub struct MemoryComposeReport {
     /// The text; empty if there is nothing to tell.
@@ -83,7 +83,7 @@ impl Report for MemoryComposeReport {
     }
 }
 
-/// What a search finds in memories and in sessions.
+/// The results of a search in memories and in sessions.
 #[derive(Clone, Debug, Default)]
 pub struct MemorySearchReport {
     /// The words that were searched for.

@@ -36,7 +36,7 @@ pub struct MemoryIndex {
     connection: Option<Mutex<Connection>>,
 }
 
-/// What the index holds about a session file.
+/// The indexed facts of a session file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedFile {
     /// The state of the file when it was read.

@@ -1,4 +1,4 @@
-//! What the sessions of a project teach.
+//! The lessons of the sessions of a project.
 
 use super::Memories;
 use crate::app::CommandError;

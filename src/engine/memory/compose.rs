@@ -109,7 +109,7 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
     ),
 ];
 
-/// How the intent of the prompt moves the shares, in percent of each.
+/// Returns the factor by which the intent of the prompt changes a share, in percent.
 fn preference(intent: Intent, section: Section) -> usize {
     match (intent, section) {
         (Intent::Operational, Section::Failures | Section::Commands) => 130,
@@ -304,14 +304,14 @@ impl<'a> Composer<'a> {
             (memory.state == MemoryState::Active, (worth * WORTH_STEPS) as i64)
         };
         found.sort_by_cached_key(|memory| std::cmp::Reverse(order(memory)));
-        // What the agent had done before is in the file.
+        // The context of a correction is in the file.
         let lines = found.into_iter().map(|memory| (memory, line_of(memory, first_line(&memory.text)))).collect();
         self.fit(lines, room)
     }
 
     fn procedures(&mut self, room: usize) -> Vec<String> {
         let mut found = self.of_kinds(&[MemoryKind::Procedure]);
-        // What a person wrote comes first, then what adds most to the lines above it.
+        // Texts of a person come first, then those that add most to the lines above them.
         let order = procedure_texts(self.input.work);
         found.sort_by_cached_key(|memory| {
             let place = order.iter().position(|text| *text == memory.text).unwrap_or(order.len());

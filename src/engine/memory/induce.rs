@@ -71,7 +71,7 @@ const LANGUAGE_ENDINGS: &[(&str, &str)] = &[
     ("rb", "Ruby"),
     ("rs", "Rust"),
     ("scala", "Scala"),
-    ("sh", "shell"),
+    ("sh", "shell script"),
     ("sql", "SQL"),
     ("svelte", "Svelte"),
     ("swift", "Swift"),

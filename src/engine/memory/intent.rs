@@ -3,13 +3,13 @@
 /// The intent of a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Intent {
-    /// How something is run here, or why it fails.
+    /// The way to run something here, or the cause of a failure.
     Operational,
-    /// What or where something is.
+    /// The meaning or the place of something.
     Factual,
-    /// How a task with several steps is done.
+    /// The steps of a task.
     Procedural,
-    /// How well the agent works, and what it got wrong.
+    /// The work of the agent, and its mistakes.
     Introspective,
     /// Anything else, such as work on the code.
     #[default]

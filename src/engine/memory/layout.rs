@@ -7,7 +7,7 @@ const GENERIC_STEMS: &[&str] = &[
 ];
 /// Parts of the path of a folder that are printed: the last ones tell folders apart.
 const FOLDER_PARTS: usize = 2;
-/// How much the length of a name counts against its worth: 0 not at all, 1 as much.
+/// Weight of the length of a name against its worth: 0 none, 1 the same.
 const LENGTH_WEIGHT: f64 = 0.5;
 /// Characters that separate a name from the one before it, and a new folder from its first name.
 const SEPARATOR: usize = 2;

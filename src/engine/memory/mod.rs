@@ -1,4 +1,4 @@
-//! Memory: what sessions teach, the form of its files, what becomes of them when new candidates arrive, and what a new session is told.
+//! Memory: what sessions teach, the form of its files, what becomes of them when new candidates arrive, and the text for a new session.
 
 mod compose;
 mod entities;

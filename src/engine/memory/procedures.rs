@@ -10,7 +10,7 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 2..=4;
 const LEAST_SESSIONS: usize = 2;
 /// Maximum number of sequences that chains are made of: the rest are rare.
 const SEQUENCES: usize = 150;
-/// Maximum number of chains, and of the steps of each. More steps make chains that nobody runs as a whole.
+/// Maximum number of chains, and of the steps of each. More steps make chains that no session runs as a whole.
 const CHAINS: usize = 6;
 const STEPS: usize = 9;
 /// The weight of a session, compared with the next newer one.

@@ -1,4 +1,4 @@
-//! How the tools and commands of a project behave: calls, failures, durations, limits.
+//! The behaviour of the tools and commands of a project: calls, failures, durations, limits.
 use super::failures::command_heads::{head, is_common, is_trivial};
 use super::failures::error_lines::{Subject, call_error};
 use super::failures::fixes::short_hash;
@@ -331,7 +331,7 @@ fn candidate(
     Candidate { key: short_hash(&format!("{topic}\n{subject}")), file, kind, text, is_strong: true, sightings }
 }
 
-/// Returns the head that a command stands for: its last one that is not trivial, for which the others prepare; else its first one.
+/// Returns the main head of a command: its last one that is not trivial, for which the others prepare; else its first one.
 fn main_head(command: &str) -> String {
     let heads: Vec<String> = simple_commands(command).iter().filter(|simple| !simple.is_piped).filter_map(head).collect();
     heads.iter().rev().find(|head| !is_trivial(head)).or(heads.first()).cloned().unwrap_or_default()

@@ -203,7 +203,7 @@ json_objects! {
         operations: u64 = report.operations,
     }
 
-    /// What the sessions of several projects taught.
+    /// Lessons of the sessions of several projects.
     MemoryLearned from report: output::MemoryLearnReport {
         /// True for a dry run.
         dry_run: bool = report.is_dry_run,
@@ -211,7 +211,7 @@ json_objects! {
         projects: Vec<MemoryLearnedProject> = report.projects,
     }
 
-    /// What the sessions of a project taught.
+    /// Lessons of the sessions of a project.
     MemoryLearnedProject from project: output::LearnedProject {
         /// Root directory.
         project: String = project.project,
@@ -223,7 +223,7 @@ json_objects! {
         operation: Option<u32> = project.operation,
     }
 
-    /// The text that a session is told.
+    /// The text for a session.
     MemoryCompose from report: output::MemoryComposeReport {
         /// Text; empty if there is nothing to tell.
         text: String = report.text,

@@ -10,14 +10,14 @@ const MAX_UNITS: usize = 200;
 /// Bytes of a word that are shown.
 const MAX_SHOWN: usize = 60;
 
-/// What distinguishes the call that worked.
+/// The words that distinguish the call that worked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// Words of the call that worked that the failed one did not have.
     pub added: Vec<String>,
     /// Words that only the failed call had.
     pub removed: Vec<String>,
-    /// What to do, in the imperative: "add `--repo owner/name`".
+    /// The advice, in the imperative: "add `--repo owner/name`".
     pub advice: String,
     /// True if an option changed, or a single argument was replaced by another.
     pub is_distinct: bool,

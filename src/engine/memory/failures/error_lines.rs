@@ -225,7 +225,7 @@ const OWN_CODE: &[&str] = &[
     "would reformat",
 ];
 
-/// What the error of a call is about.
+/// The subject of the error of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The machine, the network, the rights, a program that is missing.
@@ -245,7 +245,7 @@ pub enum Subject {
 pub struct CallError {
     /// The line.
     pub line: String,
-    /// What it is about, as far as the words tell.
+    /// The subject, as far as the words show it.
     pub subject: Subject,
     /// True if the line starts with the name of a program of the call, or with a word such as `fatal:`.
     pub is_verdict: bool,

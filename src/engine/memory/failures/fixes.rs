@@ -69,7 +69,7 @@ pub struct Failure {
     pub is_clear: bool,
     /// True if the same head or tool worked in the same session, so that it fails only sometimes.
     pub is_intermittent: bool,
-    /// What worked.
+    /// The call that worked.
     pub fix: Option<Fix>,
 }
 
@@ -95,7 +95,7 @@ pub struct Fix {
     pub time: i64,
     /// Words in the call that worked and not in the failed one, masked.
     pub difference: Vec<String>,
-    /// What to do, in the imperative, masked.
+    /// The advice, in the imperative, masked.
     pub text: String,
 }
 
@@ -381,7 +381,7 @@ const NO_HASH: u64 = 0;
 /// The start of an advice about a missing step.
 const FIRST_RUN: &str = "first run ";
 
-/// What a call that worked says about a failure.
+/// The meaning of a call that worked for a failure.
 enum Outcome {
     /// Nothing.
     Unrelated,

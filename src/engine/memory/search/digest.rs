@@ -19,7 +19,7 @@ const MESSAGE_CHARS: usize = 50;
 const CALL_CHARS: usize = 40;
 /// Prompts below this many characters ("continue", "yes") say nothing alone: the last longer one before them is quoted.
 const TELLING_CHARS: usize = 16;
-/// Names of a step: with more, nobody reads them.
+/// Names of a step: a longer list is not readable.
 const NAMES_OF_STEP: usize = 12;
 /// Value of the start of the most relevant message, in values of the best name, and how fast it falls with the relevance.
 const MESSAGE_WORTH: f32 = 0.3;

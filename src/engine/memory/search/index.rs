@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use twox_hash::XxHash3_64;
 
-/// Indexed part of a block, in bytes from its start: what follows in longer ones is data that nobody searches by words.
+/// Indexed part of a block, in bytes from its start: what follows in longer ones is mostly data.
 const INDEXED_BYTES: usize = 16_000;
 /// Longest head of a document, in bytes.
 const HEAD_BYTES: usize = 120;
@@ -55,7 +55,7 @@ pub enum RowName {
     Text(Box<str>),
 }
 
-/// What the search keeps of a block.
+/// The part of a block that the search keeps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchDocument {
     /// The number of the block.
@@ -64,7 +64,7 @@ pub struct SearchDocument {
     pub row: RowName,
     /// When it was written, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
-    /// What it is.
+    /// Kind.
     pub kind: DocumentKind,
     /// The number of the turn in the session, from 0: it grows with each prompt.
     pub turn: u32,
@@ -409,7 +409,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn call(id: u128, tool: &str, target: &str) -> TraceContent {
-        let input = serde_json::json!({ "file_path": target }).to_string();
+        let input = serde_json::json!({ "path": target }).to_string();
         let (tool, target) = (tool.to_owned(), target.to_owned());
         TraceContent::Call(TraceCall { id: Key(id), tool, verb: ToolVerb::Read, target, command: None, files: Vec::new(), input })
     }
@@ -456,10 +456,10 @@ pub(crate) mod tests {
     #[test]
     fn blocks_have_titles_names_and_turns() {
         let contents =
-            vec![prompt("fix parse_rows"), call(7, "Read", "src/heat.rs"), result(7, "fn heatMap()"), prompt("# and now?\nmore")];
+            vec![prompt("fix parse_rows"), call(7, "Open", "src/heat.rs"), result(7, "fn heatMap()"), prompt("# and now?\nmore")];
         let documents = index(0, contents);
         let titles: Vec<&str> = documents.documents().iter().map(|document| documents.title(document)).collect();
-        assert_eq!(titles, ["fix parse_rows", "Read src/heat.rs", "Read src/heat.rs", "and now? more"]);
+        assert_eq!(titles, ["fix parse_rows", "Open src/heat.rs", "Open src/heat.rs", "and now? more"]);
         let turns: Vec<u32> = documents.documents().iter().map(|document| document.turn).collect();
         assert_eq!(turns, [0, 0, 0, 1]);
         assert_eq!(names_in(&documents, 0), ["parse_rows"]);
@@ -470,7 +470,7 @@ pub(crate) mod tests {
     #[test]
     fn an_index_that_was_stored_is_continued() {
         let events =
-            [event(1, 1, prompt("read heat.rs")), event(2, 2, call(1, "Read", "heat.rs")), event(3, 3, result(1, "heatMap"))];
+            [event(1, 1, prompt("read heat.rs")), event(2, 2, call(1, "Open", "heat.rs")), event(3, 3, result(1, "heatMap"))];
         let mut whole = Documents::default();
         let mut parts = Documents::default();
         for event in &events {

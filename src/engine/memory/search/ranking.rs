@@ -93,13 +93,13 @@ impl Default for Weights {
 pub struct Source<'a> {
     /// Its name: the same for the query that is asked in it.
     pub session: &'a str,
-    /// What a digest calls it: a short id.
+    /// Its name in a digest: a short id.
     pub label: &'a str,
     /// Its index.
     pub documents: &'a Documents,
 }
 
-/// What is searched for.
+/// A query.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Query<'a> {
     /// The user's prompt, or words.
@@ -212,7 +212,7 @@ pub struct Retrieval<'a> {
     pub(crate) corpus: &'a Corpus<'a>,
     /// Documents that were searched, in order, each with its relevance.
     pub(crate) documents: Vec<(usize, f32)>,
-    /// How well each of them fits the words of the query by itself, at most 1.
+    /// The match of each of them with the words of the query, at most 1.
     pub(crate) fits: Vec<f32>,
     /// Names with their values, best first.
     pub(crate) names: Vec<(u32, f32)>,

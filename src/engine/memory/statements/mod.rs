@@ -171,7 +171,7 @@ impl Statements {
         let best = sentences.iter().max_by_key(|sentence| sentence.score);
         let Some(best) = best.filter(|best| best.score.statement >= STATEMENT_THRESHOLD) else { return Vec::new() };
         let kept = chosen(&sentences, best);
-        // What is short belongs together; of a longer text each sentence is a statement of its own.
+        // Short sentences belong together; of a longer text each sentence is a statement of its own.
         if joined(&kept).len() <= WHOLE_TEXT {
             return vec![self.statement(event, &kept)];
         }

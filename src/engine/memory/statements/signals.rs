@@ -127,9 +127,9 @@ const SUBSTANCE_WORDS: usize = 5;
 /// The sums of the weights of some signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Score {
-    /// How much speaks for a statement.
+    /// Points for a statement.
     pub statement: i32,
-    /// How much speaks for a lasting one.
+    /// Points for a lasting one.
     pub lasting: i32,
 }
 
