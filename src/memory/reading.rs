@@ -1,8 +1,7 @@
 //! Reads the rows of a session file into the events of its trace.
 
 use crate::model::{
-    BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult,
-    starts_with_any,
+    BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, starts_with_any,
 };
 use crate::provider::{ParsedBlock, ProviderAdapter, conventions, scripted_commands};
 use rustc_hash::FxHashSet;
@@ -128,9 +127,7 @@ fn answers(text: &str) -> impl Iterator<Item = &str> {
 
 fn take_call(parsed: &ParsedBlock<'_>, take: &mut dyn FnMut(TraceContent)) {
     let Some(tool) = parsed.block.tool.as_deref() else { return };
-    let command = command(&parsed.content)
-        .or_else(|| scripted_commands(&parsed.content))
-        .or_else(|| (tool.verb == ToolVerb::Run).then(|| tool.target.to_string()));
+    let command = command(&parsed.content).or_else(|| scripted_commands(&parsed.content));
     take(TraceContent::Call(TraceCall {
         id: parsed.block.call.unwrap_or(Key(0)),
         tool: tool.name.to_string(),

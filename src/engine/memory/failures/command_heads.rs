@@ -153,10 +153,12 @@ const SHELL_STATE: &[&str] = &[
 
 /// Programs that every session uses and that say nothing about a project. Sorted.
 const TRIVIAL: &[&str] = &[
-    "awk", "basename", "case", "cat", "chmod", "cmp", "cp", "cut", "date", "diff", "dirname", "du", "echo", "egrep", "exit",
-    "false", "fd", "file", "find", "grep", "head", "hexdump", "jq", "kill", "less", "ln", "ls", "mkdir", "mktemp", "mv", "nl",
-    "od", "pgrep", "pkill", "printf", "ps", "pwd", "read", "realpath", "return", "rg", "rm", "sed", "sleep", "sort", "ss", "ssh",
-    "stat", "tail", "tee", "test", "touch", "tr", "tree", "true", "type", "uniq", "wait", "wc", "which", "xargs",
+    "[[", "awk", "basename", "break", "case", "cat", "chmod", "cmp", "comm", "continue", "cp", "cut", "date", "declare", "diff",
+    "dirname", "du", "echo", "egrep", "elif", "esac", "eval", "exit", "false", "fd", "fi", "file", "find", "function", "grep",
+    "head", "hexdump", "jq", "kill", "less", "ln", "local", "ls", "mkdir", "mktemp", "mv", "nl", "od", "pgrep", "pkill",
+    "printf", "ps", "pwd", "read", "realpath", "return", "rg", "rm", "rmdir", "sed", "shift", "sleep", "sort", "ss", "ssh",
+    "stat", "tail", "tee", "test", "then", "touch", "tr", "trap", "tree", "true", "type", "uniq", "unset", "until", "wait", "wc",
+    "which", "xargs",
 ];
 
 /// Heads that every project uses. Sorted.
@@ -322,6 +324,13 @@ fn is_sorted_member(list: &[&str], text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_a_loop_are_no_commands() {
+        let heads = heads("for f in a b; do [[ -f $f ]] || continue; make $f; break; done");
+        let heads: Vec<&str> = heads.iter().map(String::as_str).filter(|head| !is_trivial(head)).collect();
+        assert_eq!(heads, ["make"]);
+    }
 
     #[test]
     fn lists_are_sorted() {
