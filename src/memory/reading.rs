@@ -101,7 +101,8 @@ fn take_words(parsed: &ParsedBlock<'_>, take: &mut dyn FnMut(TraceContent)) {
         }
     };
     if !block.error {
-        answers(&words).for_each(|answer| prompt(answer, PromptSource::Choice));
+        let given = answers(&words).filter(|answer| !starts_with_any(answer.trim(), &conventions.no_reasons));
+        given.for_each(|answer| prompt(answer, PromptSource::Choice));
         return;
     }
     // If the user gave no reason, only the client's own sentence is marked, at the start of the result.
@@ -151,5 +152,37 @@ fn command(input: &str) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Array(words) => words.last()?.as_str().map(str::to_owned),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::by_name;
+
+    fn check(rows: &[Value], expected: &[(PromptSource, &str)]) {
+        let (mut position, mut found) = (TracePosition::default(), Vec::new());
+        for row in rows {
+            position.line(by_name("claude-code"), row.to_string().as_bytes(), &mut |event| {
+                if let TraceContent::Prompt { text, source } = event.content {
+                    found.push((source, text));
+                }
+            });
+        }
+        let found: Vec<(PromptSource, &str)> = found.iter().map(|(source, text)| (*source, &**text)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn words_of_the_user_are_prompts_and_answers() {
+        let message = |id: u8, content: Value| {
+            let uuid = format!("00000000-0000-4000-8000-0000000000{id:02}");
+            serde_json::json!({"type": "user", "uuid": uuid, "message": {"role": "user", "content": content}})
+        };
+        let answers =
+            r#"User has answered your questions: "Which port?"="8080, as before", "Which host?"="(No answer provided)""#;
+        let result = serde_json::json!([{"type": "tool_result", "tool_use_id": "t1", "content": answers}]);
+        let rows = [message(1, "use port 8080".into()), message(1, "use port 8080".into()), message(2, result)];
+        check(&rows, &[(PromptSource::Typed, "use port 8080"), (PromptSource::Choice, "8080, as before")]);
     }
 }

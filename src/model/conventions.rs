@@ -37,7 +37,7 @@ pub struct Conventions {
     pub reason_starts: Vec<&'static str>,
     /// Texts of the client after such a reason.
     pub reason_ends: Vec<&'static str>,
-    /// Prefixes of texts of the client in the place of such a reason.
+    /// Prefixes of texts of the client in the place of such a reason, or of an answer.
     pub no_reasons: Vec<&'static str>,
     /// Rules of clients about their tools, by the errors that they answer with. Facts name a rule by its place.
     pub client_rules: Vec<ClientRule>,

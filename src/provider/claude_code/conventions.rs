@@ -52,7 +52,7 @@ pub(super) fn conventions() -> Conventions {
         typed_commands: vec!["<command-"],
         reason_starts: vec!["the user said:\n"],
         reason_ends: vec!["\n\nNote: The user"],
-        no_reasons: vec!["The user wants to clarify these questions"],
+        no_reasons: vec!["The user wants to clarify these questions", "(No answer provided)"],
         client_rules: vec![
             ClientRule { marks: &["has not been read yet"], advice: "read the file first" },
             ClientRule { marks: &["modified since read"], advice: "read it again if it changed" },
