@@ -380,11 +380,12 @@ fn prefix(tools: &[Value]) -> String {
     format!(r#"{{"model":"claude-opus-5-5","max_tokens":32000,"tools":{tools},"messages":["#)
 }
 
-/// Sends the first request of the session with the tool, from which on it is offered.
+/// Sends the first request of the session with the tool, from which on it is offered, and waits until the proxy has looked at the session.
 fn begin(proxy: &Process) {
     let tools = [json!({"name": "Tool0", "input_schema": {"type": "object"}})];
     let body = [&prefix(&tools), r#"{"role":"user","content":"begin"}]}"#].concat();
     Connection::to(&proxy.address).exchange(&head(OFFERED), body.as_bytes());
+    thread::sleep(Duration::from_secs(1));
 }
 
 fn head(session: &str) -> String {

@@ -3,7 +3,7 @@
 use super::bulk;
 use super::change::{archive, compact, compress, create, expand, focus, pin, preset, redact, update};
 use super::history::{diff, fork, log, redo, restore, snapshot, undo};
-use super::live::{hook, install, stage, statusline, watch};
+use super::live::{hook, install, proxied, stage, statusline, watch};
 use super::look::{bare, blocks, explain, manifest, recall, sessions, show, status, summary, transcript, usage};
 use super::maintenance::{check, complete, export, gc, git_hook, import, util, verify};
 use super::memory;
@@ -67,6 +67,7 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
         // The program handles these itself: they need no session, or run a server.
         Request::Help(_) | Request::Completions(_) | Request::Mcp(_) | Request::Run(_) | Request::Proxy(_) => Err(unhandled()),
         Request::Complete(arguments) => complete::run(env, arguments),
+        Request::Job(_) => proxied::run_job(env),
         Request::Util(arguments) => util::run(env, arguments),
         // Listed by name, so that the compiler reports a new request that is not handled.
         Request::Compress(_)

@@ -26,6 +26,7 @@ pub mod hook;
 pub mod import;
 pub mod inbox;
 pub mod install;
+pub mod job;
 pub mod json;
 pub mod log;
 pub mod manifest;

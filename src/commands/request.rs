@@ -4,9 +4,9 @@ use super::deferred::commands;
 use super::json;
 use super::{
     Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export, focus,
-    fork, gc, git_hook, help, hook, import, inbox, install, log, manifest, mcp, memory, obey, pin, preset, proxy, recall, redact,
-    redo, restore, run, sessions, show, snapshot, stage, status, statusline, summary, transcript, undo, update, usage, util,
-    verify, watch,
+    fork, gc, git_hook, help, hook, import, inbox, install, job, log, manifest, mcp, memory, obey, pin, preset, proxy, recall,
+    redact, redo, restore, run, sessions, show, snapshot, stage, status, statusline, summary, transcript, undo, update, usage,
+    util, verify, watch,
 };
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -217,6 +217,9 @@ pub enum Request {
     /// Print candidates for a word, for the completion scripts
     #[hidden]
     Complete(complete::Arguments) = "complete",
+    /// Do a job of the running proxy (JSON on stdin)
+    #[hidden]
+    Job(job::Arguments) = "job",
     /// Run by the git hooks
     #[hidden]
     GitHook(git_hook::Arguments) = "git-hook",

@@ -1,11 +1,13 @@
 //! The work beside requests: their accounts, the commands of the model, the rules of the settings, the texts for the next prompt,
 //! deferred writes, and refusals by the API. It runs on a thread of its own, one task after the other, and no request waits for it.
+//! Another thread reads the bodies that were sent.
 
+use super::body::LARGEST_KEPT;
 use super::ledger::{Ended, Ledger, Prompt};
-use super::memory::Memory;
+use super::memory::{LARGEST_LOOK, Memory};
 use super::schedule::Schedule;
 use super::server::Proxy;
-use crate::app::proxied::{Automatic, Moment, RequestWriter};
+use crate::app::proxied::{Automatic, Job, Looked, Moment, RequestWriter};
 use crate::app::{CommandError, Env, proxied, wait};
 use crate::engine::preview;
 use crate::provider::{EditedBody, KnownHashes, ResponseContent};
@@ -17,16 +19,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// The time in which a client usually writes the answer to its session file.
 const WRITTEN: Duration = Duration::from_millis(300);
 /// The maximum time to wait for the log of requests at the start, and for the worker at the end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The maximum size of bodies that are read for their accounts at once, in bytes; one is taken at any size. The requests of others are not
-/// compared.
-const LARGEST_READ: usize = 4 << 20;
-/// The maximum time for which a large body waits until the one before it is released, and the interval of checks.
-const RELEASE: Duration = Duration::from_millis(250);
+/// The maximum time for which a large body waits until the one before it is released, and the interval of checks. Few are as large, and
+/// to send one takes longer than to read it.
+const RELEASE: Duration = Duration::from_secs(1);
 const RELEASE_STEP: Duration = Duration::from_millis(1);
 
 /// The time without tasks after which requests are logged, and the number from which on they are logged at once.
@@ -41,8 +42,8 @@ const LONGEST_QUEUE: usize = 64;
 
 /// A task of the worker.
 pub enum Task {
-    /// A request was sent: its number, its session if it is a large one of the conversation, and its prompt.
-    Sent(u64, Option<String>, Prompt),
+    /// A request was sent: its number, and its prompt.
+    Sent(u64, Prompt),
     /// Its response has ended.
     Answered(Answered),
     /// The proxy ends.
@@ -77,12 +78,16 @@ pub struct Answered {
     pub content: ResponseContent,
 }
 
-/// The queue of the worker.
+/// Work on a body.
+type BodyWork = Box<dyn FnOnce() + Send>;
+
+/// The queue of the worker, and that of the thread for bodies.
 #[derive(Clone)]
 pub struct Tasks {
     queue: Sender<Task>,
-    /// Bytes of the bodies that are being read.
-    reading: Arc<AtomicUsize>,
+    bodies: Sender<BodyWork>,
+    /// Number of large bodies that were sent and not yet read.
+    unread: Arc<AtomicUsize>,
     known: Arc<Mutex<KnownHashes>>,
 }
 
@@ -92,31 +97,55 @@ impl Tasks {
         let _ = self.queue.send(task);
     }
 
-    /// Reads the body of a request that was sent: its prompt is a task, and its session keeps it compressed. It blocks, and nothing else
-    /// has the body then.
-    pub fn read(&self, sent: Sent, memory: &Memory) {
-        let Sent { number, facts, api, client, changed } = sent;
-        let size = client.len();
-        let before = self.reading.fetch_add(size, Ordering::Relaxed);
-        memory.pack(&facts.session);
-        if before == 0 || before + size <= LARGEST_READ {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(prompt) = Prompt::parse(api, client, changed, &mut known) {
-                let large = (facts.is_main && size > LARGEST_READ).then_some(facts.session);
-                self.send(Task::Sent(number, large, prompt));
-            }
+    /// Returns the work that reads the body of a request: its prompt is a task, and its session keeps it compressed. Nothing else has the
+    /// body then. Of large bodies that arrive at the same time, only the last one is compared with others.
+    pub fn read(&self, sent: Sent, memory: Arc<Memory>) -> impl Future<Output = ()> + Send + use<> {
+        let (large, tasks) = (usize::from(is_large(&sent.client)), self.clone());
+        self.unread.fetch_add(large, Ordering::Relaxed);
+        async move {
+            let reader = tasks.clone();
+            // After a panic, the request is not compared either.
+            let _ = tasks.on_bodies(move || reader.read_now(sent, &memory)).await;
+            tasks.unread.fetch_sub(large, Ordering::Relaxed);
         }
-        self.reading.fetch_sub(size, Ordering::Relaxed);
+    }
+
+    fn read_now(&self, sent: Sent, memory: &Memory) {
+        let Sent { number, facts, api, client, changed } = sent;
+        memory.pack(&facts.session);
+        if is_large(&client) && self.unread.load(Ordering::Relaxed) > 1 {
+            return;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(prompt) = Prompt::parse(api, client, changed, &mut known) {
+            self.send(Task::Sent(number, prompt));
+        }
+    }
+
+    /// Does work on bodies, one after the other on one thread: the allocator keeps the freed memory of each thread. `None` if it panics.
+    pub async fn on_bodies<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let (done, result) = oneshot::channel();
+        let work = move || {
+            // Without a receiver, the request was dropped.
+            let _ = done.send(work());
+        };
+        self.bodies.send(Box::new(work)).ok()?;
+        result.await.ok()
     }
 
     /// Waits briefly until large bodies of earlier requests are released, so that not two of a conversation are in memory.
     pub async fn released(&self) {
         let mut left = RELEASE;
-        while self.reading.load(Ordering::Relaxed) > LARGEST_READ && !left.is_zero() {
+        while self.unread.load(Ordering::Relaxed) > 0 && !left.is_zero() {
             tokio::time::sleep(RELEASE_STEP).await;
             left = left.saturating_sub(RELEASE_STEP);
         }
     }
+}
+
+/// Returns true if two bodies of this size should not be in memory at the same time.
+fn is_large(body: &Bytes) -> bool {
+    body.len() > LARGEST_KEPT
 }
 
 /// The running worker.
@@ -137,8 +166,14 @@ pub fn is_in_line(facts: &RequestFacts) -> bool {
 
 /// Starts the worker of a proxy. `proxy` is given the queue and returns the proxy.
 pub fn start(proxy: impl FnOnce(Tasks) -> Arc<Proxy>) -> std::io::Result<(Arc<Proxy>, Worker)> {
-    let (sender, queue) = channel();
-    let proxy = proxy(Tasks { queue: sender, reading: Arc::default(), known: Arc::default() });
+    let ((sender, queue), (bodies, works)) = (channel(), channel::<BodyWork>());
+    let proxy = proxy(Tasks { queue: sender, bodies, unread: Arc::default(), known: Arc::default() });
+    std::thread::Builder::new().name("bodies".to_owned()).spawn(move || {
+        for work in works {
+            // Its caller learns of a panic because there is no result.
+            let _ = catch_unwind(AssertUnwindSafe(work));
+        }
+    })?;
     let (ended, end) = channel();
     let mut beside = Beside::new(proxy.clone());
     std::thread::Builder::new().name("beside".to_owned()).spawn(move || {
@@ -201,7 +236,7 @@ impl Beside {
     /// Executes a task. `None` means that none came for a while.
     fn execute(&mut self, task: Option<Task>, queue: &Receiver<Task>) {
         match task {
-            Some(Task::Sent(number, _, prompt)) => self.ledger.sent(number, prompt),
+            Some(Task::Sent(number, prompt)) => self.ledger.sent(number, prompt),
             Some(Task::Answered(task)) => self.answered(&task, queue),
             Some(Task::End) | None => {
                 self.apply_to_expired();
@@ -255,13 +290,8 @@ impl Beside {
             return;
         }
         wait(WRITTEN);
-        // The session is not read while a large body of it is in memory.
-        if self.has_large(&facts.session, queue) {
-            return;
-        }
-        self.apply_rules(&facts.session, Moment { idle_milliseconds: 0, in_turn });
+        self.look_at(&facts.session, Some(Moment { idle_milliseconds: 0, in_turn }));
         if !in_turn {
-            self.prepare(&facts.session);
             self.prepared = Some((facts.session.clone(), self.proxy.wire.store_version()));
         }
     }
@@ -274,12 +304,6 @@ impl Beside {
             Task::Sent(..) | Task::End => false,
         };
         self.waiting.len() > LONGEST_QUEUE || self.waiting.iter().any(is_later)
-    }
-
-    /// Returns true if a later request of a session with a large body was sent.
-    fn has_large(&mut self, session: &str, queue: &Receiver<Task>) -> bool {
-        self.waiting.extend(queue.try_iter());
-        self.waiting.iter().any(|task| matches!(task, Task::Sent(_, Some(large), _) if large == session))
     }
 
     /// Explains the bill of a request, and logs the request.
@@ -340,7 +364,8 @@ impl Beside {
             }
         }
         if text.contains('@')
-            && let Err(error) = proxied::obey_message(&env, session, &format!("{} {number}", self.proxy.now()), text)
+            && let Err(error) =
+                Job::Obey(session.to_owned(), format!("{} {number}", self.proxy.now()), text.to_owned()).run::<()>(&env)
         {
             self.report(&error);
         }
@@ -349,29 +374,30 @@ impl Beside {
     /// Applies the rules to the sessions whose prompt cache has expired: the next request then finds it done.
     fn apply_to_expired(&mut self) {
         while let Some((session, idle_milliseconds)) = self.schedule.take_expired(self.proxy.now()) {
-            if self.apply_rules(&session, Moment { idle_milliseconds, in_turn: false }) {
-                self.prepare(&session);
-            }
+            self.look_at(&session, Some(Moment { idle_milliseconds, in_turn: false }));
         }
     }
 
-    /// Applies the rules of the settings to a session. Returns true if they changed it.
-    fn apply_rules(&mut self, session: &str, moment: Moment) -> bool {
-        let automatic = match proxied::apply_rules(&self.env(), session, moment) {
-            // A session without rules is not looked at again within a turn.
-            Ok(automatic) => automatic.unwrap_or(Automatic { lifetime_milliseconds: i64::MAX, ..Automatic::default() }),
-            Err(error) => {
-                self.report(&error);
-                return false;
-            }
+    /// Applies the rules of the settings to a session, unless there is no moment for them, and prepares the texts for its next prompt.
+    fn look_at(&mut self, session: &str, moment: Option<Moment>) {
+        if self.leaves_out(session) {
+            return;
+        }
+        let Looked { automatic, texts } = match Job::Look(session.to_owned(), moment).run(&self.env()) {
+            Ok(looked) => looked,
+            Err(error) => return self.report(&error),
         };
+        // A session without rules is not looked at again within a turn.
+        let automatic = automatic.unwrap_or(Automatic { lifetime_milliseconds: i64::MAX, ..Automatic::default() });
         for (stage, note) in &automatic.notes {
             self.proxy.wire.set_note(session, *stage, note);
         }
-        if moment.idle_milliseconds == 0 {
+        if moment.is_some_and(|moment| moment.idle_milliseconds == 0) {
             self.schedule.set(session, &automatic, self.proxy.now());
         }
-        automatic.has_changed
+        if let Some(texts) = texts {
+            self.proxy.wire.prepare(session, texts);
+        }
     }
 
     /// Prepares the texts again if the user changed the session meanwhile, and writes the operations of closed sessions.
@@ -388,16 +414,20 @@ impl Beside {
             && std::mem::replace(version, now) != now
         {
             let session = session.clone();
-            self.prepare(&session);
+            self.look_at(&session, None);
         }
     }
 
-    /// Prepares the texts for the next prompt.
-    fn prepare(&self, session: &str) {
-        match proxied::texts_of(&self.env(), session) {
-            Ok(texts) => self.proxy.wire.prepare(session, texts),
-            Err(error) => self.report(&error),
+    /// Returns true if a session is too large to be looked at beside requests, which is reported once.
+    fn leaves_out(&self, session: &str) -> bool {
+        let is_large = self.proxy.memory.is_large(session);
+        if is_large {
+            let megabytes = LARGEST_LOOK >> 20;
+            self.proxy.report_once(&format!(
+                "the session {session} has no manifest and no rules: its requests are over {megabytes} MB, and it is in no file"
+            ));
         }
+        is_large
     }
 
     /// Returns the environment at the current time. Its notes are reported once, not after each request.

@@ -51,9 +51,9 @@ pub async fn answer(proxy: &Arc<Proxy>, parts: &Parts) -> Response<ResponseBody>
 /// Returns the bytes of a session in memory. They are made on another thread.
 async fn session(proxy: &Arc<Proxy>, path: String) -> Response<ResponseBody> {
     let memory = proxy.memory.clone();
-    let made = tokio::task::spawn_blocking(move || memory.bytes(&memory.id_of(path.strip_prefix('/')?)?)).await;
+    let made = proxy.tasks.on_bodies(move || memory.bytes(&memory.id_of(path.strip_prefix('/')?)?)).await;
     match made {
-        Ok(Some(bytes)) => Response::new(whole(Bytes::from_owner(bytes))),
+        Some(Some(bytes)) => Response::new(whole(Bytes::from_owner(bytes))),
         _ => unknown(),
     }
 }

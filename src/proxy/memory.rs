@@ -3,7 +3,7 @@
 use crate::model::Key;
 use crate::provider::body_capacity;
 use crate::wire::{RequestApi, RequestFacts, Wire};
-use crate::workspace::{RequestSession, RequestSessions};
+use crate::workspace::{RequestSession, RequestSessions, SessionBytes};
 use hyper::body::Bytes;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,8 +14,11 @@ const SESSIONS: usize = 8;
 const BYTES: usize = 64 << 20;
 /// The level of compression of bodies, at which it takes the least time.
 const LEVEL: i32 = 1;
+/// The maximum size of a body that is looked at beside requests, in bytes. A look takes up to seven times this much memory, and a window of
+/// a million tokens has about as many bytes of text.
+pub const LARGEST_LOOK: usize = 4 << 20;
 /// The maximum size of lines that are kept for the next look at the session, in bytes.
-const LARGEST_LINES: usize = 4 << 20;
+const LARGEST_LINES: usize = LARGEST_LOOK;
 /// The time in which a client usually creates the file of a session. Before, the session is not listed.
 const WITHOUT_FILE: Duration = Duration::from_secs(1);
 
@@ -34,7 +37,7 @@ struct Kept {
     /// The sessions that have files.
     in_files: BTreeSet<String>,
     /// The lines that were made last, the number of the request, and the version of the store that they are from.
-    lines: Option<(u64, i64, Arc<[u8]>)>,
+    lines: Option<(u64, i64, SessionBytes)>,
     /// Number of requests so far.
     requests: u64,
 }
@@ -55,10 +58,19 @@ enum Body {
 }
 
 impl Body {
-    fn len(&self) -> usize {
+    /// Returns the bytes that it takes in memory.
+    fn kept_bytes(&self) -> usize {
         match self {
             Body::Received(bytes) => bytes.len(),
             Body::Packed(packed, _) => packed.len(),
+        }
+    }
+
+    /// Returns the bytes that were received.
+    fn received_bytes(&self) -> usize {
+        match self {
+            Body::Received(bytes) => bytes.len(),
+            Body::Packed(_, length) => *length,
         }
     }
 
@@ -75,7 +87,7 @@ impl Body {
     fn bytes(&self) -> Option<Bytes> {
         match self {
             Body::Received(bytes) => Some(bytes.clone()),
-            Body::Packed(packed, length) => zstd::bulk::decompress(packed, *length).ok().map(Bytes::from),
+            Body::Packed(packed, length) => decompressed(packed, *length).ok().map(Bytes::from),
         }
     }
 }
@@ -84,6 +96,12 @@ fn compressed(bytes: &[u8]) -> std::io::Result<Arc<[u8]>> {
     let mut packed = Vec::with_capacity(body_capacity(zstd::zstd_safe::compress_bound(bytes.len())));
     zstd::bulk::Compressor::new(LEVEL)?.compress_to_buffer(bytes, &mut packed)?;
     Ok(packed.into())
+}
+
+fn decompressed(packed: &[u8], length: usize) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(body_capacity(length));
+    zstd::bulk::Decompressor::new()?.decompress_to_buffer(packed, &mut bytes)?;
+    Ok(bytes)
 }
 
 struct Session {
@@ -123,7 +141,9 @@ impl Memory {
         kept.requests += 1;
         let (id, number, body) = (id.clone(), kept.requests, Body::Received(body.clone()));
         kept.sessions.push_back(Session { id, number, api, body, first, modified, is_without_file });
-        while kept.sessions.len() > SESSIONS || kept.sessions.iter().map(|session| session.body.len()).sum::<usize>() > BYTES {
+        while kept.sessions.len() > SESSIONS
+            || kept.sessions.iter().map(|session| session.body.kept_bytes()).sum::<usize>() > BYTES
+        {
             kept.sessions.pop_front();
         }
         kept.lines = None;
@@ -155,6 +175,12 @@ impl Memory {
         }
     }
 
+    /// Returns true if the body of a session takes more memory to look at than there should be beside requests. A session in a file is
+    /// not read whole.
+    pub fn is_large(&self, id: &str) -> bool {
+        self.kept().find(id).is_some_and(|known| known.body.received_bytes() > LARGEST_LOOK)
+    }
+
     fn is_old(&self, session: &Session) -> bool {
         (self.elapsed)().saturating_sub(session.first) >= WITHOUT_FILE
     }
@@ -182,16 +208,17 @@ impl RequestSessions for Memory {
         listed.map(session).collect()
     }
 
-    fn bytes(&self, id: &str) -> Option<Arc<[u8]>> {
+    fn bytes(&self, id: &str) -> Option<SessionBytes> {
         let version = self.wire.store_version();
         let (number, api, body) = self.kept().find(id).map(|session| (session.number, session.api, session.body.clone()))?;
         let known = self.kept().lines.clone().filter(|(of, at, _)| *of == number && Some(*at) == version);
         if let Some((.., lines)) = known {
             return Some(lines);
         }
-        let lines: Arc<[u8]> = self.wire.session_lines(id, api, body.bytes()?).ok()?.into();
+        let lines: SessionBytes = self.wire.session_lines(id, api, body.bytes()?).ok()?.into();
         // The log may have changed meanwhile.
-        let version = version.filter(|version| lines.len() <= LARGEST_LINES && self.wire.store_version() == Some(*version));
+        let version =
+            version.filter(|version| lines.as_ref().len() <= LARGEST_LINES && self.wire.store_version() == Some(*version));
         self.kept().lines = version.map(|version| (number, version, lines.clone()));
         Some(lines)
     }
@@ -228,6 +255,16 @@ mod tests {
     }
 
     #[test]
+    fn a_large_body_stays_large_when_it_is_compressed() {
+        let memory = memory();
+        keep(&memory, "small", "{}");
+        keep(&memory, "large", &" ".repeat(LARGEST_LOOK + 1));
+        memory.pack("large");
+        assert!(memory.kept().sessions[1].body.kept_bytes() < LARGEST_LOOK);
+        assert_eq!(["small", "large", "unknown"].map(|id| memory.is_large(id)), [false, true, false]);
+    }
+
+    #[test]
     fn a_session_is_listed_if_its_client_writes_no_file() {
         let memory = memory();
         let old = |memory: &Memory| {
@@ -241,9 +278,9 @@ mod tests {
         assert_eq!(memory.id_of(&hash_of("a")).as_deref(), Some("a"));
         let lines = || memory.bytes("a").unwrap();
         assert!(matches!(memory.kept().sessions[0].body, Body::Packed(..)), "it is not running");
-        assert_eq!(*lines(), *b"{\"role\":\"user\",\"content\":\"x\"}\n");
+        assert_eq!(*lines().as_ref(), *b"{\"role\":\"user\",\"content\":\"x\"}\n");
         keep(&memory, "a", r#"{"messages":[{"role":"user","content":"y"}]}"#);
-        assert_eq!(*lines(), *b"{\"role\":\"user\",\"content\":\"y\"}\n");
+        assert_eq!(*lines().as_ref(), *b"{\"role\":\"user\",\"content\":\"y\"}\n");
         assert!(memory.bytes("b").is_none());
         // Its file comes late.
         memory.answered("a", || true);

@@ -4,7 +4,7 @@
 use super::control;
 use super::memory::hash_of;
 use crate::app::{CommandError, Env, ErrorKind, files};
-use crate::workspace::{RequestSession, RequestSessions, is_alive};
+use crate::workspace::{RequestSession, RequestSessions, SessionBytes, is_alive};
 use anyhow::{Context, anyhow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -178,7 +178,7 @@ impl RequestSessions for Remote {
         sessions
     }
 
-    fn bytes(&self, id: &str) -> Option<Arc<[u8]>> {
-        self.get(&format!("{}/{}", control::SESSIONS, hash_of(id))).into_iter().next().map(Arc::from)
+    fn bytes(&self, id: &str) -> Option<SessionBytes> {
+        self.get(&format!("{}/{}", control::SESSIONS, hash_of(id))).into_iter().next().map(SessionBytes::from)
     }
 }

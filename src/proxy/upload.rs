@@ -8,7 +8,6 @@ use crate::output::RequestStage;
 use crate::provider::EditedBody;
 use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, Stage, Wire};
 use hyper::body::{Body, Bytes, Incoming};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -93,7 +92,8 @@ fn pass(passage: &mut Passage, head: &RequestHead, body: Incoming) -> Result<Req
             && is_in_line(facts)
         {
             proxy.keep(facts, api, &client);
-            read(&proxy, Sent { number, facts: facts.clone(), api, client, changed: None }).await;
+            let sent = Sent { number, facts: facts.clone(), api, client, changed: None };
+            proxy.tasks.read(sent, proxy.memory.clone()).await;
         }
         match &facts {
             Ok(facts) => proxy.list(number, facts, proxy.as_received()),
@@ -133,9 +133,10 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes) -> Up
         let known = RequestFacts { session: facts.session.clone(), is_main: facts.is_main, ..RequestFacts::default() };
         let sent = Sent { number: passage.number(), facts: known, api, client: received.clone(), changed: changed.clone() };
         let (unanswered, answered) = oneshot::channel::<()>();
+        let read = proxy.tasks.read(sent, proxy.memory.clone());
         let task = tokio::spawn(async move {
             let _ = timeout(WAIT, answered).await;
-            read(&proxy, sent).await;
+            read.await;
             None
         });
         passage.work(task, unanswered);
@@ -152,13 +153,6 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes) -> Up
         Some(changed) => Upload { changed_length: Some(length), body: body::edited(received, changed) },
         None => Upload { changed_length: None, body: body::whole(received) },
     }
-}
-
-/// Reads a body that was sent.
-async fn read(proxy: &Arc<Proxy>, sent: Sent) {
-    let shared = proxy.clone();
-    // After a panic, the request is not compared with others.
-    let _ = tokio::task::spawn_blocking(move || shared.tasks.read(sent, &shared.memory)).await;
 }
 
 impl Proxy {

@@ -1,9 +1,10 @@
 //! The stages that a request passes, in order, and their settings.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// A stage of the pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Stage {
     /// Reads the body and names its session.
     Ingest,
@@ -48,12 +49,6 @@ impl Stage {
             Stage::Reorder => "reorder",
             Stage::Emit => "emit",
         }
-    }
-}
-
-impl Serialize for Stage {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

@@ -9,9 +9,10 @@ use crate::model::{BlockKind, Key, RowKind};
 use crate::provider::{BodyEdit, RequestBody};
 use crate::store::Insertion;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// The kinds of texts, in the order in which they are added at one place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum TextKind {
     /// The manifest.
     Manifest,
@@ -45,7 +46,7 @@ impl TextKind {
 }
 
 /// A text that waits for the next prompt of a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreparedText {
     /// Its kind.
     pub kind: TextKind,

@@ -30,7 +30,7 @@ pub use list::{Listed, list};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, stated};
-pub use requests::{RequestDisk, RequestSession, RequestSessions, find_in_requests};
+pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};
 pub use secret_scan::{SecretMatch, scan, scan_file};
 pub use usage::usage;
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};

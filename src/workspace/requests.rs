@@ -32,13 +32,29 @@ impl RequestSession {
     }
 }
 
+/// The bytes of a session in requests, shared without a copy.
+#[derive(Clone, Debug)]
+pub struct SessionBytes(Arc<Vec<u8>>);
+
+impl From<Vec<u8>> for SessionBytes {
+    fn from(bytes: Vec<u8>) -> SessionBytes {
+        SessionBytes(Arc::new(bytes))
+    }
+}
+
+impl AsRef<[u8]> for SessionBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// A running proxy.
 pub trait RequestSessions: Send + Sync {
     /// Returns its sessions.
     fn list(&self) -> Vec<RequestSession>;
 
     /// Returns the bytes of a session with the changes of the log; `None` if it does not have the session.
-    fn bytes(&self, id: &str) -> Option<Arc<[u8]>>;
+    fn bytes(&self, id: &str) -> Option<SessionBytes>;
 }
 
 /// Returns the session with an id or a unique prefix of it; `None` if there is none.
@@ -74,7 +90,7 @@ impl RequestDisk {
         RequestDisk { disk, sessions }
     }
 
-    fn bytes(&self, id: &str) -> io::Result<Arc<[u8]>> {
+    fn bytes(&self, id: &str) -> io::Result<SessionBytes> {
         self.sessions.bytes(id).ok_or_else(|| io::Error::new(ErrorKind::NotFound, "no running proxy has this session"))
     }
 }
@@ -84,7 +100,7 @@ impl Disk for RequestDisk {
         let Some(id) = request_id(path) else { return self.disk.identify(path) };
         let session = self.sessions.list().into_iter().find(|session| session.id == id);
         let modified = session.map_or(0, |session| i128::from(session.modified) * 1_000_000);
-        Ok(Identity { bytes: self.bytes(id)?.len() as u64, modified, ..Identity::default() })
+        Ok(Identity { bytes: self.bytes(id)?.as_ref().len() as u64, modified, ..Identity::default() })
     }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {

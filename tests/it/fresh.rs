@@ -247,6 +247,7 @@ const OTHERS: &[&str] = &[
     "aperture check a b --max-tokens 1k --max-percent 12.5 --max-stale 0 --format junit",
     "aperture gc --older-than 5w --gone",
     "aperture git-hook pre-push origin url",
+    "aperture job",
     "aperture complete -- blocks st",
     "aperture show 3 4..5 'stale & error'",
     "aperture util placeholders a b",

@@ -152,7 +152,7 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "completions" => &["bash"],
         "help" => &["", "settings"],
         // Commands that read standard input or do not end are tested below.
-        "mcp" | "hook" | "statusline" | "watch" | "git-hook" | "proxy" | "run" => &[],
+        "mcp" | "hook" | "statusline" | "watch" | "git-hook" | "job" | "proxy" | "run" => &[],
         _ => {
             let needed = command.get_positionals().filter(|argument| argument.is_required_set()).map(|_| "1".to_owned());
             return vec![needed.collect()];
@@ -275,6 +275,17 @@ fn nothing_that_is_planted_leaves_by_hooks_and_watching() {
     assert!(answered >= 3, "{answered}");
     let status = fed(&sandbox, &["statusline"], &payload("statusline"));
     clean(&plants, "statusline", &(status.stdout + &status.stderr));
+    let sets = "[pipeline]\nheaders = true\ncondense = true\nbudget = true\n";
+    sandbox.write("aperture.toml", sets);
+    let moment = json!({"idle_milliseconds": 9_999_999, "in_turn": false});
+    let recalled = plants.iter().map(|plant| format!("@recall(\"{}\")\n", plant.named)).collect::<String>();
+    for job in [json!({"Look": ["abc1", moment]}), json!({"Answer": ["abc1", "1", recalled]}), json!({"Obey": [plants[0].named]})]
+    {
+        let done = fed(&sandbox, &["job"], &job.to_string());
+        assert_eq!(done.code, if job.get("Obey").is_some() { 2 } else { 0 }, "{}", done.stderr);
+        assert!(done.code != 0 || done.stdout.starts_with("{\"Ok\":"), "{}", done.stdout);
+        clean(&plants, "job", &(done.stdout + &done.stderr));
+    }
     for file in fs::read_dir(sandbox.home.join(".aperture/results")).into_iter().flatten() {
         let text = fs::read_to_string(file.unwrap().path()).unwrap();
         for plant in &plants {

@@ -304,6 +304,12 @@ impl Env {
         program.map_err(|error| CommandError::new(ErrorKind::Internal, error))
     }
 
+    /// Returns the global options for another process of this program, except for the directory.
+    pub(super) fn options(&self) -> Vec<String> {
+        let window = self.globals.window.map(|tokens| format!("--window={tokens}"));
+        window.into_iter().chain((!self.cached).then(|| "--no-cache".to_owned())).collect()
+    }
+
     /// Returns the user's cache, or one that stores nothing; it is opened at the first call.
     pub fn cache(&self) -> &Arc<Cache> {
         let open = || self.cache_directory(CACHE_FILE).map_or_else(Cache::none, |directory| open_cache(&directory));

@@ -3,13 +3,18 @@
 use super::env::{Chosen, Env};
 use super::hints::with_session;
 use super::{CommandError, ErrorKind};
+use crate::fsio::read_head;
 use crate::model::{id_starts_with, quoted, request_id};
 use crate::output::short_id;
+use crate::provider::named_directory;
 use crate::workspace::{self, FindError, Found, RequestSession};
 use anyhow::anyhow;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+
+/// Bytes of a session in requests in which its directory is searched for.
+const REQUEST_BYTES: usize = 64 << 20;
 
 impl Env {
     /// Returns the value of `-s`.
@@ -120,6 +125,15 @@ impl Env {
     /// There is no session with this id.
     pub fn find_open(&self, id: &str) -> Result<Found, CommandError> {
         self.find_by(id).map_err(|error| error.hint("a new session is written with its first answer: then try again"))
+    }
+
+    /// Returns the directory in which a session was started, if it exists.
+    pub fn project_directory(&self, found: &Found) -> Option<PathBuf> {
+        let in_requests = || {
+            request_id(&found.path)?;
+            named_directory(&read_head(self.disk, &found.path, REQUEST_BYTES).ok()?)
+        };
+        workspace::stated(self.disk, found).or_else(in_requests).filter(|directory| self.is_directory(directory))
     }
 
     /// Returns the sessions in the memory of a running proxy.

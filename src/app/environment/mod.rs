@@ -1,5 +1,6 @@
 //! The environment of a request: global options, settings, the machine, errors and exit codes.
 
+mod again;
 mod editor;
 mod env;
 mod error;

@@ -10,7 +10,7 @@ use crate::engine::{self, AutomaticFacts, AutomaticRule, EditFacts, EditPrice, L
 use crate::model::OperationId;
 use crate::wire::Stage;
 use crate::workspace::{Aim, Found, PlanError, Workspace};
-use std::path::Path;
+use serde::{Deserialize, Serialize};
 
 /// The end of the command in the log.
 const SOURCE: &str = "(aperture proxy)";
@@ -18,7 +18,7 @@ const SOURCE: &str = "(aperture proxy)";
 const TARGET_PERCENT: u64 = 80;
 
 /// The moment at which the rules look at a session.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
     /// Milliseconds since its last request.
     pub idle_milliseconds: i64,
@@ -27,7 +27,7 @@ pub struct Moment {
 }
 
 /// The outcome of the rules on a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Automatic {
     /// The name of the stage of each rule that is switched on, and one line for people.
     pub notes: Vec<(Stage, String)>,
@@ -47,11 +47,12 @@ pub struct Automatic {
 /// The session or the settings of its project cannot be read, or the change cannot be applied.
 pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automatic>, CommandError> {
     let Some(found) = proxied::find(env, session) else { return Ok(None) };
-    let workspace = env.on(&found.path, "aperture proxy").read(found.clone())?;
-    let env = of_project(env, &workspace)?;
+    let of_proxy = env;
+    let env = of_project(of_proxy, &found)?;
     if !env.automatic.condense && !env.automatic.budget {
         return Ok(None);
     }
+    let workspace = of_proxy.on(&found.path, "aperture proxy").read(found.clone())?;
     let rules =
         [(AutomaticRule::Budget, env.automatic.budget), (AutomaticRule::Condense, env.automatic.condense && !moment.in_turn)];
     let mut automatic = Automatic {
@@ -82,11 +83,10 @@ pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automati
 }
 
 /// Returns the environment with the settings of the session's project, if its directory exists.
-fn of_project(env: &Env, workspace: &Workspace<'_>) -> Result<Env, CommandError> {
-    let origin = workspace.reading.session.latest_origin();
-    match origin.map(|origin| Path::new(&origin.directory)).filter(|directory| env.is_directory(directory)) {
+fn of_project(env: &Env, found: &Found) -> Result<Env, CommandError> {
+    match env.project_directory(found) {
         Some(directory) => {
-            let mut project = env.renewed(directory)?;
+            let mut project = env.renewed(&directory)?;
             project.style.now = env.style.now;
             Ok(project)
         }

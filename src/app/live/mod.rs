@@ -3,6 +3,7 @@
 mod automatic;
 pub mod hook;
 pub mod install;
+mod job;
 pub mod pending;
 mod policy;
 pub mod proxied;

@@ -1,13 +1,13 @@
 //! The work beside the requests that pass a proxy: it never delays a request, and holds from the next one on.
 
 pub use super::automatic::{Automatic, Moment};
+pub use super::job::{Job, Looked, run as run_job};
 pub use super::request_log::RequestWriter;
 
 use super::hook::compaction;
-use super::{automatic, request_log, selection};
+use super::{request_log, selection};
 use crate::app::change::deferred;
 use crate::app::look::{manifest, transcript};
-use crate::app::memory::live::LiveMemories;
 use crate::app::model::{called, obey};
 use crate::app::{CommandError, Env, wait};
 use crate::engine::ModelActivity;
@@ -51,13 +51,12 @@ fn memories_for(env: &Env, session: &str, directory: &Path) -> Option<String> {
     if !env.is_directory(directory) {
         return None;
     }
-    let (mut env, session, directory) = (env.beside(|_| {}), session.to_owned(), directory.to_owned());
-    env.refresh();
+    let job = Job::Memories(session.to_owned(), directory.to_owned());
+    // The settings of the project are those of its directory, not of the proxy.
+    let env = env.renewed(directory).ok()?.beside(|_| {});
     let (done, composed) = channel();
     let compose = move || {
-        // The settings of the project are those of its directory, not of the proxy.
-        let text = env.renewed(&directory).and_then(|env| LiveMemories::new(&env, &session, &directory)?.at_start());
-        let _ = done.send(text.ok().flatten());
+        let _ = done.send(job.run(&env).ok().flatten());
     };
     std::thread::Builder::new().name("memories".to_owned()).spawn(compose).ok()?;
     composed.recv_timeout(MEMORY_WAIT).ok().flatten()
@@ -77,7 +76,7 @@ pub fn record(env: &Env, session: &str, process: u32) -> Result<(), CommandError
 /// # Errors
 ///
 /// The session cannot be read.
-pub fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, CommandError> {
+pub(super) fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, CommandError> {
     let PipelineSettings { injection, manifest: with_manifest, selection: with_selection, headers, .. } = env.pipeline;
     let is_wanted = injection && (with_manifest || with_selection || headers);
     let Some(workspace) = is_wanted.then(|| open(env, session)).flatten().transpose()? else { return Ok(Vec::new()) };
@@ -105,7 +104,7 @@ pub fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, CommandEr
 /// # Errors
 ///
 /// The session cannot be read, or the store cannot be written.
-pub fn obey_message(env: &Env, session: &str, id: &str, message: &str) -> Result<(), CommandError> {
+pub(super) fn obey_message(env: &Env, session: &str, id: &str, message: &str) -> Result<(), CommandError> {
     let Some(found) = find(env, session) else { return Ok(()) };
     let env = env.on(&found.path, "aperture proxy");
     if request_id(&found.path).is_none() {
@@ -124,10 +123,19 @@ pub fn answer_call(env: &Env, session: &str, id: &str, input: &str) -> String {
     let answer = || {
         // Changes of contents hold from the next request on because the session passes a proxy.
         record(env, session, env.process())?;
-        let Some(found) = find(env, session) else { return Ok(UNKNOWN.to_owned()) };
-        called::obey_call(&env.on(&found.path, "aperture proxy"), id, input)
+        Job::Answer(session.to_owned(), id.to_owned(), input.to_owned()).run(env)
     };
     answer().unwrap_or_else(|error: CommandError| env.gate.masked(&error.text()))
+}
+
+/// Executes the commands in a tool call, and returns the text of its result.
+///
+/// # Errors
+///
+/// As [`called::obey_call`].
+pub(super) fn answer(env: &Env, session: &str, id: &str, input: &str) -> Result<String, CommandError> {
+    let Some(found) = find(env, session) else { return Ok(UNKNOWN.to_owned()) };
+    called::obey_call(&env.on(&found.path, "aperture proxy"), id, input)
 }
 
 /// Writes the deferred operations of the sessions that their clients have closed.
@@ -137,15 +145,6 @@ pub fn answer_call(env: &Env, session: &str, id: &str, input: &str) -> String {
 /// The store cannot be read, or an operation cannot be written.
 pub fn write_deferred(env: &Env) -> Result<(), CommandError> {
     deferred::write_all(env)
-}
-
-/// Applies the rules that are switched on to a session. `None` if none is, or the content of the session is not known.
-///
-/// # Errors
-///
-/// The session or the settings of its project cannot be read, or the change cannot be applied.
-pub fn apply_rules(env: &Env, session: &str, moment: Moment) -> Result<Option<Automatic>, CommandError> {
-    automatic::apply(env, session, moment)
 }
 
 /// Returns the logged requests, oldest first.

@@ -7,20 +7,15 @@ use crate::app::{self, CommandError, Env, ErrorKind, memory};
 use crate::commands::{ChangeOptions, Request, recall};
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
 use crate::engine::{self, Permission};
-use crate::fsio::read_head;
 use crate::model::{
     Actor, Block, BlockKind, BlockNumber, CommandPlace, Flags, History, Key, Level, MarkKind, ProposalStatus, Role, Verb, Zone,
-    request_id,
 };
 use crate::output::{ChangeReport, plural};
-use crate::provider::named_directory;
 use crate::store::Outcome;
-use crate::workspace::{Found, Workspace, stated};
+use crate::workspace::{Found, Workspace};
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a session in requests in which its directory is searched for.
-const REQUEST_BYTES: usize = 64 << 20;
 /// The maximum size of an answer to a command, in bytes.
 const LONGEST_ANSWER: usize = 6_000;
 
@@ -352,12 +347,7 @@ pub fn carry_out(env: &Env, path: &Path, request: &Request, text: &str, dry_run:
 
 /// Returns the directory of the project of a session.
 fn project_of(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
-    let in_requests = || {
-        request_id(&found.path)?;
-        named_directory(&read_head(env.disk, &found.path, REQUEST_BYTES).ok()?)
-    };
-    let directory = stated(env.disk, found).or_else(in_requests).filter(|directory| env.is_directory(directory));
-    directory.ok_or_else(|| {
+    env.project_directory(found).ok_or_else(|| {
         let error = anyhow!("the directory of the project is not known, so neither are its memories");
         CommandError::new(ErrorKind::Refused, error)
     })

@@ -1,6 +1,6 @@
 //! A body as lines: those of a conversation that grows begin with those of the request before.
 
-use super::{REQUESTS, RequestApi, RequestDocument};
+use super::{REQUESTS, RequestApi, RequestDocument, body_capacity};
 use crate::provider::json::{self, elements, members, range_in};
 use crate::provider::{Framing, framing};
 use serde_json::value::RawValue;
@@ -14,7 +14,7 @@ const CACHE_MARK: &str = "cache_control";
 pub fn session_lines(api: RequestApi, body: &RequestDocument<'_>) -> Vec<u8> {
     let format = REQUESTS.iter().find(|format| format.name() == api.format());
     let Some(Framing::Elements(names)) = format.map(|format| format.framing()) else { return Vec::new() };
-    let mut lines = Vec::new();
+    let mut lines = Vec::with_capacity(body_capacity(body.bytes.len()));
     if let Some(model) = body.member(framing::MODEL) {
         lines.extend_from_slice(format!("\"{}\":{}\n", framing::MODEL, model.get()).as_bytes());
     }
