@@ -45,7 +45,7 @@ pub enum Task {
     /// A request was sent: its number, and its prompt.
     Sent(u64, Prompt),
     /// Its response has ended.
-    Answered(Answered),
+    Answered(Box<Answered>),
     /// The proxy ends.
     End,
 }

@@ -208,7 +208,8 @@ impl Passage {
         }
         let decided = self.decided.take();
         let complete = outcome == "done";
-        self.proxy.tasks.send(Task::Answered(Answered { number: self.number, decided, status: self.status, complete, content }));
+        let answered = Answered { number: self.number, decided, status: self.status, complete, content };
+        self.proxy.tasks.send(Task::Answered(Box::new(answered)));
     }
 }
 
