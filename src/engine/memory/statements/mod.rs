@@ -108,7 +108,10 @@ impl Statements {
             TraceContent::Call(call) => self.read_call(call),
             TraceContent::Result(result) => {
                 self.is_interrupted = result.declined;
-                self.quoted.add(&result.text);
+                // The result of a declined call holds the user's reason, which follows as a prompt.
+                if !result.declined {
+                    self.quoted.add(&result.text);
+                }
             }
             TraceContent::Summary(_) => {}
         }
