@@ -3,6 +3,7 @@
 //! A prompt is cut down to the user's own words (`voice`), these into clauses (`sentence`). Each clause has signals: its source, its
 //! mood and a few closed word classes (`grammar`); a table of weights (`signals`) decides.
 
+mod brief;
 mod grammar;
 mod quoted;
 mod sentence;
@@ -10,6 +11,7 @@ mod signals;
 mod topic;
 mod voice;
 
+pub use brief::{Brief, brief};
 pub use topic::topic_key;
 
 use crate::engine::find_secrets;
