@@ -3,8 +3,9 @@
 
 use super::induce::procedure_texts;
 use super::intent::Intent;
-use super::layout::{Folder, folders};
+use super::layout::{Folder, FolderNames, folders};
 use super::project::{ProjectWork, Ranked};
+use super::statements::{Brief, brief};
 use super::words::first_line;
 use crate::engine::content::keywords::is_stop_word;
 use crate::engine::content::terms;
@@ -56,30 +57,30 @@ enum Section {
     Digests,
 }
 
-/// The shares of the sections, in percent, at some budgets in characters; between them they are interpolated. What a section does not
-/// need is left to those after it.
+/// The shares of the sections, relative to each other, at some budgets in characters; between them they are interpolated. What a section
+/// does not need is divided among the others.
 const SHARES: &[(usize, &[(Section, usize)])] = &[
     (
         600,
         &[
             (Section::Failures, 28),
-            (Section::Procedures, 30),
+            (Section::Procedures, 40),
             (Section::Rules, 0),
             (Section::Agent, 0),
             (Section::Commands, 0),
-            (Section::Files, 42),
+            (Section::Files, 32),
             (Section::Digests, 0),
         ],
     ),
     (
         2000,
         &[
-            (Section::Failures, 13),
-            (Section::Procedures, 15),
-            (Section::Rules, 30),
+            (Section::Failures, 8),
+            (Section::Procedures, 10),
+            (Section::Rules, 27),
             (Section::Agent, 1),
-            (Section::Commands, 9),
-            (Section::Files, 32),
+            (Section::Commands, 16),
+            (Section::Files, 41),
             (Section::Digests, 0),
         ],
     ),
@@ -109,6 +110,9 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
     ),
 ];
 
+/// The share of a section without any: it receives what all others leave.
+const LEAST_SHARE: f64 = 1e-6;
+
 /// Returns the factor by which the intent of the prompt changes a share, in percent.
 fn preference(intent: Intent, section: Section) -> usize {
     match (intent, section) {
@@ -126,14 +130,32 @@ pub fn compose(input: &ComposeInput<'_>) -> Composition {
     let known = paragraphs(input.known);
     let composition = Composition::default();
     let mut composer = Composer { input, known, composition, left: budget, told: FxHashSet::default() };
-    let shares = shares(budget, input.intent);
+    let parts: Vec<Part<'_>> =
+        shares(budget, input.intent).into_iter().map(|(section, share)| composer.part(section, share, budget)).collect();
     let mut spare = 0;
-    for (section, share) in shares {
-        let room = (share + spare).min(composer.left);
-        let used = composer.section(section, room);
-        spare = room.saturating_sub(used);
+    for (part, room) in parts.iter().zip(rooms(&parts, budget)) {
+        let room = (room + spare).min(composer.left);
+        spare = room.saturating_sub(composer.add(part, room));
     }
     composer.composition
+}
+
+/// Divides a budget among parts by their shares. A part receives no more than it needs; the rest is divided among the others.
+fn rooms(parts: &[Part<'_>], budget: usize) -> Vec<usize> {
+    let mut rooms: Vec<Option<usize>> = vec![None; parts.len()];
+    loop {
+        let given: usize = rooms.iter().flatten().sum();
+        let open = || parts.iter().enumerate().filter(|(at, _)| rooms[*at].is_none());
+        let shares: f64 = open().map(|(_, part)| part.share).sum();
+        let room = |part: &Part<'_>| (part.share / shares * (budget - given) as f64) as usize;
+        let satisfied: Vec<usize> = open().filter(|(_, part)| part.need <= room(part)).map(|(at, _)| at).collect();
+        if satisfied.is_empty() {
+            return parts.iter().zip(&rooms).map(|(part, known)| known.unwrap_or_else(|| room(part))).collect();
+        }
+        for at in satisfied {
+            rooms[at] = Some(parts[at].need);
+        }
+    }
 }
 
 /// Returns the memories in use that a prompt is about, the best first: those with at least two of its rarer words, or one that is a name.
@@ -201,21 +223,41 @@ fn names(text: &str) -> Vec<&str> {
     words.filter(is_name).collect()
 }
 
-/// Returns the room of each section in characters, in the order in which they are printed.
-fn shares(budget: usize, intent: Intent) -> Vec<(Section, usize)> {
+/// Returns the share of each section, in the order in which they are printed. They are relative to each other.
+fn shares(budget: usize, intent: Intent) -> Vec<(Section, f64)> {
     let after = SHARES.iter().position(|(at, _)| *at >= budget).unwrap_or(SHARES.len() - 1);
     let (high, low) = (SHARES[after], SHARES[after.saturating_sub(1)]);
     let weight = match high.0.checked_sub(low.0) {
         Some(span @ 1..) if budget < high.0 => (budget.saturating_sub(low.0)) as f64 / span as f64,
         _ => 1.0,
     };
-    let percent = |((section, low), (_, high)): (&(Section, usize), &(Section, usize))| {
+    let share = |((section, low), (_, high)): (&(Section, usize), &(Section, usize))| {
         let share = *low as f64 * (1.0 - weight) + *high as f64 * weight;
-        (*section, share * preference(intent, *section) as f64)
+        (*section, (share * preference(intent, *section) as f64).max(LEAST_SHARE))
     };
-    let percents: Vec<(Section, f64)> = low.1.iter().zip(high.1).map(percent).collect();
-    let all: f64 = percents.iter().map(|(_, share)| share).sum();
-    percents.into_iter().map(|(section, share)| (section, (share / all * budget as f64) as usize)).collect()
+    low.1.iter().zip(high.1).map(share).collect()
+}
+
+/// A section with all that it could print.
+struct Part<'a> {
+    section: Section,
+    /// The share of the budget, relative to the other parts.
+    share: f64,
+    content: Content<'a>,
+    /// The characters that the whole content takes, with the heading; at most the budget.
+    need: usize,
+}
+
+/// The candidates for the lines of a section, the most worth first.
+enum Content<'a> {
+    /// Memories, each as one line.
+    Lines(Vec<(&'a Memory, String)>),
+    /// Commands, as one line.
+    Commands(Vec<Ranked<'a>>),
+    /// Files, as a line for each folder.
+    Files(Vec<Ranked<'a>>),
+    /// Results of a search in earlier sessions.
+    Digests,
 }
 
 struct Composer<'a> {
@@ -229,26 +271,43 @@ struct Composer<'a> {
 }
 
 impl<'a> Composer<'a> {
-    /// Adds a section in at most `room` characters. Returns the characters that it takes.
-    fn section(&mut self, section: Section, room: usize) -> usize {
-        let room = room.saturating_sub(heading(section).len() + 1);
-        let lines = match section {
-            Section::Rules => self.rules(room),
-            Section::Failures => self.memories(room, &[MemoryKind::Resolution, MemoryKind::Environment, MemoryKind::Mistake]),
-            Section::Agent => self.memories(room, &[MemoryKind::Capability, MemoryKind::Performance]),
-            Section::Procedures => self.procedures(room),
-            Section::Commands => self.commands(room),
-            Section::Files => self.files(room),
-            Section::Digests => self.digests(room),
+    /// Collects all that a section could print in a budget in characters.
+    fn part(&self, section: Section, share: f64, budget: usize) -> Part<'a> {
+        let content = match section {
+            Section::Rules => Content::Lines(self.rules()),
+            Section::Failures => self.memories(&[MemoryKind::Resolution, MemoryKind::Environment, MemoryKind::Mistake]),
+            Section::Agent => self.memories(&[MemoryKind::Capability, MemoryKind::Performance]),
+            Section::Procedures => Content::Lines(self.procedures()),
+            Section::Commands => Content::Commands(self.commands()),
+            Section::Files => Content::Files(self.files()),
+            Section::Digests => Content::Digests,
         };
-        if lines.is_empty() {
-            return 0;
+        let lines = match &content {
+            Content::Lines(lines) => lines.iter().map(|(_, line)| line.clone()).collect(),
+            Content::Commands(commands) => self.command_line(commands, budget),
+            Content::Files(files) => file_lines(files, budget),
+            Content::Digests => Vec::new(),
+        };
+        let need = match content {
+            Content::Digests => budget,
+            _ => with_heading(section, &lines).chars().count().min(budget),
+        };
+        Part { section, share, content, need }
+    }
+
+    /// Adds a part in at most `room` characters. Returns the characters that it takes.
+    fn add(&mut self, part: &Part<'a>, room: usize) -> usize {
+        let room = room.saturating_sub(heading(part.section).len() + 1);
+        let lines = match &part.content {
+            Content::Lines(lines) => self.fit(lines, room),
+            Content::Commands(commands) => self.command_line(commands, room),
+            Content::Files(files) => file_lines(files, room),
+            Content::Digests => (self.input.digests)(&self.composition.text, room).lines().map(str::to_owned).collect(),
+        };
+        if part.section == Section::Procedures {
+            self.told.extend(lines.iter().flat_map(|line| steps(line)));
         }
-        let mut added = format!("{}\n", heading(section));
-        for line in lines {
-            added.push_str(&line);
-            added.push('\n');
-        }
+        let added = with_heading(part.section, &lines);
         let used = added.chars().count();
         self.left = self.left.saturating_sub(used);
         self.composition.text.push_str(&added);
@@ -272,44 +331,42 @@ impl<'a> Composer<'a> {
         is_stated(&self.known, text)
     }
 
-    fn memories(&mut self, room: usize, kinds: &[MemoryKind]) -> Vec<String> {
-        let found = self.of_kinds(kinds).into_iter().map(|memory| (memory, line(memory))).collect();
-        self.fit(found, room)
+    fn memories(&self, kinds: &[MemoryKind]) -> Content<'a> {
+        Content::Lines(self.of_kinds(kinds).into_iter().map(|memory| (memory, line(memory))).collect())
     }
 
     /// Returns the first lines that have room, whole, and remembers their memories.
-    fn fit(&mut self, lines: Vec<(&Memory, String)>, room: usize) -> Vec<String> {
+    fn fit(&mut self, lines: &[(&'a Memory, String)], room: usize) -> Vec<String> {
         let mut left = room;
         let mut kept = Vec::new();
         for (memory, line) in lines {
             let cost = line.chars().count() + 1;
             if cost <= left {
                 left -= cost;
-                kept.push(line);
+                kept.push(line.clone());
                 self.composition.memories.push((memory.scope, memory.received_as()));
             }
         }
         kept
     }
 
-    /// Returns what the user said: what the prompt is about first, then the newest.
-    fn rules(&mut self, room: usize) -> Vec<String> {
+    /// Returns what the user said, the most lasting for its length first.
+    fn rules(&self) -> Vec<(&'a Memory, String)> {
         let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
         let mut found = self.of_kinds(&kinds);
         let prompt = words(self.input.prompt);
         let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
         let newest = found.iter().map(|memory| memory.last_seen).max().unwrap_or_default();
         let order = |memory: &Memory| {
-            let worth = statement_worth(memory, about(memory), newest);
+            let worth = statement_worth(memory, brief_of(memory), about(memory), newest);
             (memory.state == MemoryState::Active, (worth * WORTH_STEPS) as i64)
         };
         found.sort_by_cached_key(|memory| std::cmp::Reverse(order(memory)));
-        // The context of a correction is in the file.
-        let lines = found.into_iter().map(|memory| (memory, line_of(memory, first_line(&memory.text)))).collect();
-        self.fit(lines, room)
+        // The context of a correction, and its sentence as a whole, are in the file.
+        found.into_iter().map(|memory| (memory, line_of(memory, brief_of(memory).text))).collect()
     }
 
-    fn procedures(&mut self, room: usize) -> Vec<String> {
+    fn procedures(&self) -> Vec<(&'a Memory, String)> {
         let mut found = self.of_kinds(&[MemoryKind::Procedure]);
         // Texts of a person come first, then those that add most to the lines above them.
         let order = procedure_texts(self.input.work);
@@ -318,24 +375,22 @@ impl<'a> Composer<'a> {
             (!memory.is_edited && !memory.is_by_hand(), place)
         });
         // The arrows mark the commands already.
-        let lines = found.into_iter().map(|memory| (memory, line(memory).replace('`', ""))).collect();
-        let lines = self.fit(lines, room);
-        for text in &lines {
-            self.told.extend(steps(text));
-        }
-        lines
+        found.into_iter().map(|memory| (memory, line(memory).replace('`', ""))).collect()
+    }
+
+    /// Returns the commands that no text of the client names.
+    fn commands(&self) -> Vec<Ranked<'a>> {
+        let mut commands = self.input.work.commands();
+        commands.retain(|command| !self.input.known.iter().any(|text| text.contains(command.name)));
+        commands
     }
 
     /// Returns the commands that no procedure names, as one line.
-    fn commands(&self, room: usize) -> Vec<String> {
-        let commands = self.input.work.commands();
-        let is_known = |name: &str| self.input.known.iter().any(|text| text.contains(name));
-        let wanted = commands.iter().map(|command| command.name);
-        let wanted = wanted.filter(|name| !self.told.contains(*name) && !is_known(name));
+    fn command_line(&self, commands: &[Ranked<'a>], room: usize) -> Vec<String> {
         // The mark at the start of the line, and its line feed.
         let mut left = room.saturating_sub(3);
         let mut names = Vec::new();
-        for name in wanted {
+        for name in commands.iter().map(|command| command.name).filter(|name| !self.told.contains(*name)) {
             let cost = name.chars().count() + 2;
             if cost <= left {
                 left -= cost;
@@ -345,33 +400,42 @@ impl<'a> Composer<'a> {
         if names.is_empty() { Vec::new() } else { vec![format!("- {}", names.join(", "))] }
     }
 
-    fn files(&self, room: usize) -> Vec<String> {
-        let files = self.input.work.files();
-        let unnamed = files.iter().filter(|file| !self.is_named(file)).map(|file| (file.name, file.worth));
-        // Each line has a mark and a line feed.
-        let folders = folders(unnamed, room);
-        folders.iter().map(Folder::line).map(|line| format!("- {line}")).collect()
+    /// Returns the files that the prompt does not name.
+    fn files(&self) -> Vec<Ranked<'a>> {
+        let is_named = |file: &Ranked<'_>| {
+            let name = file.name.rsplit('/').next().unwrap_or(file.name);
+            self.input.prompt.contains(name)
+        };
+        let mut files = self.input.work.files();
+        files.retain(|file| !is_named(file));
+        files
     }
+}
 
-    /// Returns true if the prompt names a file already.
-    fn is_named(&self, file: &Ranked<'_>) -> bool {
-        let name = file.name.rsplit('/').next().unwrap_or(file.name);
-        self.input.prompt.contains(name)
-    }
+/// Returns files by folder, in at most `room` characters.
+fn file_lines(files: &[Ranked<'_>], room: usize) -> Vec<String> {
+    let folders = folders(files.iter().map(|file| (file.name, file.worth)), room, FolderNames::Shortest);
+    folders.iter().map(Folder::line).map(|line| format!("- {line}")).collect()
+}
 
-    fn digests(&self, room: usize) -> Vec<String> {
-        (self.input.digests)(&self.composition.text, room).lines().map(str::to_owned).collect()
+/// Returns the lines of a section under its heading; nothing if there are none.
+fn with_heading(section: Section, lines: &[String]) -> String {
+    let mut text = String::new();
+    for line in [heading(section)].into_iter().chain(lines.iter().map(String::as_str)).filter(|_| !lines.is_empty()) {
+        text.push_str(line);
+        text.push('\n');
     }
+    text
 }
 
 /// Returns the heading of a section.
 fn heading(section: Section) -> &'static str {
     match section {
         Section::Rules => "The user said:",
-        Section::Failures => "Failed here before, and what works:",
+        Section::Failures => "Failed before, and what works:",
         Section::Procedures => "Usual order of commands:",
         Section::Commands => "Other commands:",
-        Section::Files => "Files by folder, most used first:",
+        Section::Files => "Files, most used first:",
         Section::Agent => "Limits of tools:",
         Section::Digests => "From earlier sessions:",
     }
@@ -391,6 +455,13 @@ fn line_of(memory: &Memory, text: &str) -> String {
     }
 }
 
+/// Returns a memory in few words; the whole first line if a person wrote it.
+fn brief_of(memory: &Memory) -> Brief<'_> {
+    let text = first_line(&memory.text);
+    let brief = brief(text);
+    if memory.is_edited || memory.is_by_hand() { Brief { text, ..brief } } else { brief }
+}
+
 /// Returns the commands of a printed procedure.
 fn steps(line: &str) -> impl Iterator<Item = String> + '_ {
     let line = line.trim_start_matches("- ");
@@ -398,13 +469,15 @@ fn steps(line: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// The weight of a statement, compared with one of the next day: most outlive their day by far.
-const STATEMENT_DECAY: f64 = 0.99;
+const STATEMENT_DECAY: f64 = 0.995;
 /// The weight of a kind of statement, compared with the next weaker one: preferences outlive a task more often than corrections, and these
 /// more often than facts.
-const KIND_WEIGHT: f64 = 1.5;
+const KIND_WEIGHT: f64 = 1.3;
 /// The weight of each word that a statement shares with the prompt, and the number of words that count.
-const SHARED_WORD: f64 = 0.3;
+const SHARED_WORD: f64 = 0.1;
 const SHARED_WORDS: usize = 4;
+/// The weight of a statement with one more quarter of a lasting sign, as the logarithm of a factor.
+const LASTING_SIGN: f64 = 0.2;
 /// Characters of a statement below which a shorter one is not worth more.
 const SHORT_CHARACTERS: f64 = 40.0;
 /// Characters of a line beside the statement: its mark and its source.
@@ -414,9 +487,9 @@ const WORTH_STEPS: f64 = 1e9;
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
 
-/// Returns the worth of a statement per character. `about` is the number of words that it shares with the prompt, `newest` the time of the
+/// Returns the worth of a statement per character. `brief` is its printed part, `about` is the number of words that it shares with the prompt, `newest` the time of the
 /// newest statement.
-fn statement_worth(memory: &Memory, about: usize, newest: i64) -> f64 {
+fn statement_worth(memory: &Memory, brief: Brief<'_>, about: usize, newest: i64) -> f64 {
     let kind = match memory.kind {
         MemoryKind::Preference => KIND_WEIGHT * KIND_WEIGHT,
         MemoryKind::Correction => KIND_WEIGHT,
@@ -424,12 +497,98 @@ fn statement_worth(memory: &Memory, about: usize, newest: i64) -> f64 {
     };
     let age = (newest - memory.last_seen) as f64 / DAY;
     let about = 1.0 + SHARED_WORD * about.min(SHARED_WORDS) as f64;
-    let characters = first_line(&memory.text).chars().count() + SOURCE_CHARACTERS;
-    kind * STATEMENT_DECAY.powf(age) * about / (characters as f64).max(SHORT_CHARACTERS)
+    let lasting = (LASTING_SIGN * f64::from(brief.lasting)).exp();
+    let characters = brief.text.chars().count() + SOURCE_CHARACTERS;
+    kind * lasting * STATEMENT_DECAY.powf(age) * about / (characters as f64).max(SHORT_CHARACTERS)
 }
 
 /// Returns the content words of a text, as hashes.
 fn words(text: &str) -> FxHashSet<u32> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 2);
     words.map(str::to_lowercase).filter(|word| !is_stop_word(word)).map(|word| terms::hash(&word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::MemoryFile;
+
+    fn part(share: f64, need: usize) -> Part<'static> {
+        Part { section: Section::Rules, share, content: Content::Digests, need }
+    }
+
+    #[test]
+    fn rooms_follow_shares() {
+        assert_eq!(rooms(&[part(30.0, 900), part(70.0, 900)], 100), [30, 70]);
+        assert_eq!(rooms(&[part(30.0, 900), part(LEAST_SHARE, 900)], 100), [99, 0]);
+        assert_eq!(rooms(&[part(30.0, 40), part(LEAST_SHARE, 900)], 100), [40, 60]);
+        assert_eq!(rooms(&[], 100), [0usize; 0]);
+    }
+
+    #[test]
+    fn what_a_part_does_not_need_is_divided_among_the_others() {
+        assert_eq!(rooms(&[part(50.0, 10), part(25.0, 900), part(25.0, 900)], 100), [10, 45, 45]);
+        // The first frees room, with which the second is satisfied as well.
+        assert_eq!(rooms(&[part(50.0, 0), part(25.0, 40), part(25.0, 900)], 100), [0, 40, 60]);
+        assert_eq!(rooms(&[part(50.0, 5), part(50.0, 6)], 100), [5, 6]);
+    }
+
+    fn said(id: MemoryId, text: &str, is_edited: bool) -> Memory {
+        Memory {
+            id,
+            scope: MemoryScope::Project,
+            file: MemoryFile::UserPrefs,
+            kind: MemoryKind::Preference,
+            state: MemoryState::Active,
+            text: text.to_owned(),
+            key: 0,
+            first_seen: 0,
+            last_seen: 0,
+            sightings: 1,
+            sessions: 1,
+            evidence: Vec::new(),
+            helpful: 0,
+            harmful: 0,
+            superseded_by: None,
+            contradicts: None,
+            is_edited,
+            is_by_model: false,
+        }
+    }
+
+    fn check_rules(memories: &[Memory], expected: &[&str]) {
+        let work = ProjectWork::default();
+        let input = ComposeInput {
+            memories,
+            work: &work,
+            prompt: "",
+            intent: Intent::General,
+            digests: &|_, _| String::new(),
+            known: &[],
+            budget_tokens: 500,
+        };
+        assert_eq!(compose(&input).text.lines().skip(1).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn statements_are_printed_in_few_words_unless_a_person_wrote_them() {
+        let text = "ok, we should log the shard, any other idea?";
+        check_rules(&[said(1, text, false)], &["- we should log the shard [1]"]);
+        check_rules(&[said(1, text, true)], &["- ok, we should log the shard, any other idea? [1]"]);
+    }
+
+    #[test]
+    fn lasting_and_short_statements_come_first() {
+        let passing = said(1, "I thought it was the other button over there", false);
+        let lasting = said(2, "we never commit the generated client to the repository", false);
+        let short = said(3, "we never commit the lock file", false);
+        check_rules(
+            &[passing, lasting, short],
+            &[
+                "- we never commit the lock file [3]",
+                "- we never commit the generated client to the repository [2]",
+                "- I thought it was the other button over there [1]",
+            ],
+        );
+    }
 }

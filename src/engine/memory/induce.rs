@@ -3,7 +3,7 @@
 use super::entities;
 use super::facts::SessionFacts;
 use super::failures::{Failure, resolutions};
-use super::layout::folders;
+use super::layout::{FolderNames, folders};
 use super::procedures::{Procedure, procedures};
 use super::project::{ProjectWork, Ranked};
 use super::statements::{Statement, topic_key as statement_key};
@@ -262,7 +262,7 @@ fn purpose_candidates(commands: &[Ranked<'_>]) -> Vec<Candidate> {
 
 /// Returns a candidate for each folder with its most used files.
 fn layout_candidates(files: &[Ranked<'_>]) -> Vec<Candidate> {
-    let all = folders(files.iter().map(|file| (file.name, file.worth)), LAYOUT_CHARACTERS);
+    let all = folders(files.iter().map(|file| (file.name, file.worth)), LAYOUT_CHARACTERS, FolderNames::Stable);
     let candidate = |folder: super::layout::Folder| {
         let is_inside = |file: &&Ranked<'_>| folder.files.iter().any(|name| file.name.ends_with(&**name));
         let names = folder.files.iter().take(FOLDER_FILES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");

@@ -1,17 +1,28 @@
 //! Lists of files, grouped by folder: the form in which people and models read them.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 /// Names that many folders have: alone they do not identify a file.
 const GENERIC_STEMS: &[&str] = &[
     "__init__", "config", "design", "index", "layout", "lib", "license", "main", "mod", "package", "page", "proposal", "readme",
     "route", "settings", "skill", "spec", "tasks", "type", "types", "util", "utils",
 ];
-/// Parts of the path of a folder that are printed: the last ones tell folders apart.
+/// Maximum number of parts of the path of a folder that are printed: the last ones tell folders apart.
 const FOLDER_PARTS: usize = 2;
 /// Weight of the length of a name against its worth: 0 none, 1 the same.
-const LENGTH_WEIGHT: f64 = 0.5;
-/// Characters that separate a name from the one before it, and a new folder from its first name.
-const SEPARATOR: usize = 2;
-const FOLDER_SEPARATOR: usize = 6;
+const LENGTH_WEIGHT: f64 = 0.7;
+/// Characters that separate a name from the one before it, and those of a new line: its mark, the end of the folder and the line feed.
+const SEPARATOR: usize = 1;
+const LINE_SEPARATOR: usize = 6;
+
+/// The form of the names of folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FolderNames {
+    /// The last two parts of the path, whatever the other folders are: the name is stable.
+    Stable,
+    /// The last part of the path; two parts if another folder has the same last part.
+    Shortest,
+}
 
 /// A folder and the names of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +36,14 @@ pub struct Folder {
 impl Folder {
     /// Returns the folder and its files as one line.
     pub fn line(&self) -> String {
-        let files = self.files.join(", ");
+        let files = self.files.join(" ");
         if self.name.is_empty() { files } else { format!("{}/: {files}", self.name) }
     }
 }
 
 /// Returns the files that are worth most per character, grouped by folder, in at most `characters`. `files` are paths with their worth.
 /// Each folder, and each file in it, is at the place of its best.
-pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: usize) -> Vec<Folder> {
+pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: usize, names: FolderNames) -> Vec<Folder> {
     let mut rest: Vec<(String, String, f64)> = Vec::new();
     for (path, worth) in files {
         let (folder, name) = split(path);
@@ -40,12 +51,15 @@ pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: 
             rest.push((folder, name, worth));
         }
     }
+    if names == FolderNames::Shortest {
+        shorten(&mut rest);
+    }
     let mut found: Vec<Folder> = Vec::new();
     let mut left = characters;
     loop {
         let cost = |folder: &str, name: &str| match found.iter().any(|known| known.name == folder) {
             true => name.chars().count() + SEPARATOR,
-            false => folder.chars().count() + name.chars().count() + FOLDER_SEPARATOR,
+            false => folder.chars().count() + name.chars().count() + LINE_SEPARATOR,
         };
         let fitting = rest.iter().enumerate().map(|(at, (folder, name, worth))| (at, cost(folder, name), *worth));
         let fitting = fitting.filter(|(_, cost, _)| *cost <= left);
@@ -59,6 +73,22 @@ pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: 
         match found.iter_mut().find(|known| known.name == folder) {
             Some(known) => known.files.push(name),
             None => found.push(Folder { name: folder, files: vec![name] }),
+        }
+    }
+}
+
+/// Leaves out the first part of the names of folders whose last part no other folder has.
+fn shorten(files: &mut [(String, String, f64)]) {
+    let last = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_owned();
+    let folders: FxHashSet<String> = files.iter().map(|(folder, ..)| folder.clone()).collect();
+    let mut counts: FxHashMap<String, usize> = FxHashMap::default();
+    for folder in &folders {
+        *counts.entry(last(folder)).or_default() += 1;
+    }
+    for (folder, ..) in files {
+        let short = last(folder);
+        if counts.get(&short) == Some(&1) {
+            *folder = short;
         }
     }
 }
@@ -86,10 +116,11 @@ fn is_generic(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(files: &[&str], characters: usize, expected: &[&str]) {
+    fn check(files: &[&str], characters: usize, names: FolderNames, expected: &[&str]) {
         let worth = |(at, path): (usize, &&'static str)| (*path, 0.5f64.powi(at as i32));
         let files: Vec<&'static str> = files.iter().map(|path| &*path.to_string().leak()).collect();
-        let found: Vec<String> = folders(files.iter().enumerate().map(worth), characters).iter().map(Folder::line).collect();
+        let found: Vec<String> =
+            folders(files.iter().enumerate().map(worth), characters, names).iter().map(Folder::line).collect();
         assert_eq!(found, expected, "{files:?}");
     }
 
@@ -100,15 +131,23 @@ mod tests {
 
     #[test]
     fn files_are_grouped_by_folder() {
-        check(&["a/src/x.rs", "y.rs", "a/src/z.rs"], 100, &["a/src/: x.rs, z.rs", "y.rs"]);
-        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], 100, &["b/c/: d.rs", "e.rs, f.rs"]);
-        check(&["a/x.rs", "b/x.rs"], 100, &["a/: x.rs"]);
-        check(&["src/a/mod.rs", "src/b/mod.rs"], 100, &["a/mod.rs, b/mod.rs"]);
+        let check = |files: &[&str], expected: &[&str]| check(files, 100, FolderNames::Stable, expected);
+        check(&["a/src/x.rs", "y.rs", "a/src/z.rs"], &["a/src/: x.rs z.rs", "y.rs"]);
+        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], &["b/c/: d.rs", "e.rs f.rs"]);
+        check(&["a/x.rs", "b/x.rs"], &["a/: x.rs"]);
+        check(&["src/a/mod.rs", "src/b/mod.rs"], &["a/mod.rs b/mod.rs"]);
+    }
+
+    #[test]
+    fn the_shortest_names_of_folders_tell_them_apart() {
+        let check = |files: &[&str], expected: &[&str]| check(files, 100, FolderNames::Shortest, expected);
+        check(&["cart/src/x.rs", "cart/tests/y.rs"], &["src/: x.rs", "tests/: y.rs"]);
+        check(&["cart/src/x.rs", "mail/src/y.rs", "mail/tests/z.rs"], &["cart/src/: x.rs", "mail/src/: y.rs", "tests/: z.rs"]);
     }
 
     #[test]
     fn only_as_many_as_there_is_room_for() {
-        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 17, &["a/: x.rs, y.rs"]);
-        check(&["a/x.rs"], 3, &[]);
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 16, FolderNames::Stable, &["a/: x.rs y.rs"]);
+        check(&["a/x.rs"], 3, FolderNames::Stable, &[]);
     }
 }

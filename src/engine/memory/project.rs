@@ -5,8 +5,8 @@ use crate::model::Sighting;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The weight of a session, compared with the next newer one: files change more often than commands.
-const COMMAND_DECAY: f64 = 0.9;
-const FILE_DECAY: f64 = 0.85;
+const COMMAND_DECAY: f64 = 0.95;
+const FILE_DECAY: f64 = 0.93;
 /// Weight of an edit, compared with another use of a file.
 const EDIT: f64 = 2.0;
 /// Weight of the logarithm of the uses in one session, compared with the session itself.

@@ -3,6 +3,7 @@
 //! A prompt is cut down to the user's own words (`voice`), these into clauses (`sentence`). Each clause has signals: its source, its
 //! mood and a few closed word classes (`grammar`); a table of weights (`signals`) decides.
 
+mod brief;
 mod grammar;
 mod quoted;
 mod sentence;
@@ -10,6 +11,7 @@ mod signals;
 mod topic;
 mod voice;
 
+pub use brief::{Brief, brief};
 pub use topic::topic_key;
 
 use crate::engine::find_secrets;
@@ -108,7 +110,10 @@ impl Statements {
             TraceContent::Call(call) => self.read_call(call),
             TraceContent::Result(result) => {
                 self.is_interrupted = result.declined;
-                self.quoted.add(&result.text);
+                // The result of a declined call holds the user's reason, which follows as a prompt.
+                if !result.declined {
+                    self.quoted.add(&result.text);
+                }
             }
             TraceContent::Summary(_) => {}
         }

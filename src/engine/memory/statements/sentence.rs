@@ -70,6 +70,11 @@ impl<'a> Sentence<'a> {
         })
     }
 
+    /// True if its first word is one of these.
+    pub fn begins_with(&self, words: &[&str]) -> bool {
+        self.words.split_whitespace().next().is_some_and(|first| words.contains(&first))
+    }
+
     /// True if a negation is among the first words of the sentence or of a clause: `can't we`, `did you not`, `…, isn't it`.
     pub fn negates_early(&self) -> bool {
         let grammar = self.grammar;

@@ -34,6 +34,8 @@ pub(super) enum Signal {
     Prohibition,
     /// It obliges.
     Obligation,
+    /// It is an order whose first word obliges or states a taste: `make sure`, `prefer`.
+    Instruction,
     /// It states a belief or an intention.
     Stance,
     /// It states a taste.
@@ -95,6 +97,7 @@ static WEIGHTS: &[Weight] = &[
     weight(Signal::Negation, 2, 1),
     weight(Signal::Prohibition, 4, 2),
     weight(Signal::Obligation, 4, 4),
+    weight(Signal::Instruction, 2, 2),
     weight(Signal::Stance, 3, 0),
     weight(Signal::Taste, 3, 0),
     weight(Signal::Alternative, 3, 1),
@@ -164,6 +167,7 @@ pub(super) fn signals_of(clause: &Sentence<'_>, grammar: &Grammar) -> Vec<Signal
         && !clause.has(grammar.stances)
         && !clause.has(grammar.tastes)
         && !obliges;
+    let instructs = clause.mood == Mood::Order && (clause.starts_with(grammar.obligations) || clause.starts_with(grammar.tastes));
     let words = clause.count();
     let facts = [
         (Signal::Statement, states),
@@ -175,6 +179,7 @@ pub(super) fn signals_of(clause: &Sentence<'_>, grammar: &Grammar) -> Vec<Signal
         (Signal::Negation, !asks && negates),
         (Signal::Prohibition, clause.mood == Mood::Order && clause.prohibits()),
         (Signal::Obligation, !asks && obliges),
+        (Signal::Instruction, instructs),
         (Signal::Stance, clause.has(grammar.stances)),
         (Signal::Taste, clause.has(grammar.tastes)),
         (Signal::Alternative, clause.has(grammar.alternatives)),

@@ -48,6 +48,13 @@ fn corrections_preferences_and_facts_are_statements() {
 }
 
 #[test]
+fn orders_that_start_with_a_taste_or_an_obligation_are_statements() {
+    check("prefer small commits over one large commit", Some("prefer small commits over one large commit"));
+    check("make sure the names stay sorted", Some("make sure the names stay sorted"));
+    check("sort the names and prefer short ones", None);
+}
+
+#[test]
 fn tasks_questions_and_reports_are_not() {
     for text in [
         "yes, go ahead",
@@ -102,6 +109,18 @@ fn words_with_a_rejected_call_are_corrections_with_a_context() {
     let found = statements.found();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].kind, found[0].context.as_deref()), (MemoryKind::Correction, Some("Edit src/a.rs")));
+}
+
+#[test]
+fn a_reason_that_the_result_of_a_declined_call_repeats_is_the_users_own() {
+    let reason = "the generated client must not be committed";
+    let mut statements = Statements::default();
+    statements.push(&prompt("port the parser", PromptSource::Typed));
+    let text = format!("The call was declined. The reason:\n{reason}");
+    statements.push(&event(TraceContent::Result(TraceResult { call: Key(1), error: true, declined: true, text })));
+    statements.push(&prompt(reason, PromptSource::Rejection));
+    let texts: Vec<&str> = statements.found().iter().map(|statement| &*statement.text).collect();
+    assert_eq!(texts, [reason]);
 }
 
 #[test]

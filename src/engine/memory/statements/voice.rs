@@ -180,7 +180,7 @@ fn without_marker(line: &str) -> &str {
 }
 
 /// Returns the sentences of a line.
-fn sentences(line: &str) -> Vec<&str> {
+pub(super) fn sentences(line: &str) -> Vec<&str> {
     let line = without_marker(line);
     let mut found = Vec::new();
     let mut start = 0;

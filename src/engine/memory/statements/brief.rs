@@ -1,0 +1,110 @@
+//! A statement in few words, for lists that have no room for the whole.
+
+use super::grammar::Grammar;
+use super::sentence::{Sentence, clauses, language};
+use super::signals::{STATEMENT_THRESHOLD, Score, score, signals_of};
+use super::voice::sentences;
+
+/// The part of a statement that states something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brief<'a> {
+    /// The clauses from the first to the last that state something, in the user's words, without interjections before them.
+    pub text: &'a str,
+    /// The points for outliving its task: the sum of the weights of the signals of its best clause, in quarters.
+    pub lasting: i32,
+}
+
+/// A clause at its place in the text.
+struct Clause {
+    start: usize,
+    end: usize,
+    score: Score,
+}
+
+/// Returns the part of a text that states something: questions, requests and remarks around it are left out. It is the best clause if none
+/// is a statement by itself.
+pub fn brief(text: &str) -> Brief<'_> {
+    let grammar = language(text);
+    let clauses = clauses_of(text, grammar);
+    let Some(best) = clauses.iter().max_by_key(|clause| (clause.score.lasting, clause.score.statement)) else {
+        return Brief { text, lasting: 0 };
+    };
+    let states = |clause: &&Clause| clause.score.statement >= STATEMENT_THRESHOLD;
+    let first = clauses.iter().find(states).unwrap_or(best);
+    let last = clauses.iter().rfind(states).unwrap_or(best);
+    Brief { text: without_openers(&text[first.start..last.end], grammar), lasting: best.score.lasting }
+}
+
+/// Returns the clauses of a text. A reason and its consequence (`the cache is shared, so …`), and a condition and what follows from it
+/// (`if the port is taken, …`), are one.
+fn clauses_of(text: &str, grammar: &'static Grammar) -> Vec<Clause> {
+    let mut found: Vec<Clause> = Vec::new();
+    for sentence in sentences(text) {
+        let mut has_condition = false;
+        for (at, clause) in clauses(sentence, grammar).into_iter().map(str::trim).enumerate() {
+            let words = Sentence::new(clause, grammar);
+            let score = score(&signals_of(&words, grammar));
+            let start = clause.as_ptr() as usize - text.as_ptr() as usize;
+            let end = start + clause.len();
+            match found.last_mut().filter(|_| at > 0 && (has_condition || words.begins_with(grammar.consequences))) {
+                Some(before) => *before = Clause { start: before.start, end, score: before.score.max(score) },
+                None => found.push(Clause { start, end, score }),
+            }
+            has_condition = words.has(grammar.conditions);
+        }
+    }
+    found
+}
+
+/// Returns a text without the interjections and conjunctions before its first sentence proper: `ok so we …`.
+fn without_openers<'a>(text: &'a str, grammar: &Grammar) -> &'a str {
+    let mut rest = text;
+    while let Some((word, after)) = rest.split_once(char::is_whitespace).filter(|_| grammar.is_spaced) {
+        let word = word.trim_matches(|character: char| !character.is_alphanumeric()).to_lowercase();
+        if !word.is_empty() && !grammar.openers.contains(&&*word) {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(brief(text).text, expected, "{text}");
+    }
+
+    #[test]
+    fn interjections_are_left_out() {
+        check("ok so we never commit the lock file", "we never commit the lock file");
+        check("no, the port must be 8081", "the port must be 8081");
+        check("ach nein, wir müssen immer Tabs verwenden", "wir müssen immer Tabs verwenden");
+        check("不对，我们应该用 pnpm", "不对，我们应该用 pnpm");
+    }
+
+    #[test]
+    fn questions_and_requests_around_a_statement_are_left_out() {
+        check("we should never log the address, any other idea?", "we should never log the address");
+        check("Can you look at that again? The names must stay sorted.", "The names must stay sorted.");
+        check("what?", "what?");
+    }
+
+    #[test]
+    fn a_consequence_keeps_its_reason_and_a_condition_what_follows() {
+        for text in [
+            "the queue is shared by all workers, so we should not block it",
+            "if a release is not in the list of ours, how do we find it?",
+        ] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn rules_are_more_lasting_than_remarks() {
+        let lasting = |text| brief(text).lasting;
+        assert!(lasting("we should always squash before a merge") > lasting("I thought it was the other one"));
+    }
+}
