@@ -118,7 +118,10 @@ fn a_prompt_brings_entries_of_both_trees_and_those_written_by_hand() {
     let lines: Vec<&str> = first.trim_end().lines().collect();
     assert_eq!(lines.len(), 4, "{first}");
     assert_eq!(lines[0], "Memories about this prompt:");
-    assert!(["[1]", "[user-1]", "`proxy.internal`."].iter().all(|end| lines.iter().any(|line| line.ends_with(end))), "{first}");
+    assert!(
+        ["#1 The", "#user-1 Run", "The network"].iter().all(|start| lines.iter().any(|line| line.starts_with(start))),
+        "{first}"
+    );
     assert_eq!(prompt(&sandbox, SECOND, question), "", "each once in a session");
     assert_eq!(prompt(&sandbox, THIRD, question), first);
     // A session that received them at its start has them.

@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 pub const TOKEN_CHARACTERS: usize = 4;
 
 /// The heading of the memories that a new session receives. A request that has it needs no others.
-pub const HEADING: &str = "From earlier sessions of this project (aperture memory why ID: where it is from):";
+pub const HEADING: &str = "From earlier sessions of this project (where #N is from: aperture memory why N):";
 
 /// The input of a composition.
 pub struct ComposeInput<'a> {
@@ -387,8 +387,8 @@ impl<'a> Composer<'a> {
 
     /// Returns the commands that no procedure names, as one line.
     fn command_line(&self, commands: &[Ranked<'a>], room: usize) -> Vec<String> {
-        // The mark at the start of the line, and its line feed.
-        let mut left = room.saturating_sub(3);
+        // The line feed.
+        let mut left = room.saturating_sub(1);
         let mut names = Vec::new();
         for name in commands.iter().map(|command| command.name).filter(|name| !self.told.contains(*name)) {
             let cost = name.chars().count() + 2;
@@ -397,7 +397,7 @@ impl<'a> Composer<'a> {
                 names.push(name);
             }
         }
-        if names.is_empty() { Vec::new() } else { vec![format!("- {}", names.join(", "))] }
+        if names.is_empty() { Vec::new() } else { vec![names.join(", ")] }
     }
 
     /// Returns the files that the prompt does not name.
@@ -415,7 +415,7 @@ impl<'a> Composer<'a> {
 /// Returns files by folder, in at most `room` characters.
 fn file_lines(files: &[Ranked<'_>], room: usize) -> Vec<String> {
     let folders = folders(files.iter().map(|file| (file.name, file.worth)), room, FolderNames::Shortest);
-    folders.iter().map(Folder::line).map(|line| format!("- {line}")).collect()
+    folders.iter().map(Folder::line).collect()
 }
 
 /// Returns the lines of a section under its heading; nothing if there are none.
@@ -432,10 +432,10 @@ fn with_heading(section: Section, lines: &[String]) -> String {
 fn heading(section: Section) -> &'static str {
     match section {
         Section::Rules => "The user said:",
-        Section::Failures => "Failed before, and what works:",
-        Section::Procedures => "Usual order of commands:",
+        Section::Failures => "Failed, and what works:",
+        Section::Procedures => "Order of commands:",
         Section::Commands => "Other commands:",
-        Section::Files => "Files, most used first:",
+        Section::Files => "Most used files:",
         Section::Agent => "Limits of tools:",
         Section::Digests => "From earlier sessions:",
     }
@@ -449,9 +449,9 @@ fn line(memory: &Memory) -> String {
 fn line_of(memory: &Memory, text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match (memory.is_by_hand(), memory.scope) {
-        (true, _) => format!("- {text}"),
-        (false, MemoryScope::Project) => format!("- {text} [{}]", memory.id),
-        (false, MemoryScope::User) => format!("- {text} [{}]", memory.name()),
+        (true, _) => text,
+        (false, MemoryScope::Project) => format!("#{} {text}", memory.id),
+        (false, MemoryScope::User) => format!("#{} {text}", memory.name()),
     }
 }
 
@@ -464,8 +464,8 @@ fn brief_of(memory: &Memory) -> Brief<'_> {
 
 /// Returns the commands of a printed procedure.
 fn steps(line: &str) -> impl Iterator<Item = String> + '_ {
-    let line = line.trim_start_matches("- ");
-    line.split(" → ").map(|step| step.split(" [").next().unwrap_or(step).to_owned())
+    let source = line.strip_prefix('#').and_then(|line| line.split_once(' '));
+    source.map_or(line, |(_, steps)| steps).split(" → ").map(str::to_owned)
 }
 
 /// The weight of a statement, compared with one of the next day: most outlive their day by far.
@@ -481,7 +481,7 @@ const LASTING_SIGN: f64 = 0.2;
 /// Characters of a statement below which a shorter one is not worth more.
 const SHORT_CHARACTERS: f64 = 40.0;
 /// Characters of a line beside the statement: its mark and its source.
-const SOURCE_CHARACTERS: usize = 8;
+const SOURCE_CHARACTERS: usize = 5;
 /// Worths are compared in steps of this fraction, so that they are totally ordered.
 const WORTH_STEPS: f64 = 1e9;
 /// Milliseconds of a day.
@@ -573,8 +573,8 @@ mod tests {
     #[test]
     fn statements_are_printed_in_few_words_unless_a_person_wrote_them() {
         let text = "ok, we should log the shard, any other idea?";
-        check_rules(&[said(1, text, false)], &["- we should log the shard [1]"]);
-        check_rules(&[said(1, text, true)], &["- ok, we should log the shard, any other idea? [1]"]);
+        check_rules(&[said(1, text, false)], &["#1 we should log the shard"]);
+        check_rules(&[said(1, text, true)], &["#1 ok, we should log the shard, any other idea?"]);
     }
 
     #[test]
@@ -585,9 +585,9 @@ mod tests {
         check_rules(
             &[passing, lasting, short],
             &[
-                "- we never commit the lock file [3]",
-                "- we never commit the generated client to the repository [2]",
-                "- I thought it was the other button over there [1]",
+                "#3 we never commit the lock file",
+                "#2 we never commit the generated client to the repository",
+                "#1 I thought it was the other button over there",
             ],
         );
     }

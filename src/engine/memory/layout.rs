@@ -11,9 +11,9 @@ const GENERIC_STEMS: &[&str] = &[
 const FOLDER_PARTS: usize = 2;
 /// Weight of the length of a name against its worth: 0 none, 1 the same.
 const LENGTH_WEIGHT: f64 = 0.7;
-/// Characters that separate a name from the one before it, and those of a new line: its mark, the end of the folder and the line feed.
+/// Characters that separate a name from the one before it, and those of a new line: the end of the folder and the line feed.
 const SEPARATOR: usize = 1;
-const LINE_SEPARATOR: usize = 6;
+const LINE_SEPARATOR: usize = 4;
 
 /// The form of the names of folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

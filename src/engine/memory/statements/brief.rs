@@ -32,7 +32,7 @@ pub fn brief(text: &str) -> Brief<'_> {
     let states = |clause: &&Clause| clause.score.statement >= STATEMENT_THRESHOLD;
     let first = clauses.iter().find(states).unwrap_or(best);
     let last = clauses.iter().rfind(states).unwrap_or(best);
-    Brief { text: without_openers(&text[first.start..last.end], grammar), lasting: best.score.lasting }
+    Brief { text: without_end(without_openers(&text[first.start..last.end], grammar)), lasting: best.score.lasting }
 }
 
 /// Returns the clauses of a text. A reason and its consequence (`the cache is shared, so …`), and a condition and what follows from it
@@ -54,6 +54,13 @@ fn clauses_of(text: &str, grammar: &'static Grammar) -> Vec<Clause> {
         }
     }
     found
+}
+
+/// Returns a text without an aside in parentheses at its end, and without its last full stops.
+fn without_end(text: &str) -> &str {
+    let text = text.trim_end_matches(['.', '…', '。', ' ']);
+    let aside = text.strip_suffix(')').and_then(|before| before.rfind(" (").filter(|at| !before[at + 2..].contains('(')));
+    aside.map_or(text, |at| text[..at].trim_end())
 }
 
 /// Returns a text without the interjections and conjunctions before its first sentence proper: `ok so we …`.
@@ -88,8 +95,15 @@ mod tests {
     #[test]
     fn questions_and_requests_around_a_statement_are_left_out() {
         check("we should never log the address, any other idea?", "we should never log the address");
-        check("Can you look at that again? The names must stay sorted.", "The names must stay sorted.");
+        check("Can you look at that again? The names must stay sorted.", "The names must stay sorted");
         check("what?", "what?");
+    }
+
+    #[test]
+    fn asides_and_full_stops_at_the_end_are_left_out() {
+        check("the port must be 8081 (it was free when I looked).", "the port must be 8081");
+        check("we never log it (see the policy) in tests...", "we never log it (see the policy) in tests");
+        check("(never)", "(never)");
     }
 
     #[test]
