@@ -381,7 +381,7 @@ pub struct Memory {
     pub evidence: Vec<Sighting>,
     /// Number of times that it was of use.
     pub helpful: u32,
-    /// Number of times that it was contradicted after it was read.
+    /// Number of times that it was contradicted after it was read, or did not help as the user reported.
     pub harmful: u32,
     /// The memory that replaced it.
     pub superseded_by: Option<MemoryId>,
@@ -405,6 +405,17 @@ impl Memory {
     /// Returns true if the model proposed it, and neither a person nor the user's words confirmed it: no session receives it.
     pub fn is_unconfirmed(&self) -> bool {
         self.is_by_model && self.state == MemoryState::Pending && !self.is_edited
+    }
+
+    /// Returns true if it did not help in as many sessions as taught it or followed it: no session receives it until the user decides.
+    pub fn is_refuted(&self) -> bool {
+        let is_false = self.harmful > 0 && self.harmful >= self.sessions + self.helpful;
+        self.kind == MemoryKind::Resolution && is_false && !self.state.is_retired()
+    }
+
+    /// Returns true if a session may receive it: it does not wait for a decision of the user.
+    pub fn may_be_sent(&self) -> bool {
+        !self.is_unconfirmed() && !self.is_refuted()
     }
 
     /// Returns the number under which it is recorded that a session received the entry: that of an entry without metadata follows

@@ -333,10 +333,12 @@ pub struct MemoryContradiction {
 }
 
 /// Entries that wait for a decision.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct MemoryReviewReport {
     /// Pending entries.
     pub pending: Vec<Memory>,
+    /// Entries that did not help, as the user reported.
+    pub refuted: Vec<Memory>,
     /// Contradictions.
     pub contradictions: Vec<MemoryContradiction>,
 }
@@ -346,10 +348,14 @@ impl Report for MemoryReviewReport {
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
-        if self.pending.is_empty() && self.contradictions.is_empty() {
+        if self.pending.is_empty() && self.refuted.is_empty() && self.contradictions.is_empty() {
             return "nothing to review\n".to_owned();
         }
-        let all = self.pending.iter().chain(self.contradictions.iter().flat_map(|pair| [&pair.newer, &pair.older]));
+        let all = self
+            .pending
+            .iter()
+            .chain(&self.refuted)
+            .chain(self.contradictions.iter().flat_map(|pair| [&pair.newer, &pair.older]));
         let widest = all.map(|memory| memory.name().width()).max().unwrap_or_default();
         if !self.contradictions.is_empty() {
             line(&mut text, &style.paint(Paint::Heading, &plural(self.contradictions.len(), "contradiction")));
@@ -359,11 +365,11 @@ impl Report for MemoryReviewReport {
             line(&mut text, &format!("  {}", style.paint(Paint::Dim, "against")));
             memory_entry(&mut text, style, &pair.older, widest, true);
         }
-        if !self.pending.is_empty() {
-            line(&mut text, &style.paint(Paint::Heading, &format!("{} pending", self.pending.len())));
-        }
-        for memory in &self.pending {
-            memory_entry(&mut text, style, memory, widest, true);
+        for (entries, heading) in [(&self.refuted, "did not help, as you reported"), (&self.pending, "pending")] {
+            if !entries.is_empty() {
+                line(&mut text, &style.paint(Paint::Heading, &format!("{} {heading}", entries.len())));
+            }
+            entries.iter().for_each(|memory| memory_entry(&mut text, style, memory, widest, true));
         }
         line(&mut text, "to decide: aperture memory review --accept ID, --reject ID or --merge ID ID");
         text
@@ -389,7 +395,7 @@ pub struct MemoryStatsReport {
     pub with_evidence: usize,
     /// Number of times that entries were of use.
     pub helpful: u64,
-    /// Number of times that entries were contradicted after they were read.
+    /// Number of times that entries were contradicted after they were read, or did not help.
     pub harmful: u64,
     /// Tokens of the texts of active entries, an estimate.
     pub tokens: u64,

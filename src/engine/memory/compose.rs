@@ -141,7 +141,7 @@ pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
     let wanted = words(prompt);
     let names = names(prompt);
     let mut found: Vec<(usize, &Memory)> = Vec::new();
-    for memory in memories.iter().filter(|memory| memory.state == MemoryState::Active) {
+    for memory in memories.iter().filter(|memory| memory.state == MemoryState::Active && memory.may_be_sent()) {
         let common = words(&memory.text).intersection(&wanted).count();
         let named = names.iter().filter(|name| memory.text.contains(**name)).count();
         if common >= LEAST_COMMON_WORDS || named > 0 {
@@ -258,7 +258,7 @@ impl<'a> Composer<'a> {
     /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
     fn of_kinds(&self, kinds: &[MemoryKind]) -> Vec<&'a Memory> {
         let is_wanted = |memory: &&Memory| {
-            kinds.contains(&memory.kind) && !memory.state.is_retired() && !memory.is_unconfirmed() && !self.is_known(&memory.text)
+            kinds.contains(&memory.kind) && !memory.state.is_retired() && memory.may_be_sent() && !self.is_known(&memory.text)
         };
         let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();
         let order =

@@ -89,12 +89,9 @@ pub fn topic_key(topic: &str, name: &str) -> u64 {
 
 /// Returns everything that the sessions of a project teach. `sessions` are ids with their facts, in any order.
 pub fn induce(sessions: &[(&str, &SessionFacts)], conventions: &Conventions) -> Vec<Candidate> {
-    let mut ordered = sessions.to_vec();
-    ordered.sort_by(|(one, facts), (other, against)| facts.last.cmp(&against.last).then_with(|| one.cmp(other)));
+    let ordered = ordered(sessions);
     let mut found = from_statements(&ordered);
-    let failures: Vec<(String, Vec<Failure>)> =
-        ordered.iter().map(|(id, facts)| ((*id).to_owned(), facts.fixes.failures())).collect();
-    found.extend(resolutions::candidates(&once(failures), &conventions.client_rules));
+    found.extend(resolutions::candidates(&failures_of(sessions), &conventions.client_rules));
     let counts: Vec<(String, BTreeMap<String, CallCounts>)> =
         ordered.iter().map(|(id, facts)| ((*id).to_owned(), facts.tools.subjects().clone())).collect();
     found.extend(tools::candidates(&counts));
@@ -110,8 +107,18 @@ pub fn of_one_session(id: &str, facts: &SessionFacts, conventions: &Conventions)
     found
 }
 
-/// Returns the failures without those whose rows an earlier session has: a fork or a resumed copy repeats them.
-fn once(mut sessions: Vec<(String, Vec<Failure>)>) -> Vec<(String, Vec<Failure>)> {
+/// Returns sessions in the order of their ends.
+fn ordered<'a>(sessions: &[(&'a str, &'a SessionFacts)]) -> Vec<(&'a str, &'a SessionFacts)> {
+    let mut ordered = sessions.to_vec();
+    ordered.sort_by(|(one, facts), (other, against)| facts.last.cmp(&against.last).then_with(|| one.cmp(other)));
+    ordered
+}
+
+/// Returns the failures of each session, in the order of their ends, without those whose rows an earlier session has: a fork or a
+/// resumed copy repeats them.
+pub fn failures_of(sessions: &[(&str, &SessionFacts)]) -> Vec<(String, Vec<Failure>)> {
+    let mut sessions: Vec<(String, Vec<Failure>)> =
+        ordered(sessions).iter().map(|(id, facts)| ((*id).to_owned(), facts.fixes.failures())).collect();
     let mut known: FxHashSet<(String, i64)> = FxHashSet::default();
     for (_, failures) in &mut sessions {
         failures.retain(|failure| !known.contains(&(failure.row.clone(), failure.time)));

@@ -4,6 +4,7 @@
 //! never rewritten.
 
 use super::markdown::EVIDENCE;
+use super::outcomes::Outcome;
 use super::topic::{Relation, carried_over, carried_over_all, relation};
 use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
 use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryState, Sighting};
@@ -33,7 +34,7 @@ pub enum ChangeKind {
     Superseded,
     /// It was archived.
     Archived,
-    /// A statement against it was found.
+    /// A statement against it, or a report that it does not help, was found.
     Contradicted,
     /// Only its sightings or counts changed.
     Confirmed,
@@ -64,6 +65,7 @@ impl Change {
             _ if before.text != after.text => ChangeKind::Rewritten,
             _ if before.file != after.file => ChangeKind::Moved,
             _ if before.contradicts != after.contradicts && after.contradicts.is_some() => ChangeKind::Contradicted,
+            _ if before.harmful < after.harmful => ChangeKind::Contradicted,
             _ => ChangeKind::Confirmed,
         };
         Some(Change { kind, memory: after.clone(), before: Some(before.clone()) })
@@ -79,6 +81,8 @@ pub struct MergeFacts<'a> {
     pub forgotten: &'a [u64],
     /// Memories that a session received, each with the last time, in milliseconds since 1970.
     pub reads: &'a [(MemoryId, i64)],
+    /// The outcomes of memories in all sessions.
+    pub outcomes: &'a [Outcome],
     /// The current time, in milliseconds since 1970.
     pub now: i64,
 }
@@ -92,6 +96,7 @@ pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'
             state.take(&candidate);
         }
     }
+    state.count_outcomes();
     state.decay(candidates);
     let changed = existing.iter().zip(&state.memories).filter_map(|(before, after)| Change::between(before, after));
     let added = state.memories[state.known..].iter();
@@ -213,6 +218,15 @@ impl Merge<'_> {
         memory.harmful += u32::from(was_read);
     }
 
+    /// Counts the outcomes of entries. Those of sessions that no longer exist still count.
+    fn count_outcomes(&mut self) {
+        for outcome in self.facts.outcomes {
+            if let Some(memory) = self.memories.iter_mut().find(|memory| memory.id == outcome.id) {
+                memory.harmful = memory.harmful.max(outcome.harmful);
+            }
+        }
+    }
+
     /// Adds the sightings of a candidate to the entry with its key.
     fn confirm(&mut self, place: usize, candidate: &Candidate) {
         let newest = day_of(last_time(candidate));
@@ -242,13 +256,18 @@ impl Merge<'_> {
             _ => {}
         }
         let memory = &mut self.memories[place];
-        if memory.is_edited || checksum(&memory.text) == checksum(&candidate.text) {
+        // A failure whose fix is not in the sessions any more, or did not help, keeps it until the user decides.
+        let loses_fix = memory.kind == MemoryKind::Resolution && candidate.kind != MemoryKind::Resolution;
+        if memory.is_edited || loses_fix || checksum(&memory.text) == checksum(&candidate.text) {
             return;
         }
         let text =
             if is_statement(memory.kind) { carried_over_all(&memory.text, &candidate.text) } else { candidate.text.clone() };
         if newest >= was_seen && checksum(&memory.text) != checksum(&text) {
             memory.text = text;
+            if !is_statement(memory.kind) {
+                memory.kind = candidate.kind;
+            }
         }
     }
 
@@ -455,6 +474,26 @@ mod tests {
         // An older statement does not return.
         let late = candidate("never use `npm` for packages", true, &[("s4", 5)]);
         assert_eq!(run(&memories, &[late], 33).1, []);
+    }
+
+    #[test]
+    fn a_failure_gets_its_fix_and_keeps_it() {
+        let of = |kind, text: &str, day| {
+            let seen = vec![seen("s1", day)];
+            Candidate { key: 7, file: MemoryFile::Gotchas, kind, text: text.to_owned(), is_strong: true, sightings: seen }
+        };
+        let failure = |day| of(MemoryKind::Environment, "`a` fails: `no b`.", day);
+        let (memories, _) = run(&[], &[failure(10)], 11);
+        let (memories, _) = run(&memories, &[of(MemoryKind::Resolution, "`a` fails (`no b`): add `b`.", 12)], 13);
+        let (memories, changes) = run(&memories, &[failure(14)], 15);
+        assert_eq!(changes, [(Confirmed, 1)]);
+        assert_eq!((memories[0].kind, &*memories[0].text), (MemoryKind::Resolution, "`a` fails (`no b`): add `b`."));
+        // Reports that the fix does not help count once, however often they are read.
+        let outcomes = [Outcome { id: 1, harmful: 1 }];
+        let facts = MergeFacts { next_id: 2, outcomes: &outcomes, now: 15 * DAY, ..MergeFacts::default() };
+        let changes = merge(&memories, &[], &facts);
+        assert_eq!((changes[0].kind, changes[0].memory.is_refuted()), (ChangeKind::Contradicted, true));
+        assert_eq!(merge(&applied(&memories, &changes), &[], &facts), []);
     }
 
     #[test]
