@@ -430,6 +430,17 @@ impl Memory {
     }
 }
 
+/// A session that received a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryRead {
+    /// The memory; of an entry without metadata see [`Memory::received_as`].
+    pub memory: MemoryId,
+    /// The id of the session.
+    pub session: String,
+    /// The first time, in milliseconds since 1970, UTC.
+    pub time: i64,
+}
+
 /// The origin of a change of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemoryActor {

@@ -115,6 +115,29 @@ fn a_report_of_a_failure_refutes_the_fix_before_it() {
     assert!(start(&sandbox, THIRD, "clear").contains("--repo acme/shop"));
 }
 
+#[test]
+fn a_fix_that_a_session_received_and_followed_is_helpful() {
+    let sandbox = Sandbox::new();
+    worked(&sandbox, FIRST, 20, &REFUTED[..3]);
+    stop(&sandbox, FIRST);
+    let counts = || ["helpful", "harmful"].map(|count| resolutions(&sandbox)[0][count].as_u64());
+    let end = || told(&sandbox, "SessionEnd", &payload(&sandbox, SECOND, json!({"reason": "other"})));
+    let followed =
+        [Step::Prompt("show it again"), Step::Worked("gh pr view 4 --repo acme/shop"), Step::Prompt("lint still fails")];
+    worked(&sandbox, THIRD, 24, &followed[..2]);
+    assert!(start(&sandbox, SECOND, "startup").contains("--repo acme/shop"));
+    end();
+    assert_eq!(counts(), [Some(0), Some(0)], "the session that followed it did not receive it");
+    worked(&sandbox, SECOND, 25, &followed[..2]);
+    for _ in 0..2 {
+        end();
+        assert_eq!(counts(), [Some(1), Some(0)]);
+    }
+    worked(&sandbox, SECOND, 25, &followed);
+    end();
+    assert_eq!(counts(), [Some(0), Some(1)]);
+}
+
 /// The payload of an event of a session.
 fn payload(sandbox: &Sandbox, id: &str, more: Value) -> Value {
     let path = sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{id}.jsonl"));

@@ -59,8 +59,9 @@ impl Learning {
     ///
     /// The store cannot be read.
     pub fn feedback(&self, memories: &Memories<'_>, tree: &Tree) -> Result<Feedback, CommandError> {
-        let outcomes = outcomes(tree.memories(), &facts(&self.sessions));
-        Ok(Feedback { reads: memories.reads(tree.place.scope)?, outcomes })
+        let reads = memories.reads(tree.place.scope)?;
+        let outcomes = outcomes(tree.memories(), &reads, &facts(&self.sessions));
+        Ok(Feedback { reads, outcomes })
     }
 
     /// Returns the commands and files that the sessions used.

@@ -181,6 +181,11 @@ fn text_of(procedure: &Procedure<'_>) -> String {
     procedure.steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" → ")
 }
 
+/// Returns the steps of a procedure, from the text of its memory.
+pub fn steps_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(" → ").map(|step| step.trim_matches('`'))
+}
+
 /// Returns a candidate for each procedure, in the file of its task.
 fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<Candidate> {
     let sequences = work.command_sequences();

@@ -7,7 +7,7 @@ use super::markdown::EVIDENCE;
 use super::outcomes::Outcome;
 use super::topic::{Relation, carried_over, carried_over_all, relation};
 use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
-use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryState, Sighting};
+use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Days without a sighting after which a memory is archived.
@@ -79,8 +79,8 @@ pub struct MergeFacts<'a> {
     pub next_id: MemoryId,
     /// The keys of entries that were deleted: they never return.
     pub forgotten: &'a [u64],
-    /// Memories that a session received, each with the last time, in milliseconds since 1970.
-    pub reads: &'a [(MemoryId, i64)],
+    /// The memories that sessions received.
+    pub reads: &'a [MemoryRead],
     /// The outcomes of memories in all sessions.
     pub outcomes: &'a [Outcome],
     /// The current time, in milliseconds since 1970.
@@ -214,7 +214,7 @@ impl Merge<'_> {
     /// Counts a contradiction against an entry that a session had received before.
     fn flag(&mut self, place: usize, time: i64) {
         let memory = &mut self.memories[place];
-        let was_read = self.facts.reads.iter().any(|(id, read)| *id == memory.id && *read < time);
+        let was_read = self.facts.reads.iter().any(|read| read.memory == memory.id && read.time < time);
         memory.harmful += u32::from(was_read);
     }
 
@@ -222,6 +222,9 @@ impl Merge<'_> {
     fn count_outcomes(&mut self) {
         for outcome in self.facts.outcomes {
             if let Some(memory) = self.memories.iter_mut().find(|memory| memory.id == outcome.id) {
+                // A session whose success is refuted later no longer counts as helped.
+                let refuted = outcome.harmful.saturating_sub(memory.harmful);
+                memory.helpful = memory.helpful.saturating_sub(refuted).max(outcome.helpful);
                 memory.harmful = memory.harmful.max(outcome.harmful);
             }
         }
@@ -460,7 +463,8 @@ mod tests {
         let use_it = candidate("use `npm` for packages", true, &[("s1", 10)]);
         let avoid = candidate("don't use `npm` for packages", true, &[("s2", 20)]);
         let (memories, _) = run(&[], std::slice::from_ref(&use_it), 11);
-        let facts = MergeFacts { next_id: 2, reads: &[(1, 15 * DAY)], now: 21 * DAY, ..MergeFacts::default() };
+        let reads = [MemoryRead { memory: 1, session: "s3".to_owned(), time: 15 * DAY }];
+        let facts = MergeFacts { next_id: 2, reads: &reads, now: 21 * DAY, ..MergeFacts::default() };
         let changes = merge(&memories, &[use_it.clone(), avoid.clone()], &facts);
         let memories = applied(&memories, &changes);
         assert_eq!((memories[0].state, memories[0].harmful), (MemoryState::Superseded, 1));
@@ -489,7 +493,7 @@ mod tests {
         assert_eq!(changes, [(Confirmed, 1)]);
         assert_eq!((memories[0].kind, &*memories[0].text), (MemoryKind::Resolution, "`a` fails (`no b`): add `b`."));
         // Reports that the fix does not help count once, however often they are read.
-        let outcomes = [Outcome { id: 1, harmful: 1 }];
+        let outcomes = [Outcome { id: 1, helpful: 0, harmful: 1 }];
         let facts = MergeFacts { next_id: 2, outcomes: &outcomes, now: 15 * DAY, ..MergeFacts::default() };
         let changes = merge(&memories, &[], &facts);
         assert_eq!((changes[0].kind, changes[0].memory.is_refuted()), (ChangeKind::Contradicted, true));

@@ -110,6 +110,19 @@ fn holds(chain: &[u16], sequence: &[u16]) -> bool {
     sequence.iter().all(|command| steps.any(|step| step == command))
 }
 
+/// Returns the length of the longest part of a chain that commands have in its order.
+pub fn longest_common(chain: &[&str], commands: &[&str]) -> usize {
+    // The longest part within the first steps, for each number of steps.
+    let mut longest = vec![0; chain.len() + 1];
+    for command in commands {
+        let before = longest.clone();
+        for (at, step) in chain.iter().enumerate() {
+            longest[at + 1] = if step == command { before[at] + 1 } else { longest[at].max(before[at + 1]) };
+        }
+    }
+    longest.pop().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +150,17 @@ mod tests {
     fn another_order_is_a_variant() {
         let found = ["fmt, lint", "fmt, lint", "lint, fmt", "lint, fmt"];
         check(&found, &["lint, fmt", "fmt, lint"]);
+    }
+
+    #[test]
+    fn a_part_of_a_chain_is_found_in_its_order() {
+        let check = |commands: &[&str], expected| {
+            assert_eq!(longest_common(&["fmt", "lint", "test", "push"], commands), expected, "{commands:?}");
+        };
+        check(&["fmt", "lint", "ls", "test"], 3);
+        check(&["push", "test", "lint", "fmt"], 1);
+        check(&["lint", "fmt", "lint", "lint", "push", "push"], 3);
+        check(&[], 0);
     }
 
     #[test]
