@@ -5,9 +5,10 @@
 
 use super::markdown::EVIDENCE;
 use super::outcomes::Outcome;
-use super::topic::{Relation, carried_over, carried_over_all, relation};
+use super::topic::{Relation, Topic, carried_over, carried_over_all, relation};
 use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
 use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Days without a sighting after which a memory is archived.
@@ -89,7 +90,8 @@ pub struct MergeFacts<'a> {
 
 /// Returns the changes that candidates make.
 pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'_>) -> Vec<Change> {
-    let mut state = Merge { memories: existing.to_vec(), known: existing.len(), next_id: facts.next_id.max(1), facts };
+    let (memories, next_id) = (existing.to_vec(), facts.next_id.max(1));
+    let mut state = Merge { memories, topics: FxHashMap::default(), known: existing.len(), next_id, facts };
     for candidate in joined(candidates) {
         let is_forgotten = facts.forgotten.contains(&candidate.key);
         if !is_forgotten && !candidate.text.is_empty() && !holds_secret(&candidate.text) {
@@ -144,6 +146,8 @@ fn are_comparable(one: MemoryKind, other: MemoryKind) -> bool {
 
 struct Merge<'a> {
     memories: Vec<Memory>,
+    /// Texts that are compared, prepared once.
+    topics: FxHashMap<String, Topic>,
     known: usize,
     next_id: MemoryId,
     facts: &'a MergeFacts<'a>,
@@ -163,7 +167,7 @@ impl Merge<'_> {
                 if !are_comparable(old.kind, candidate.kind) {
                     continue;
                 }
-                let relation = relation(&old.text, &memory.text);
+                let relation = related(&mut self.topics, &old.text, &memory.text);
                 if old.state.is_retired() {
                     let is_clear = matches!(relation, Relation::Same | Relation::Opposite { is_clear: true });
                     if is_clear && newest < old.last_seen {
@@ -289,6 +293,16 @@ impl Merge<'_> {
     }
 }
 
+/// Returns the relation of a newer text to an older one.
+fn related(topics: &mut FxHashMap<String, Topic>, old: &str, new: &str) -> Relation {
+    for text in [old, new] {
+        if !topics.contains_key(text) {
+            topics.insert(text.to_owned(), Topic::new(text));
+        }
+    }
+    relation(&topics[old], &topics[new])
+}
+
 /// Returns a new entry, without a number.
 pub fn new_memory(candidate: &Candidate) -> Memory {
     let mut memory = Memory {
@@ -357,8 +371,10 @@ fn count(memory: &mut Memory, candidate: &Candidate) {
     let mut evidence: Vec<Sighting> = memory.evidence.clone();
     for sighting in &candidate.sightings[newest..] {
         let place = Sighting { session: session_prefix(&sighting.session), block: sighting.block, row: String::new(), time: 0 };
-        evidence.retain(|known| *known != place);
-        evidence.push(place);
+        // A known one keeps its place, so that the same sightings change nothing.
+        if !evidence.contains(&place) {
+            evidence.push(place);
+        }
     }
     evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
     memory.evidence = evidence;
