@@ -13,6 +13,8 @@ const COMMON_WORDS: usize = 3;
 const CARRIED: usize = 3;
 /// The words of a negated phrase by which it is found in another statement; one more if the last one says nothing.
 const PHRASE_WORDS: usize = 2;
+/// Bytes of a word that ends a negated phrase: shorter ones are prepositions.
+const CONTENT_BYTES: usize = 3;
 /// Content words that a negation applies to, at most.
 const NEGATED_WORDS: usize = 4;
 
@@ -152,7 +154,8 @@ impl Statement {
 
 /// Returns true if a negated phrase has a verb and its object: `use npm`, `push to main`.
 fn is_complete(phrase: &[String]) -> bool {
-    phrase.len() > PHRASE_WORDS || phrase.len() == PHRASE_WORDS && phrase.last().is_some_and(|word| !is_stop_word(word))
+    phrase.len() > PHRASE_WORDS
+        || phrase.len() == PHRASE_WORDS && phrase.last().is_some_and(|word| word.len() >= CONTENT_BYTES && !is_stop_word(word))
 }
 
 /// A statement, prepared for comparisons.
