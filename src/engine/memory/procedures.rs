@@ -1,9 +1,8 @@
 //! Procedures: sequences of commands that several sessions ran in the same order, merged into a few chains.
 
+use super::failures::command_heads::is_look;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Commands that only look around: they are not steps of a procedure.
-const LOOKING: &[&str] = &["git branch", "git diff", "git log", "git show", "git status"];
 /// Lengths of the sequences that are counted.
 const LENGTHS: std::ops::RangeInclusive<usize> = 2..=4;
 /// Sessions that must have run a sequence.
@@ -33,7 +32,7 @@ type Sequence = Vec<u16>;
 /// Returns procedures that together hold the sequences seen in two or more sessions, the most worth first. `sessions` are the
 /// commands of each session in order, oldest session first.
 pub fn procedures<'a>(sessions: &[Vec<&'a str>]) -> Vec<Procedure<'a>> {
-    let mut names: Vec<&str> = sessions.iter().flatten().copied().filter(|name| !LOOKING.contains(name)).collect();
+    let mut names: Vec<&str> = sessions.iter().flatten().copied().filter(|name| !is_look(name)).collect();
     names.sort_unstable();
     names.dedup();
     names.truncate(usize::from(u16::MAX));
