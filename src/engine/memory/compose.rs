@@ -47,6 +47,7 @@ pub struct Composition {
 /// A part of the composed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
+    Entities,
     Rules,
     Failures,
     Procedures,
@@ -120,13 +121,17 @@ fn preference(intent: Intent, section: Section) -> usize {
     }
 }
 
+/// The share of the budget that entities may take if the prompt asks for facts, as a divisor. Others pay nothing for them.
+const ENTITY_SHARE: usize = 10;
+
 /// Composes what a session should know.
 pub fn compose(input: &ComposeInput<'_>) -> Composition {
     let budget = input.budget_tokens.saturating_mul(TOKEN_CHARACTERS);
     let known = paragraphs(input.known);
     let composition = Composition::default();
     let mut composer = Composer { input, known, composition, left: budget, told: FxHashSet::default() };
-    let shares = shares(budget, input.intent);
+    let asked = if input.intent == Intent::Factual { composer.section(Section::Entities, budget / ENTITY_SHARE) } else { 0 };
+    let shares = shares(budget - asked, input.intent);
     let mut spare = 0;
     for (section, share) in shares {
         let room = (share + spare).min(composer.left);
@@ -233,6 +238,7 @@ impl<'a> Composer<'a> {
     fn section(&mut self, section: Section, room: usize) -> usize {
         let room = room.saturating_sub(heading(section).len() + 1);
         let lines = match section {
+            Section::Entities => self.entities(room),
             Section::Rules => self.rules(room),
             Section::Failures => self.memories(room, &[MemoryKind::Resolution, MemoryKind::Environment, MemoryKind::Mistake]),
             Section::Agent => self.memories(room, &[MemoryKind::Capability, MemoryKind::Performance]),
@@ -290,6 +296,16 @@ impl<'a> Composer<'a> {
             }
         }
         kept
+    }
+
+    /// Returns the entities that share a word with the prompt, those that share most first.
+    fn entities(&mut self, room: usize) -> Vec<String> {
+        let prompt = words(self.input.prompt);
+        let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
+        let mut found = self.of_kinds(&[MemoryKind::Entity]);
+        found.retain(|memory| about(memory) > 0);
+        found.sort_by_cached_key(|memory| std::cmp::Reverse(about(memory)));
+        self.fit(found.into_iter().map(|memory| (memory, line(memory))).collect(), room)
     }
 
     /// Returns what the user said: what the prompt is about first, then the newest.
@@ -367,6 +383,7 @@ impl<'a> Composer<'a> {
 /// Returns the heading of a section.
 fn heading(section: Section) -> &'static str {
     match section {
+        Section::Entities => "Named in several sessions:",
         Section::Rules => "The user said:",
         Section::Failures => "Failed here before, and what works:",
         Section::Procedures => "Usual order of commands:",
@@ -432,4 +449,41 @@ fn statement_worth(memory: &Memory, about: usize, newest: i64) -> f64 {
 fn words(text: &str) -> FxHashSet<u32> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 2);
     words.map(str::to_lowercase).filter(|word| !is_stop_word(word)).map(|word| terms::hash(&word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::memory::intent::intent;
+    use crate::engine::memory::merge::new_memory;
+    use crate::model::{Candidate, MemoryFile};
+
+    #[test]
+    fn a_question_brings_the_entities_that_it_is_about() {
+        let entity = |(id, text): (u32, &str)| {
+            let (file, kind) = (MemoryFile::Entities, MemoryKind::Entity);
+            let candidate = Candidate { key: 1, file, kind, text: text.to_owned(), is_strong: true, sightings: Vec::new() };
+            Memory { id, ..new_memory(&candidate) }
+        };
+        let memories = [(1, "Repository `acme/shop`"), (2, "Site or API `docs.acme.dev`"), (3, "Person `@ada`")].map(entity);
+        let check = |prompt: &str, expected: &str| {
+            let input = ComposeInput {
+                memories: &memories,
+                work: &ProjectWork::default(),
+                prompt,
+                intent: intent(prompt),
+                digests: &|_, _| String::new(),
+                known: &[],
+                budget_tokens: 500,
+            };
+            assert_eq!(compose(&input).text, expected, "{prompt}");
+        };
+        check("which repository is it in?", "Named in several sessions:\n- Repository `acme/shop` [1]\n");
+        check(
+            "where is the API of acme?",
+            "Named in several sessions:\n- Site or API `docs.acme.dev` [2]\n- Repository `acme/shop` [1]\n",
+        );
+        check("what is a cart?", "");
+        check("run the tests of the repository", "");
+    }
 }
