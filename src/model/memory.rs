@@ -162,7 +162,7 @@ impl MemoryState {
 /// A file of a memory tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MemoryFile {
-    /// Repeated ways of working.
+    /// Repeated ways of working that belong to no task.
     Patterns,
     /// Commands and places that save time.
     Shortcuts,

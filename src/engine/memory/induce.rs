@@ -48,6 +48,9 @@ const TASKS: &[(&str, &[&str])] = &[
     ("check", &["build", "clippy", "fmt", "lint", "test", "tests", "typecheck", "vet"]),
 ];
 
+/// The name of the procedures without a task in their keys.
+const NO_TASK: &str = "work";
+
 /// File endings and the languages that they tell.
 const LANGUAGE_ENDINGS: &[(&str, &str)] = &[
     ("c", "C"),
@@ -192,12 +195,14 @@ fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<
     let mut variants: BTreeMap<&str, usize> = BTreeMap::new();
     let candidate = |procedure: Procedure<'_>| {
         let task = task(&procedure);
-        let variant = variants.entry(task).or_default();
+        let name = task.unwrap_or(NO_TASK);
+        let variant = variants.entry(name).or_default();
         *variant += 1;
         let of_steps = |command: &&Ranked<'_>| procedure.steps.contains(&command.name);
         Candidate {
-            key: topic_key("procedure", &format!("{task} {variant}")),
-            file: MemoryFile::workflow(task),
+            key: topic_key("procedure", &format!("{name} {variant}")),
+            // A habit of no known task.
+            file: task.map_or(MemoryFile::Patterns, MemoryFile::workflow),
             kind: MemoryKind::Procedure,
             text: text_of(&procedure),
             is_strong: true,
@@ -207,10 +212,10 @@ fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<
     procedures(&sequences).into_iter().map(candidate).collect()
 }
 
-/// Returns the task of a procedure.
-fn task(procedure: &Procedure<'_>) -> &'static str {
+/// Returns the task of a procedure; `None` if no command names one.
+fn task(procedure: &Procedure<'_>) -> Option<&'static str> {
     let has = |words: &[&str]| procedure.steps.iter().any(|step| words_of(step).any(|word| words.contains(&word)));
-    TASKS.iter().find(|(_, words)| has(words)).map_or("work", |(task, _)| task)
+    TASKS.iter().find(|(_, words)| has(words)).map(|(task, _)| *task)
 }
 
 /// Returns the words of a command: `mise run test:ci` has `test` and `ci`.
@@ -357,6 +362,14 @@ mod tests {
                 "factual/project-context.md Languages of the edited files: Rust",
             ]
         );
+    }
+
+    #[test]
+    fn a_sequence_without_a_task_is_a_pattern() {
+        let session = |first: u64| ["kubectl get", "helm list"].into_iter().zip(first..).map(|(name, call)| used(name, call));
+        let work = ProjectWork::new([("one", session(1).collect()), ("two", session(100).collect())]);
+        let found = from_work(&work);
+        assert_eq!((found[0].file.path().as_str(), &*found[0].text), ("operational/patterns.md", "`kubectl get` → `helm list`"));
     }
 
     #[test]
