@@ -34,18 +34,33 @@ pub struct Arguments {
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// List entries
+    #[command(after_help = "Examples:
+  aperture memory list --kind correction
+  aperture memory list --file gotchas --all")]
     List(ListArguments),
     /// Show entries or a file, with the metadata
+    #[command(after_help = "Examples:
+  aperture memory show 12
+  aperture memory show user-prefs")]
     Show {
         /// Entries or files, such as 12 or gotchas
         #[arg(required = true, value_name = "ID|FILE")]
         names: Vec<String>,
     },
     /// Search the entries, and all sessions of the project
+    #[command(after_help = "Examples:
+  aperture memory search release steps
+  aperture memory search 'why does the linter fail' --limit 5")]
     Search(SearchArguments),
     /// Add an entry
+    #[command(after_help = "Examples:
+  aperture memory add 'Use pnpm, not npm.' --kind preference
+  aperture memory add 'Answer in English.' --user")]
     Add(AddArguments),
     /// Replace the text of an entry; without TEXT in the editor
+    #[command(after_help = "Examples:
+  aperture memory edit 12
+  aperture memory edit 12 'Use pnpm 9.' --file user-prefs")]
     Edit {
         /// The entry
         id: String,
@@ -59,6 +74,9 @@ pub enum Action {
         dry_run: bool,
     },
     /// Delete entries; they are not learned again
+    #[command(after_help = "Examples:
+  aperture memory forget 12 14
+  aperture memory forget --all --dry-run")]
     Forget {
         /// The entries
         #[arg(required_unless_present = "all", value_name = "ID")]
@@ -74,19 +92,36 @@ pub enum Action {
         dry_run: bool,
     },
     /// Print the evidence of an entry: quotes of its sessions
+    #[command(after_help = "Examples:
+  aperture memory why 12")]
     Why {
         /// The entry
         id: String,
     },
     /// Learn from sessions: those of the project, one (-s), or all
+    #[command(after_help = "Examples:
+  aperture memory learn --dry-run
+  aperture memory learn --all")]
     Learn(LearnArguments),
     /// Print what a session should know, within a budget
+    #[command(after_help = "Examples:
+  aperture memory compose --budget 500
+  aperture memory compose --prompt 'fix the login'")]
     Compose(ComposeArguments),
     /// List pending entries and contradictions, or decide about them
+    #[command(after_help = "Examples:
+  aperture memory review
+  aperture memory review --accept 12 --accept 14
+  aperture memory review --merge 12 14")]
     Review(ReviewArguments),
     /// Count entries, sightings and tokens
+    #[command(after_help = "Examples:
+  aperture memory stats")]
     Stats,
     /// Write the active entries as a section of an instruction file, or print it
+    #[command(after_help = "Examples:
+  aperture memory export
+  aperture memory export --format claude-md")]
     Export {
         /// The client whose instruction file it is for
         #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS), default_value = FORMATS[0])]
@@ -99,6 +134,8 @@ pub enum Action {
         dry_run: bool,
     },
     /// Create the tree of the project
+    #[command(after_help = "Examples:
+  aperture memory init --in-project")]
     Init {
         /// In the project, for version control, instead of the data of aperture
         #[arg(long)]
@@ -108,18 +145,26 @@ pub enum Action {
         dry_run: bool,
     },
     /// List the operations
+    #[command(after_help = "Examples:
+  aperture memory log")]
     Log {
         /// Number of operations
         #[arg(short = 'n', long, value_name = "N", value_parser = super::number::<usize>, default_value = "20")]
         limit: usize,
     },
     /// Show the changes of files by an operation
+    #[command(after_help = "Examples:
+  aperture memory diff
+  aperture memory diff 3")]
     Diff {
         /// The operation [default: the newest]
         #[arg(value_parser = super::number::<u32>)]
         operation: Option<u32>,
     },
     /// Undo an operation
+    #[command(after_help = "Examples:
+  aperture memory undo
+  aperture memory undo 3 --dry-run")]
     Undo {
         /// The operation [default: the newest that is not undone]
         #[arg(value_parser = super::number::<u32>)]

@@ -6,6 +6,7 @@ mod faults;
 mod undone;
 
 use super::{Machine, MemoryError, Tree, TreePlace, Update, Updated, settle, undo, update};
+use crate::engine::memory::Feedback;
 use crate::fsio::{Disk, RealDisk};
 use crate::model::{Candidate, MemoryActor, MemoryFile, MemoryKind, MemoryScope, Sighting};
 use crate::store::Store;
@@ -58,7 +59,7 @@ impl Place {
     }
 
     pub fn learn(&self, candidates: &[Candidate]) -> Updated {
-        self.change(&mut |tree| tree.merge(candidates, &[], NOW).map(drop)).unwrap()
+        self.change(&mut |tree| tree.merge(candidates, &Feedback::default(), NOW).map(drop)).unwrap()
     }
 
     pub fn undo(&self, number: Option<u32>) -> Result<u32, MemoryError> {

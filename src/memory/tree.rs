@@ -4,7 +4,9 @@ use super::MemoryError;
 use super::place::TreePlace;
 use crate::engine::memory::markdown::LONGEST_FILE;
 use crate::engine::memory::words::{day_of, key_of, normalized};
-use crate::engine::memory::{Change, ChangeKind, Document, DocumentError, FORGOTTEN_FILE, Forgotten, MergeFacts, merge};
+use crate::engine::memory::{
+    Change, ChangeKind, Document, DocumentError, FORGOTTEN_FILE, Feedback, Forgotten, MergeFacts, merge,
+};
 use crate::fsio::{Disk, read_head};
 use crate::model::{Candidate, FileChange, Memory, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryState};
 use std::collections::{BTreeMap, BTreeSet};
@@ -301,11 +303,12 @@ impl Tree {
     /// # Errors
     ///
     /// Never in practice: files that cannot be changed are skipped.
-    pub fn merge(&mut self, candidates: &[Candidate], reads: &[(MemoryId, i64)], now: i64) -> Result<Vec<Change>, MemoryError> {
+    pub fn merge(&mut self, candidates: &[Candidate], feedback: &Feedback, now: i64) -> Result<Vec<Change>, MemoryError> {
         let open: Vec<Candidate> =
             candidates.iter().filter(|candidate| self.blocked(&candidate.file).is_none()).cloned().collect();
         let existing: Vec<Memory> = self.memories().cloned().collect();
-        let facts = MergeFacts { next_id: self.next_id, forgotten: self.forgotten.keys(), reads, now };
+        let Feedback { reads, outcomes } = feedback;
+        let facts = MergeFacts { next_id: self.next_id, forgotten: self.forgotten.keys(), reads, outcomes, now };
         let changes = merge(&existing, &open, &facts);
         let mut done = Vec::new();
         for change in changes {

@@ -162,7 +162,7 @@ impl MemoryState {
 /// A file of a memory tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MemoryFile {
-    /// Repeated ways of working.
+    /// Repeated ways of working that belong to no task.
     Patterns,
     /// Commands and places that save time.
     Shortcuts,
@@ -381,7 +381,7 @@ pub struct Memory {
     pub evidence: Vec<Sighting>,
     /// Number of times that it was of use.
     pub helpful: u32,
-    /// Number of times that it was contradicted after it was read.
+    /// Number of times that it was contradicted after it was read, or did not help as the user reported.
     pub harmful: u32,
     /// The memory that replaced it.
     pub superseded_by: Option<MemoryId>,
@@ -407,6 +407,17 @@ impl Memory {
         self.is_by_model && self.state == MemoryState::Pending && !self.is_edited
     }
 
+    /// Returns true if it did not help in as many sessions as taught it or followed it: no session receives it until the user decides.
+    pub fn is_refuted(&self) -> bool {
+        let is_false = self.harmful > 0 && self.harmful >= self.sessions + self.helpful;
+        self.kind == MemoryKind::Resolution && is_false && !self.state.is_retired()
+    }
+
+    /// Returns true if a session may receive it: it does not wait for a decision of the user.
+    pub fn may_be_sent(&self) -> bool {
+        !self.is_unconfirmed() && !self.is_refuted()
+    }
+
     /// Returns the number under which it is recorded that a session received the entry: that of an entry without metadata follows
     /// from its text.
     pub fn received_as(&self) -> MemoryId {
@@ -417,6 +428,17 @@ impl Memory {
     pub fn is_by_hand(&self) -> bool {
         self.id == 0
     }
+}
+
+/// A session that received a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryRead {
+    /// The memory; of an entry without metadata see [`Memory::received_as`].
+    pub memory: MemoryId,
+    /// The id of the session.
+    pub session: String,
+    /// The first time, in milliseconds since 1970, UTC.
+    pub time: i64,
 }
 
 /// The origin of a change of a tree.

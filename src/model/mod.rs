@@ -33,8 +33,8 @@ pub use history::{History, Snapshot};
 pub use key::Key;
 pub use keywords::Keywords;
 pub use memory::{
-    Candidate, FileChange, Memory, MemoryActor, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryOperation, MemoryScope,
-    MemoryState, Sighting,
+    Candidate, FileChange, Memory, MemoryActor, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryOperation, MemoryRead,
+    MemoryScope, MemoryState, Sighting,
 };
 pub use operation::{
     Actor, Address, BlockChange, BlockEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,

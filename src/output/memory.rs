@@ -158,14 +158,20 @@ pub(super) fn memory_entry(text: &mut String, style: &Style, memory: &Memory, wi
         line(text, &format!("  {name}  {}", clip(&format!("{state}{}", first_line(&memory.text)), room)));
         return;
     }
-    line(text, &format!("  {name}  {state}{}", printable(first_line(&memory.text))));
-    let indent = " ".repeat(widest + 4);
-    for more in memory.text.lines().skip(1) {
-        line(text, format!("{indent}{}", printable(more)).trim_end());
+    let (indent, room) = (" ".repeat(widest + 4), style.width.saturating_sub(widest + 4));
+    let mut lead = format!("  {name}  ");
+    for row in format!("{state}{}", memory.text).lines().flat_map(|row| wrapped(row, room)) {
+        line(text, format!("{lead}{row}").trim_end());
+        lead.clone_from(&indent);
     }
-    for facts in wrap(&facts(memory), 0, style.width.saturating_sub(widest + 4)) {
+    for facts in wrap(&facts(memory), 0, room) {
         line(text, &format!("{indent}{}", style.paint(Paint::Dim, &facts)));
     }
+}
+
+/// Returns a line of a text as lines of at most `width` columns; one that has room keeps its indentation.
+fn wrapped(row: &str, width: usize) -> Vec<String> {
+    if row.width() <= width { vec![printable(row).into_owned()] } else { wrap(row, 0, width) }
 }
 
 /// Describes the metadata of an entry.
@@ -227,10 +233,11 @@ impl Report for MemoryWhyReport {
         let mut text = String::new();
         memory_entry(&mut text, style, &self.memory, self.memory.name().width(), true);
         for evidence in &self.evidence {
-            let place = style.paint(Paint::Name, &format!("{}#{}", printable(&evidence.session), evidence.block));
-            let mut facts: Vec<String> = evidence.label.iter().map(|label| printable(label).into_owned()).collect();
-            facts.extend(evidence.time.map(|moment| time(style, moment)));
-            line(&mut text, format!("\n{place}  {}", facts.join(", ")).trim_end());
+            let place = format!("{}#{}", printable(&evidence.session), evidence.block);
+            let mut facts: Vec<String> = evidence.time.map(|moment| time(style, moment)).into_iter().collect();
+            facts.extend(evidence.label.clone());
+            let facts = clip(&facts.join("  "), style.width.saturating_sub(place.width() + 2));
+            line(&mut text, format!("\n{}  {facts}", style.paint(Paint::Name, &place)).trim_end());
             match (&evidence.quote, &evidence.missing) {
                 (Some(quote), _) => {
                     for more in wrap(quote, 0, style.width.saturating_sub(2)) {
@@ -333,10 +340,12 @@ pub struct MemoryContradiction {
 }
 
 /// Entries that wait for a decision.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct MemoryReviewReport {
     /// Pending entries.
     pub pending: Vec<Memory>,
+    /// Entries that did not help, as the user reported.
+    pub refuted: Vec<Memory>,
     /// Contradictions.
     pub contradictions: Vec<MemoryContradiction>,
 }
@@ -346,10 +355,14 @@ impl Report for MemoryReviewReport {
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
-        if self.pending.is_empty() && self.contradictions.is_empty() {
+        if self.pending.is_empty() && self.refuted.is_empty() && self.contradictions.is_empty() {
             return "nothing to review\n".to_owned();
         }
-        let all = self.pending.iter().chain(self.contradictions.iter().flat_map(|pair| [&pair.newer, &pair.older]));
+        let all = self
+            .pending
+            .iter()
+            .chain(&self.refuted)
+            .chain(self.contradictions.iter().flat_map(|pair| [&pair.newer, &pair.older]));
         let widest = all.map(|memory| memory.name().width()).max().unwrap_or_default();
         if !self.contradictions.is_empty() {
             line(&mut text, &style.paint(Paint::Heading, &plural(self.contradictions.len(), "contradiction")));
@@ -359,11 +372,11 @@ impl Report for MemoryReviewReport {
             line(&mut text, &format!("  {}", style.paint(Paint::Dim, "against")));
             memory_entry(&mut text, style, &pair.older, widest, true);
         }
-        if !self.pending.is_empty() {
-            line(&mut text, &style.paint(Paint::Heading, &format!("{} pending", self.pending.len())));
-        }
-        for memory in &self.pending {
-            memory_entry(&mut text, style, memory, widest, true);
+        for (entries, heading) in [(&self.refuted, "did not help, as you reported"), (&self.pending, "pending")] {
+            if !entries.is_empty() {
+                line(&mut text, &style.paint(Paint::Heading, &format!("{} {heading}", entries.len())));
+            }
+            entries.iter().for_each(|memory| memory_entry(&mut text, style, memory, widest, true));
         }
         line(&mut text, "to decide: aperture memory review --accept ID, --reject ID or --merge ID ID");
         text
@@ -389,7 +402,7 @@ pub struct MemoryStatsReport {
     pub with_evidence: usize,
     /// Number of times that entries were of use.
     pub helpful: u64,
-    /// Number of times that entries were contradicted after they were read.
+    /// Number of times that entries were contradicted after they were read, or did not help.
     pub harmful: u64,
     /// Tokens of the texts of active entries, an estimate.
     pub tokens: u64,
@@ -403,11 +416,18 @@ impl Report for MemoryStatsReport {
     const SCHEMA: &str = "aperture.memory-stats/1";
 
     fn text(&self, style: &Style) -> String {
+        /// Columns of the names of the rows.
+        const NAMES: usize = 10;
         let mut text = String::new();
         let active = self.states.iter().find(|(state, _)| *state == MemoryState::Active).map_or(0, |(_, count)| *count);
         let states: Vec<String> = self.states.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();
-        let mut row =
-            |name: &str, value: String| line(&mut text, &format!("{}  {value}", style.paint(Paint::Name, &padded(name, 10))));
+        let mut row = |name: &str, value: String| {
+            let mut lead = style.paint(Paint::Name, &padded(name, NAMES));
+            for value in wrap(&value, 0, style.width.saturating_sub(NAMES + 2)) {
+                line(&mut text, &format!("{lead}  {value}"));
+                lead = " ".repeat(NAMES);
+            }
+        };
         row("entries", format!("{}; {} by hand, {} edited", states.join(", "), self.by_hand, self.edited));
         let kinds: Vec<String> = self.kinds.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
         row("kinds", if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") });
@@ -424,13 +444,8 @@ impl Report for MemoryStatsReport {
         row("use", format!("helpful {}, harmful {}", self.helpful, self.harmful));
         row("size", format!("~{} tokens of active entries", self.tokens));
         row("log", format!("{}; {} deleted for good", plural(self.operations, "operation"), self.forgotten));
-        text.lines().map(|line| clip_colored(line, style) + "\n").collect()
+        text
     }
-}
-
-/// Truncates a line, unless it has colours.
-fn clip_colored(line: &str, style: &Style) -> String {
-    if style.color { line.to_owned() } else { clip(line, style.width) }
 }
 
 /// The section of an instruction file.
@@ -506,15 +521,15 @@ impl Report for MemoryLogReport {
         let mut text = String::new();
         for (row, age) in self.operations.iter().zip(&ages) {
             let number = style.paint(Paint::Name, &format!("{:>widest$}", row.id));
-            let mut what = format!("{}: {}", row.actor.name(), row.command);
-            write!(what, "  ({}", memory_changes_in_words(&row.changes)).unwrap_or_default();
+            let mut what = memory_changes_in_words(&row.changes);
             if row.scope == MemoryScope::User {
-                what.push_str(", user");
+                what.push_str(", tree of the user");
             }
             if let Some(by) = row.undone_by {
                 write!(what, ", undone by {by}").unwrap_or_default();
             }
-            what.push(')');
+            // The command is last, because it can be long.
+            write!(what, "  ({}: {})", row.actor.name(), row.command).unwrap_or_default();
             let room = style.width.saturating_sub(widest + oldest + 4);
             line(&mut text, &format!("{number}  {}  {}", padded(age, oldest), clip(&what, room)));
         }

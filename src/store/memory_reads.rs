@@ -1,10 +1,11 @@
 //! The memories that sessions received.
 
 use super::database::{Store, StoreError, damaged};
+use crate::model::MemoryRead;
 use rusqlite::params;
 
 impl Store {
-    /// Records that a session received memories of a tree. `time` is in milliseconds since 1970, UTC.
+    /// Records that a session received memories of a tree; the first time counts. `time` is in milliseconds since 1970, UTC.
     ///
     /// # Errors
     ///
@@ -16,21 +17,22 @@ impl Store {
         let transaction = self.writing()?;
         for memory in memories {
             let values = params![tree, memory, session, time];
-            transaction.prepare_cached("INSERT OR REPLACE INTO memory_reads VALUES (?1, ?2, ?3, ?4)")?.execute(values)?;
+            transaction.prepare_cached("INSERT OR IGNORE INTO memory_reads VALUES (?1, ?2, ?3, ?4)")?.execute(values)?;
         }
         transaction.commit()?;
         Ok(())
     }
 
-    /// Returns the memories of a tree that sessions received, each with the last time, in milliseconds since 1970, UTC.
+    /// Returns which sessions received which memories of a tree.
     ///
     /// # Errors
     ///
     /// The store cannot be read.
-    pub fn memory_reads(&self, tree: &str) -> Result<Vec<(u32, i64)>, StoreError> {
-        let sql = "SELECT memory, MAX(time) FROM memory_reads WHERE tree = ?1 GROUP BY memory";
+    pub fn memory_reads(&self, tree: &str) -> Result<Vec<MemoryRead>, StoreError> {
+        let sql = "SELECT memory, session, time FROM memory_reads WHERE tree = ?1";
         let mut select = self.connection.prepare_cached(sql)?;
-        let rows = select.query_map([tree], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows =
+            select.query_map([tree], |row| Ok(MemoryRead { memory: row.get(0)?, session: row.get(1)?, time: row.get(2)? }))?;
         rows.collect::<Result<_, _>>().map_err(damaged)
     }
 
@@ -56,8 +58,10 @@ mod tests {
         let store = Store::open(directory.path()).unwrap();
         store.record_memory_reads("/a", "one", &[1, 2], 10).unwrap();
         store.record_memory_reads("/a", "two", &[2], 20).unwrap();
+        store.record_memory_reads("/a", "two", &[2], 25).unwrap();
         store.record_memory_reads("/b", "one", &[3], 30).unwrap();
-        assert_eq!(store.memory_reads("/a").unwrap(), [(1, 10), (2, 20)]);
+        let read = |memory, session: &str, time| MemoryRead { memory, session: session.to_owned(), time };
+        assert_eq!(store.memory_reads("/a").unwrap(), [read(1, "one", 10), read(2, "one", 10), read(2, "two", 20)]);
         assert_eq!(store.memories_read_by("/a", "one").unwrap(), [1, 2]);
         assert!(store.memories_read_by("/a", "three").unwrap().is_empty());
     }

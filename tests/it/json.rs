@@ -331,6 +331,7 @@ fn model_commands(coverage: &mut Coverage) {
 fn memories(coverage: &mut Coverage) {
     let sandbox = crate::memory::learned();
     fs::write(sandbox.project.join(".aperture/memory/forgotten.md"), [0xff]).unwrap();
+    sandbox.write(".aperture/memory/operational/gotchas.md", crate::memory::REFUTED);
     coverage.run(
         &sandbox,
         &["memory", "memory list --all", "memory why 4", "memory review", "memory review --accept 5", "memory log"],

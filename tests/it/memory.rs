@@ -36,6 +36,13 @@ const PREFS: &str = "# User preferences
   <!-- memory-2 superseded · correction · 2026-10-01 · 1 sighting in 1 session · by memory-4 · key 00000000000000dd -->
 ";
 
+/// A file with a fix that did not help.
+pub const REFUTED: &str = "# Gotchas
+
+- `gh pr view` fails (`no default remote`): add `--repo acme/shop`.
+  <!-- memory-9 active · resolution · 2026-11-20 · 1 sighting in 1 session · 6666abcd#1 · helpful 0 harmful 1 · key 00000000000000ee -->
+";
+
 /// A project with memories in it, and with the session that they were learned from.
 pub fn learned() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -144,6 +151,13 @@ fn a_learned_tree() {
     let text = screens(&sandbox, lines);
     snapshot("learned", &text);
     assert!(fs::read_to_string(prefs(&sandbox)).unwrap().contains("- Written by a person,\n  in two lines.\n"));
+}
+
+#[test]
+fn a_fix_that_did_not_help_waits_for_a_decision() {
+    let sandbox = learned();
+    sandbox.write(".aperture/memory/operational/gotchas.md", REFUTED);
+    snapshot("refuted", &screens(&sandbox, &[&["review"], &["review", "--accept", "9"], &["show", "9"]]));
 }
 
 #[test]

@@ -35,6 +35,109 @@ pub fn said(sandbox: &Sandbox, id: &str, day: u32, texts: &[&str]) -> PathBuf {
     sandbox.session(id, rows, 0)
 }
 
+/// A step of a session: a prompt, or a command with its output.
+#[derive(Clone, Copy)]
+enum Step {
+    Prompt(&'static str),
+    Failed(&'static str, &'static str),
+    Worked(&'static str),
+}
+
+/// A session of the project with these steps, as far as they were done.
+fn worked(sandbox: &Sandbox, id: &str, day: u32, steps: &[Step]) {
+    let mut rows = String::new();
+    let mut parent = Value::Null;
+    let mut row = |second: usize, kind: &str, message: Value| {
+        let uuid = format!("{id}-{}", rows.lines().count());
+        let row = json!({"type": kind, "uuid": uuid, "parentUuid": parent, "message": message, "sessionId": id,
+            "cwd": sandbox.project, "version": "2.1.330", "isSidechain": false,
+            "timestamp": format!("2026-11-{day:02}T21:00:{second:02}.000Z")});
+        rows.push_str(&format!("{row}\n"));
+        parent = json!(uuid);
+    };
+    let answer = |place: usize, content: Value| {
+        json!({"id": format!("m{place}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101",
+            "content": [content], "stop_reason": "end_turn", "usage": {"input_tokens": 12, "output_tokens": 7}})
+    };
+    for (place, step) in steps.iter().enumerate() {
+        let (command, output, is_error) = match *step {
+            Step::Prompt(text) => {
+                row(place, "user", json!({"role": "user", "content": text}));
+                row(place, "assistant", answer(place, json!({"type": "text", "text": "I will."})));
+                continue;
+            }
+            Step::Failed(command, output) => (command, output, true),
+            Step::Worked(command) => (command, "ok", false),
+        };
+        let call = format!("toolu_{place}_{}", &id[..4]);
+        let input = json!({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}});
+        row(place, "assistant", answer(place, input));
+        let result = json!({"type": "tool_result", "tool_use_id": call, "content": output, "is_error": is_error});
+        row(place, "user", json!({"role": "user", "content": [result]}));
+    }
+    sandbox.session(id, rows, 0);
+}
+
+/// A command that fails, the corrected one, and a report of the user that it does not help.
+const REFUTED: &[Step] = &[
+    Step::Prompt("show the open pull request"),
+    Step::Failed("gh pr view 3", "no default remote repository has been set"),
+    Step::Worked("gh pr view 3 --repo acme/shop"),
+    Step::Prompt("the comments are still not there"),
+];
+
+fn resolutions(sandbox: &Sandbox) -> Vec<Value> {
+    listed(sandbox).into_iter().filter(|memory| memory["kind"] == "resolution").collect()
+}
+
+#[test]
+fn a_report_of_a_failure_refutes_the_fix_before_it() {
+    let sandbox = Sandbox::new();
+    worked(&sandbox, SECOND, 20, REFUTED);
+    stop(&sandbox, SECOND);
+    assert_eq!(resolutions(&sandbox), [] as [Value; 0], "it is not learned");
+    worked(&sandbox, FIRST, 21, &REFUTED[..3]);
+    stop(&sandbox, FIRST);
+    let known = resolutions(&sandbox);
+    assert_eq!(known.len(), 1, "{known:?}");
+    let id = known[0]["id"].as_str().unwrap();
+    let review = || sandbox.json(&["memory", "review"], "aperture.memory-review/1")["refuted"].as_array().unwrap().len();
+    assert!(start(&sandbox, THIRD, "startup").contains("--repo acme/shop"));
+    // It was learned before the report.
+    worked(&sandbox, FIRST, 21, REFUTED);
+    for _ in 0..2 {
+        stop(&sandbox, FIRST);
+        assert_eq!((resolutions(&sandbox)[0]["harmful"].as_u64(), review()), (Some(2), 1));
+    }
+    assert!(!start(&sandbox, THIRD, "clear").contains("--repo acme/shop"));
+    sandbox.text(&["memory", "review", "--accept", id]);
+    assert_eq!(review(), 0);
+    assert!(start(&sandbox, THIRD, "clear").contains("--repo acme/shop"));
+}
+
+#[test]
+fn a_fix_that_a_session_received_and_followed_is_helpful() {
+    let sandbox = Sandbox::new();
+    worked(&sandbox, FIRST, 20, &REFUTED[..3]);
+    stop(&sandbox, FIRST);
+    let counts = || ["helpful", "harmful"].map(|count| resolutions(&sandbox)[0][count].as_u64());
+    let end = || told(&sandbox, "SessionEnd", &payload(&sandbox, SECOND, json!({"reason": "other"})));
+    let followed =
+        [Step::Prompt("show it again"), Step::Worked("gh pr view 4 --repo acme/shop"), Step::Prompt("lint still fails")];
+    worked(&sandbox, THIRD, 24, &followed[..2]);
+    assert!(start(&sandbox, SECOND, "startup").contains("--repo acme/shop"));
+    end();
+    assert_eq!(counts(), [Some(0), Some(0)], "the session that followed it did not receive it");
+    worked(&sandbox, SECOND, 25, &followed[..2]);
+    for _ in 0..2 {
+        end();
+        assert_eq!(counts(), [Some(1), Some(0)]);
+    }
+    worked(&sandbox, SECOND, 25, &followed);
+    end();
+    assert_eq!(counts(), [Some(0), Some(1)]);
+}
+
 /// The payload of an event of a session.
 fn payload(sandbox: &Sandbox, id: &str, more: Value) -> Value {
     let path = sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{id}.jsonl"));

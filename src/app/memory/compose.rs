@@ -42,7 +42,8 @@ pub fn compose(memories: &Memories<'_>, prompt: &str, budget_tokens: usize) -> R
 /// A tree cannot be read.
 pub fn current(memories: &Memories<'_>, learning: &Learning) -> Result<Vec<Memory>, CommandError> {
     let mut tree = memories.read(MemoryScope::Project)?;
-    tree.merge(&learning.candidates, &[], memories.env.style.now.as_millisecond())?;
+    let feedback = learning.feedback(memories, &tree)?;
+    tree.merge(&learning.candidates, &feedback, memories.env.style.now.as_millisecond())?;
     let mut current: Vec<Memory> = tree.memories().cloned().collect();
     current.extend(memories.read(MemoryScope::User)?.memories().cloned());
     Ok(current)

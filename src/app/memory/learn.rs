@@ -4,7 +4,7 @@ use super::learning::{Learning, named_session};
 use super::{Memories, changed};
 use crate::app::{CommandError, Env};
 use crate::commands::memory::LearnArguments;
-use crate::engine::memory::Change;
+use crate::engine::memory::{Change, Feedback};
 use crate::memory::{MemoryProject, Updated};
 use crate::model::{Candidate, MemoryActor, MemoryKind, MemoryScope};
 use crate::output::{MemoryLearnReport, memory_changes_in_words, plural};
@@ -28,7 +28,7 @@ pub fn run(memories: &Memories<'_>, arguments: &LearnArguments) -> Result<(), Co
         None => learning.candidates.clone(),
     };
     let sessions = if named.is_some() { 1 } else { learning.sessions.len() };
-    let updated = learn(memories, &candidates, arguments.dry_run)?;
+    let updated = learn(memories, &learning, &candidates, arguments.dry_run)?;
     let done = format!("learned from {}: {}", plural(sessions as u64, "session"), memory_changes_in_words(&updated.changes));
     memories.env.print(&changed(done, updated, arguments.dry_run))
 }
@@ -38,8 +38,14 @@ pub fn run(memories: &Memories<'_>, arguments: &LearnArguments) -> Result<(), Co
 /// # Errors
 ///
 /// The tree cannot be changed.
-pub fn learn(memories: &Memories<'_>, candidates: &[Candidate], is_dry_run: bool) -> Result<Updated, CommandError> {
-    merge_into(memories, MemoryScope::Project, candidates, is_dry_run)
+pub fn learn(
+    memories: &Memories<'_>,
+    learning: &Learning,
+    candidates: &[Candidate],
+    is_dry_run: bool,
+) -> Result<Updated, CommandError> {
+    let feedback = learning.feedback(memories, &memories.read(MemoryScope::Project)?)?;
+    merge_into(memories, MemoryScope::Project, candidates, &feedback, is_dry_run)
 }
 
 /// Merges candidates into a tree.
@@ -51,12 +57,12 @@ pub fn merge_into(
     memories: &Memories<'_>,
     scope: MemoryScope,
     candidates: &[Candidate],
+    feedback: &Feedback,
     is_dry_run: bool,
 ) -> Result<Updated, CommandError> {
     let now = memories.env.style.now.as_millisecond();
-    let reads = memories.reads(scope)?;
     memories.change(scope, is_dry_run, &mut |tree| {
-        tree.merge(candidates, &reads, now)?;
+        tree.merge(candidates, feedback, now)?;
         Ok(())
     })
 }
@@ -75,13 +81,14 @@ fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
             projects.insert(root.clone());
             sightings.push(candidate.clone());
         }
-        let updated = learn(&of_project, &learning.candidates, is_dry_run)?;
+        let updated = learn(&of_project, &learning, &learning.candidates, is_dry_run)?;
         report.add(root.display().to_string(), learning.sessions.len(), &updated.changes, updated.operation);
     }
     let shared = said.into_values().filter(|(projects, _)| projects.len() >= PROJECTS);
     let shared: Vec<Candidate> = shared.flat_map(|(_, candidates)| candidates).collect();
     if !shared.is_empty() {
-        let updated: Updated = merge_into(memories, MemoryScope::User, &shared, is_dry_run)?;
+        let feedback = Feedback { reads: memories.reads(MemoryScope::User)?, outcomes: Vec::new() };
+        let updated: Updated = merge_into(memories, MemoryScope::User, &shared, &feedback, is_dry_run)?;
         let changes: &[Change] = &updated.changes;
         report.add("all projects (user)".to_owned(), 0, changes, updated.operation);
     }

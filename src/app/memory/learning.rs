@@ -3,9 +3,10 @@
 use super::Memories;
 use crate::app::CommandError;
 use crate::engine::memory::{
-    Corpus, Documents, ProjectWork, Query, Retrieval, SessionFacts, Source, TOKEN_CHARACTERS, digests, induce, of_one_session,
+    Corpus, Documents, Feedback, ProjectWork, Query, Retrieval, SessionFacts, Source, TOKEN_CHARACTERS, digests, induce,
+    of_one_session, outcomes,
 };
-use crate::memory::{LearnedSession, documents, learn_sessions, sessions_of};
+use crate::memory::{LearnedSession, Tree, documents, learn_sessions, sessions_of};
 use crate::model::{Candidate, Sighting};
 use crate::provider::{PROVIDERS, conventions};
 use crate::workspace::Found;
@@ -42,8 +43,7 @@ impl Learning {
     }
 
     fn of_sessions(sessions: Vec<LearnedSession>) -> Learning {
-        let facts: Vec<(&str, &SessionFacts)> = sessions.iter().map(|session| (&*session.id, &session.facts)).collect();
-        let candidates = induce(&facts, conventions());
+        let candidates = induce(&facts(&sessions), conventions());
         Learning { sessions, candidates }
     }
 
@@ -51,6 +51,17 @@ impl Learning {
     pub fn of_one(&self, path: &Path) -> Vec<Candidate> {
         let of_path = self.sessions.iter().find(|session| session.path == path);
         of_path.map(|session| of_one_session(&session.id, &session.facts, conventions())).unwrap_or_default()
+    }
+
+    /// Returns how the entries of a tree were used, and how they turned out in the sessions.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn feedback(&self, memories: &Memories<'_>, tree: &Tree) -> Result<Feedback, CommandError> {
+        let reads = memories.reads(tree.place.scope)?;
+        let outcomes = outcomes(tree.memories(), &reads, &facts(&self.sessions));
+        Ok(Feedback { reads, outcomes })
     }
 
     /// Returns the commands and files that the sessions used.
@@ -99,6 +110,11 @@ impl Learning {
     pub fn sightings(&self, key: u64) -> &[Sighting] {
         self.candidates.iter().find(|candidate| candidate.key == key).map_or(&[], |candidate| &candidate.sightings)
     }
+}
+
+/// Returns the ids of sessions with their facts.
+fn facts(sessions: &[LearnedSession]) -> Vec<(&str, &SessionFacts)> {
+    sessions.iter().map(|session| (&*session.id, &session.facts)).collect()
 }
 
 /// Returns the texts that clients send in each session of a project: its files with instructions, those of the user, and the notes that a

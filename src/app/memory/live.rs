@@ -122,7 +122,7 @@ impl<'a> LiveMemories<'a> {
         // With the sightings in other sessions, so that rows that a fork repeats count once.
         let candidates: Vec<Candidate> =
             learning.candidates.iter().filter(|candidate| keys.contains(&candidate.key)).cloned().collect();
-        self.learn(&candidates, &|change| !matches!(change.kind, ChangeKind::Confirmed | ChangeKind::Archived))
+        self.learn(&learning, &candidates, &|change| !matches!(change.kind, ChangeKind::Confirmed | ChangeKind::Archived))
     }
 
     /// Learns what the sessions of the project teach. Returns the changes.
@@ -134,17 +134,23 @@ impl<'a> LiveMemories<'a> {
         if !self.memories.env.memory.learn {
             return Ok(Vec::new());
         }
-        self.learn(&Learning::of_project(&self.memories).candidates, &|_| true)
+        let learning = Learning::of_project(&self.memories);
+        self.learn(&learning, &learning.candidates, &|_| true)
     }
 
-    fn learn(&self, candidates: &[Candidate], is_worth_writing: &dyn Fn(&Change) -> bool) -> Result<Vec<Change>, CommandError> {
+    fn learn(
+        &self,
+        learning: &Learning,
+        candidates: &[Candidate],
+        is_worth_writing: &dyn Fn(&Change) -> bool,
+    ) -> Result<Vec<Change>, CommandError> {
         let memories = &self.memories;
         let mut tree = memories.read(MemoryScope::Project)?;
-        let reads = memories.reads(MemoryScope::Project)?;
-        let expected = tree.merge(candidates, &reads, memories.env.style.now.as_millisecond())?;
+        let feedback = learning.feedback(memories, &tree)?;
+        let expected = tree.merge(candidates, &feedback, memories.env.style.now.as_millisecond())?;
         if !expected.iter().any(is_worth_writing) {
             return Ok(Vec::new());
         }
-        Ok(merge_into(memories, MemoryScope::Project, candidates, false)?.changes)
+        Ok(merge_into(memories, MemoryScope::Project, candidates, &feedback, false)?.changes)
     }
 }

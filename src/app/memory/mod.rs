@@ -24,7 +24,7 @@ use crate::engine::mask;
 use crate::engine::memory::markdown::parse_name;
 use crate::engine::memory::words::holds_secret;
 use crate::memory::{self, Machine, MemoryError, MemoryProject, Problem, Tree, TreePlace, Update, Updated};
-use crate::model::{Actor, Memory, MemoryActor, MemoryFile, MemoryId, MemoryScope, quoted};
+use crate::model::{Actor, Memory, MemoryActor, MemoryFile, MemoryId, MemoryRead, MemoryScope, quoted};
 use crate::output::{MemoryChangeReport, MemoryProblem};
 use crate::store::Store;
 use anyhow::anyhow;
@@ -130,12 +130,12 @@ impl<'a> Memories<'a> {
         MemoryProject::find(self.env.disk, &self.env.places, &self.data, directory)
     }
 
-    /// Returns the entries of a tree that sessions received, each with the last time, in milliseconds since 1970, UTC.
+    /// Returns which sessions received which entries of a tree.
     ///
     /// # Errors
     ///
     /// The store cannot be read.
-    pub fn reads(&self, scope: MemoryScope) -> Result<Vec<(MemoryId, i64)>, CommandError> {
+    pub fn reads(&self, scope: MemoryScope) -> Result<Vec<MemoryRead>, CommandError> {
         let Some(store) = self.env.existing_store()? else { return Ok(Vec::new()) };
         Ok(store.memory_reads(&self.place(scope).key(self.env.disk))?)
     }

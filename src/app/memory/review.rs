@@ -48,7 +48,7 @@ pub fn rejected(memories: &Memories<'_>, names: &[String], is_dry_run: bool) -> 
 }
 
 fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> {
-    let mut report = MemoryReviewReport { pending: Vec::new(), contradictions: Vec::new() };
+    let mut report = MemoryReviewReport::default();
     for tree in memories.read_all()? {
         for memory in tree.memories().filter(|memory| !memory.state.is_retired()) {
             match memory.contradicts.and_then(|id| tree.find(id)) {
@@ -56,6 +56,7 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
                     let (newer, older) = (memory.clone(), older.clone());
                     report.contradictions.push(MemoryContradiction { newer, older });
                 }
+                None if memory.is_refuted() => report.refuted.push(memory.clone()),
                 None if memory.state == MemoryState::Pending => report.pending.push(memory.clone()),
                 None => {}
             }
@@ -96,7 +97,9 @@ fn accept(tree: &mut Tree, id: MemoryId) -> Result<(), CommandError> {
     {
         tree.set(Memory { state: MemoryState::Superseded, superseded_by: Some(id), contradicts: None, ..other })?;
     }
-    tree.set(Memory { state: MemoryState::Active, contradicts: None, superseded_by: None, ..memory })?;
+    // The user's word outweighs the reports so far.
+    let helpful = memory.helpful.max(memory.harmful);
+    tree.set(Memory { state: MemoryState::Active, contradicts: None, superseded_by: None, helpful, ..memory })?;
     Ok(())
 }
 

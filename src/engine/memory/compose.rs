@@ -48,6 +48,7 @@ pub struct Composition {
 /// A part of the composed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
+    Entities,
     Rules,
     Failures,
     Procedures,
@@ -124,12 +125,22 @@ fn preference(intent: Intent, section: Section) -> usize {
     }
 }
 
+/// The share of the budget that entities may take if the prompt asks for facts, as a divisor. Others pay nothing for them.
+const ENTITY_SHARE: usize = 10;
+
 /// Composes what a session should know.
 pub fn compose(input: &ComposeInput<'_>) -> Composition {
     let budget = input.budget_tokens.saturating_mul(TOKEN_CHARACTERS);
     let known = paragraphs(input.known);
     let composition = Composition::default();
     let mut composer = Composer { input, known, composition, left: budget, told: FxHashSet::default() };
+    let asked = if input.intent == Intent::Factual {
+        let entities = composer.part(Section::Entities, 0.0, budget / ENTITY_SHARE);
+        composer.add(&entities, entities.need)
+    } else {
+        0
+    };
+    let budget = budget - asked;
     let parts: Vec<Part<'_>> =
         shares(budget, input.intent).into_iter().map(|(section, share)| composer.part(section, share, budget)).collect();
     let mut spare = 0;
@@ -163,7 +174,7 @@ pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
     let wanted = words(prompt);
     let names = names(prompt);
     let mut found: Vec<(usize, &Memory)> = Vec::new();
-    for memory in memories.iter().filter(|memory| memory.state == MemoryState::Active) {
+    for memory in memories.iter().filter(|memory| memory.state == MemoryState::Active && memory.may_be_sent()) {
         let common = words(&memory.text).intersection(&wanted).count();
         let named = names.iter().filter(|name| memory.text.contains(**name)).count();
         if common >= LEAST_COMMON_WORDS || named > 0 {
@@ -274,6 +285,7 @@ impl<'a> Composer<'a> {
     /// Collects all that a section could print in a budget in characters.
     fn part(&self, section: Section, share: f64, budget: usize) -> Part<'a> {
         let content = match section {
+            Section::Entities => Content::Lines(self.entities()),
             Section::Rules => Content::Lines(self.rules()),
             Section::Failures => self.memories(&[MemoryKind::Resolution, MemoryKind::Environment, MemoryKind::Mistake]),
             Section::Agent => self.memories(&[MemoryKind::Capability, MemoryKind::Performance]),
@@ -317,7 +329,7 @@ impl<'a> Composer<'a> {
     /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
     fn of_kinds(&self, kinds: &[MemoryKind]) -> Vec<&'a Memory> {
         let is_wanted = |memory: &&Memory| {
-            kinds.contains(&memory.kind) && !memory.state.is_retired() && !memory.is_unconfirmed() && !self.is_known(&memory.text)
+            kinds.contains(&memory.kind) && !memory.state.is_retired() && memory.may_be_sent() && !self.is_known(&memory.text)
         };
         let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();
         let order =
@@ -348,6 +360,16 @@ impl<'a> Composer<'a> {
             }
         }
         kept
+    }
+
+    /// Returns the entities that share a word with the prompt, those that share most first.
+    fn entities(&self) -> Vec<(&'a Memory, String)> {
+        let prompt = words(self.input.prompt);
+        let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
+        let mut found = self.of_kinds(&[MemoryKind::Entity]);
+        found.retain(|memory| about(memory) > 0);
+        found.sort_by_cached_key(|memory| std::cmp::Reverse(about(memory)));
+        found.into_iter().map(|memory| (memory, line(memory))).collect()
     }
 
     /// Returns what the user said, the most lasting for its length first.
@@ -431,6 +453,7 @@ fn with_heading(section: Section, lines: &[String]) -> String {
 /// Returns the heading of a section.
 fn heading(section: Section) -> &'static str {
     match section {
+        Section::Entities => "Named in several sessions:",
         Section::Rules => "The user said:",
         Section::Failures => "Failed, and what works:",
         Section::Procedures => "Order of commands:",
@@ -511,7 +534,9 @@ fn words(text: &str) -> FxHashSet<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::MemoryFile;
+    use crate::engine::memory::intent::intent;
+    use crate::engine::memory::merge::new_memory;
+    use crate::model::{Candidate, MemoryFile};
 
     fn part(share: f64, need: usize) -> Part<'static> {
         Part { section: Section::Rules, share, content: Content::Digests, need }
@@ -590,5 +615,34 @@ mod tests {
                 "#1 I thought it was the other button over there",
             ],
         );
+    }
+
+    #[test]
+    fn a_question_brings_the_entities_that_it_is_about() {
+        let entity = |(id, text): (u32, &str)| {
+            let (file, kind) = (MemoryFile::Entities, MemoryKind::Entity);
+            let candidate = Candidate { key: 1, file, kind, text: text.to_owned(), is_strong: true, sightings: Vec::new() };
+            Memory { id, ..new_memory(&candidate) }
+        };
+        let memories = [(1, "Repository `acme/shop`"), (2, "Site or API `docs.acme.dev`"), (3, "Person `@ada`")].map(entity);
+        let check = |prompt: &str, expected: &str| {
+            let input = ComposeInput {
+                memories: &memories,
+                work: &ProjectWork::default(),
+                prompt,
+                intent: intent(prompt),
+                digests: &|_, _| String::new(),
+                known: &[],
+                budget_tokens: 500,
+            };
+            assert_eq!(compose(&input).text, expected, "{prompt}");
+        };
+        check("which repository is it in?", "Named in several sessions:\n#1 Repository `acme/shop`\n");
+        check(
+            "where is the API of acme?",
+            "Named in several sessions:\n#2 Site or API `docs.acme.dev`\n#1 Repository `acme/shop`\n",
+        );
+        check("what is a cart?", "");
+        check("run the tests of the repository", "");
     }
 }

@@ -5,7 +5,7 @@ use super::failures::Fixes;
 use super::statements::Statements;
 use super::tools::Tools;
 use super::work::Work;
-use crate::model::{Conventions, TraceEvent};
+use crate::model::{Conventions, PromptSource, TraceContent, TraceEvent};
 use serde::{Deserialize, Serialize};
 
 /// Collects the facts of a session from its events. It can be stored, and continued with later events.
@@ -39,6 +39,9 @@ impl SessionFacts {
         self.work.push(event, &self.directory);
         self.statements.push(event);
         self.fixes.push(event, conventions);
+        if matches!(event.content, TraceContent::Prompt { source: PromptSource::Typed, .. }) {
+            self.fixes.end_turn(self.statements.is_report());
+        }
         self.tools.push(event, conventions);
         self.entities.push(event);
     }

@@ -48,6 +48,9 @@ const TASKS: &[(&str, &[&str])] = &[
     ("check", &["build", "clippy", "fmt", "lint", "test", "tests", "typecheck", "vet"]),
 ];
 
+/// The name of the procedures without a task in their keys.
+const NO_TASK: &str = "work";
+
 /// File endings and the languages that they tell.
 const LANGUAGE_ENDINGS: &[(&str, &str)] = &[
     ("c", "C"),
@@ -89,12 +92,9 @@ pub fn topic_key(topic: &str, name: &str) -> u64 {
 
 /// Returns everything that the sessions of a project teach. `sessions` are ids with their facts, in any order.
 pub fn induce(sessions: &[(&str, &SessionFacts)], conventions: &Conventions) -> Vec<Candidate> {
-    let mut ordered = sessions.to_vec();
-    ordered.sort_by(|(one, facts), (other, against)| facts.last.cmp(&against.last).then_with(|| one.cmp(other)));
+    let ordered = ordered(sessions);
     let mut found = from_statements(&ordered);
-    let failures: Vec<(String, Vec<Failure>)> =
-        ordered.iter().map(|(id, facts)| ((*id).to_owned(), facts.fixes.failures())).collect();
-    found.extend(resolutions::candidates(&once(failures), &conventions.client_rules));
+    found.extend(resolutions::candidates(&failures_of(sessions), &conventions.client_rules));
     let counts: Vec<(String, BTreeMap<String, CallCounts>)> =
         ordered.iter().map(|(id, facts)| ((*id).to_owned(), facts.tools.subjects().clone())).collect();
     found.extend(tools::candidates(&counts));
@@ -110,8 +110,18 @@ pub fn of_one_session(id: &str, facts: &SessionFacts, conventions: &Conventions)
     found
 }
 
-/// Returns the failures without those whose rows an earlier session has: a fork or a resumed copy repeats them.
-fn once(mut sessions: Vec<(String, Vec<Failure>)>) -> Vec<(String, Vec<Failure>)> {
+/// Returns sessions in the order of their ends.
+fn ordered<'a>(sessions: &[(&'a str, &'a SessionFacts)]) -> Vec<(&'a str, &'a SessionFacts)> {
+    let mut ordered = sessions.to_vec();
+    ordered.sort_by(|(one, facts), (other, against)| facts.last.cmp(&against.last).then_with(|| one.cmp(other)));
+    ordered
+}
+
+/// Returns the failures of each session, in the order of their ends, without those whose rows an earlier session has: a fork or a
+/// resumed copy repeats them.
+pub fn failures_of(sessions: &[(&str, &SessionFacts)]) -> Vec<(String, Vec<Failure>)> {
+    let mut sessions: Vec<(String, Vec<Failure>)> =
+        ordered(sessions).iter().map(|(id, facts)| ((*id).to_owned(), facts.fixes.failures())).collect();
     let mut known: FxHashSet<(String, i64)> = FxHashSet::default();
     for (_, failures) in &mut sessions {
         failures.retain(|failure| !known.contains(&(failure.row.clone(), failure.time)));
@@ -174,18 +184,25 @@ fn text_of(procedure: &Procedure<'_>) -> String {
     procedure.steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" → ")
 }
 
+/// Returns the steps of a procedure, from the text of its memory.
+pub fn steps_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(" → ").map(|step| step.trim_matches('`'))
+}
+
 /// Returns a candidate for each procedure, in the file of its task.
 fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<Candidate> {
     let sequences = work.command_sequences();
     let mut variants: BTreeMap<&str, usize> = BTreeMap::new();
     let candidate = |procedure: Procedure<'_>| {
         let task = task(&procedure);
-        let variant = variants.entry(task).or_default();
+        let name = task.unwrap_or(NO_TASK);
+        let variant = variants.entry(name).or_default();
         *variant += 1;
         let of_steps = |command: &&Ranked<'_>| procedure.steps.contains(&command.name);
         Candidate {
-            key: topic_key("procedure", &format!("{task} {variant}")),
-            file: MemoryFile::workflow(task),
+            key: topic_key("procedure", &format!("{name} {variant}")),
+            // A habit of no known task.
+            file: task.map_or(MemoryFile::Patterns, MemoryFile::workflow),
             kind: MemoryKind::Procedure,
             text: text_of(&procedure),
             is_strong: true,
@@ -195,10 +212,10 @@ fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<
     procedures(&sequences).into_iter().map(candidate).collect()
 }
 
-/// Returns the task of a procedure.
-fn task(procedure: &Procedure<'_>) -> &'static str {
+/// Returns the task of a procedure; `None` if no command names one.
+fn task(procedure: &Procedure<'_>) -> Option<&'static str> {
     let has = |words: &[&str]| procedure.steps.iter().any(|step| words_of(step).any(|word| words.contains(&word)));
-    TASKS.iter().find(|(_, words)| has(words)).map_or("work", |(task, _)| task)
+    TASKS.iter().find(|(_, words)| has(words)).map(|(task, _)| *task)
 }
 
 /// Returns the words of a command: `mise run test:ci` has `test` and `ci`.
@@ -345,6 +362,14 @@ mod tests {
                 "factual/project-context.md Languages of the edited files: Rust",
             ]
         );
+    }
+
+    #[test]
+    fn a_sequence_without_a_task_is_a_pattern() {
+        let session = |first: u64| ["kubectl get", "helm list"].into_iter().zip(first..).map(|(name, call)| used(name, call));
+        let work = ProjectWork::new([("one", session(1).collect()), ("two", session(100).collect())]);
+        let found = from_work(&work);
+        assert_eq!((found[0].file.path().as_str(), &*found[0].text), ("operational/patterns.md", "`kubectl get` → `helm list`"));
     }
 
     #[test]

@@ -129,7 +129,6 @@ const CUES: &[(Intent, &[&str])] = &[
             "teste",
             "compila",
             "ejecuta",
-            "error",
             "prueba",
             "instala",
             "compile",

@@ -4,9 +4,11 @@
 //! never rewritten.
 
 use super::markdown::EVIDENCE;
-use super::topic::{Relation, carried_over, carried_over_all, relation};
+use super::outcomes::Outcome;
+use super::topic::{Relation, Topic, carried_over, carried_over_all, relation};
 use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
-use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryState, Sighting};
+use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Days without a sighting after which a memory is archived.
@@ -33,7 +35,7 @@ pub enum ChangeKind {
     Superseded,
     /// It was archived.
     Archived,
-    /// A statement against it was found.
+    /// A statement against it, or a report that it does not help, was found.
     Contradicted,
     /// Only its sightings or counts changed.
     Confirmed,
@@ -64,6 +66,7 @@ impl Change {
             _ if before.text != after.text => ChangeKind::Rewritten,
             _ if before.file != after.file => ChangeKind::Moved,
             _ if before.contradicts != after.contradicts && after.contradicts.is_some() => ChangeKind::Contradicted,
+            _ if before.harmful < after.harmful => ChangeKind::Contradicted,
             _ => ChangeKind::Confirmed,
         };
         Some(Change { kind, memory: after.clone(), before: Some(before.clone()) })
@@ -77,21 +80,25 @@ pub struct MergeFacts<'a> {
     pub next_id: MemoryId,
     /// The keys of entries that were deleted: they never return.
     pub forgotten: &'a [u64],
-    /// Memories that a session received, each with the last time, in milliseconds since 1970.
-    pub reads: &'a [(MemoryId, i64)],
+    /// The memories that sessions received.
+    pub reads: &'a [MemoryRead],
+    /// The outcomes of memories in all sessions.
+    pub outcomes: &'a [Outcome],
     /// The current time, in milliseconds since 1970.
     pub now: i64,
 }
 
 /// Returns the changes that candidates make.
 pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'_>) -> Vec<Change> {
-    let mut state = Merge { memories: existing.to_vec(), known: existing.len(), next_id: facts.next_id.max(1), facts };
+    let (memories, next_id) = (existing.to_vec(), facts.next_id.max(1));
+    let mut state = Merge { memories, topics: FxHashMap::default(), known: existing.len(), next_id, facts };
     for candidate in joined(candidates) {
         let is_forgotten = facts.forgotten.contains(&candidate.key);
         if !is_forgotten && !candidate.text.is_empty() && !holds_secret(&candidate.text) {
             state.take(&candidate);
         }
     }
+    state.count_outcomes();
     state.decay(candidates);
     let changed = existing.iter().zip(&state.memories).filter_map(|(before, after)| Change::between(before, after));
     let added = state.memories[state.known..].iter();
@@ -139,6 +146,8 @@ fn are_comparable(one: MemoryKind, other: MemoryKind) -> bool {
 
 struct Merge<'a> {
     memories: Vec<Memory>,
+    /// Texts that are compared, prepared once.
+    topics: FxHashMap<String, Topic>,
     known: usize,
     next_id: MemoryId,
     facts: &'a MergeFacts<'a>,
@@ -158,7 +167,7 @@ impl Merge<'_> {
                 if !are_comparable(old.kind, candidate.kind) {
                     continue;
                 }
-                let relation = relation(&old.text, &memory.text);
+                let relation = related(&mut self.topics, &old.text, &memory.text);
                 if old.state.is_retired() {
                     let is_clear = matches!(relation, Relation::Same | Relation::Opposite { is_clear: true });
                     if is_clear && newest < old.last_seen {
@@ -209,8 +218,20 @@ impl Merge<'_> {
     /// Counts a contradiction against an entry that a session had received before.
     fn flag(&mut self, place: usize, time: i64) {
         let memory = &mut self.memories[place];
-        let was_read = self.facts.reads.iter().any(|(id, read)| *id == memory.id && *read < time);
+        let was_read = self.facts.reads.iter().any(|read| read.memory == memory.id && read.time < time);
         memory.harmful += u32::from(was_read);
+    }
+
+    /// Counts the outcomes of entries. Those of sessions that no longer exist still count.
+    fn count_outcomes(&mut self) {
+        for outcome in self.facts.outcomes {
+            if let Some(memory) = self.memories.iter_mut().find(|memory| memory.id == outcome.id) {
+                // A session whose success is refuted later no longer counts as helped.
+                let refuted = outcome.harmful.saturating_sub(memory.harmful);
+                memory.helpful = memory.helpful.saturating_sub(refuted).max(outcome.helpful);
+                memory.harmful = memory.harmful.max(outcome.harmful);
+            }
+        }
     }
 
     /// Adds the sightings of a candidate to the entry with its key.
@@ -242,13 +263,18 @@ impl Merge<'_> {
             _ => {}
         }
         let memory = &mut self.memories[place];
-        if memory.is_edited || checksum(&memory.text) == checksum(&candidate.text) {
+        // A failure whose fix is not in the sessions any more, or did not help, keeps it until the user decides.
+        let loses_fix = memory.kind == MemoryKind::Resolution && candidate.kind != MemoryKind::Resolution;
+        if memory.is_edited || loses_fix || checksum(&memory.text) == checksum(&candidate.text) {
             return;
         }
         let text =
             if is_statement(memory.kind) { carried_over_all(&memory.text, &candidate.text) } else { candidate.text.clone() };
         if newest >= was_seen && checksum(&memory.text) != checksum(&text) {
             memory.text = text;
+            if !is_statement(memory.kind) {
+                memory.kind = candidate.kind;
+            }
         }
     }
 
@@ -265,6 +291,16 @@ impl Merge<'_> {
             }
         }
     }
+}
+
+/// Returns the relation of a newer text to an older one.
+fn related(topics: &mut FxHashMap<String, Topic>, old: &str, new: &str) -> Relation {
+    for text in [old, new] {
+        if !topics.contains_key(text) {
+            topics.insert(text.to_owned(), Topic::new(text));
+        }
+    }
+    relation(&topics[old], &topics[new])
 }
 
 /// Returns a new entry, without a number.
@@ -335,8 +371,10 @@ fn count(memory: &mut Memory, candidate: &Candidate) {
     let mut evidence: Vec<Sighting> = memory.evidence.clone();
     for sighting in &candidate.sightings[newest..] {
         let place = Sighting { session: session_prefix(&sighting.session), block: sighting.block, row: String::new(), time: 0 };
-        evidence.retain(|known| *known != place);
-        evidence.push(place);
+        // A known one keeps its place, so that the same sightings change nothing.
+        if !evidence.contains(&place) {
+            evidence.push(place);
+        }
     }
     evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
     memory.evidence = evidence;
@@ -441,7 +479,8 @@ mod tests {
         let use_it = candidate("use `npm` for packages", true, &[("s1", 10)]);
         let avoid = candidate("don't use `npm` for packages", true, &[("s2", 20)]);
         let (memories, _) = run(&[], std::slice::from_ref(&use_it), 11);
-        let facts = MergeFacts { next_id: 2, reads: &[(1, 15 * DAY)], now: 21 * DAY, ..MergeFacts::default() };
+        let reads = [MemoryRead { memory: 1, session: "s3".to_owned(), time: 15 * DAY }];
+        let facts = MergeFacts { next_id: 2, reads: &reads, now: 21 * DAY, ..MergeFacts::default() };
         let changes = merge(&memories, &[use_it.clone(), avoid.clone()], &facts);
         let memories = applied(&memories, &changes);
         assert_eq!((memories[0].state, memories[0].harmful), (MemoryState::Superseded, 1));
@@ -455,6 +494,26 @@ mod tests {
         // An older statement does not return.
         let late = candidate("never use `npm` for packages", true, &[("s4", 5)]);
         assert_eq!(run(&memories, &[late], 33).1, []);
+    }
+
+    #[test]
+    fn a_failure_gets_its_fix_and_keeps_it() {
+        let of = |kind, text: &str, day| {
+            let seen = vec![seen("s1", day)];
+            Candidate { key: 7, file: MemoryFile::Gotchas, kind, text: text.to_owned(), is_strong: true, sightings: seen }
+        };
+        let failure = |day| of(MemoryKind::Environment, "`a` fails: `no b`.", day);
+        let (memories, _) = run(&[], &[failure(10)], 11);
+        let (memories, _) = run(&memories, &[of(MemoryKind::Resolution, "`a` fails (`no b`): add `b`.", 12)], 13);
+        let (memories, changes) = run(&memories, &[failure(14)], 15);
+        assert_eq!(changes, [(Confirmed, 1)]);
+        assert_eq!((memories[0].kind, &*memories[0].text), (MemoryKind::Resolution, "`a` fails (`no b`): add `b`."));
+        // Reports that the fix does not help count once, however often they are read.
+        let outcomes = [Outcome { id: 1, helpful: 0, harmful: 1 }];
+        let facts = MergeFacts { next_id: 2, outcomes: &outcomes, now: 15 * DAY, ..MergeFacts::default() };
+        let changes = merge(&memories, &[], &facts);
+        assert_eq!((changes[0].kind, changes[0].memory.is_refuted()), (ChangeKind::Contradicted, true));
+        assert_eq!(merge(&applied(&memories, &changes), &[], &facts), []);
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Procedures: sequences of commands that several sessions ran in the same order, merged into a few chains.
 
+use super::failures::command_heads::is_look;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Commands that only look around: they are not steps of a procedure.
-const LOOKING: &[&str] = &["git branch", "git diff", "git log", "git show", "git status"];
 /// Lengths of the sequences that are counted.
 const LENGTHS: std::ops::RangeInclusive<usize> = 2..=4;
 /// Sessions that must have run a sequence.
@@ -33,7 +32,7 @@ type Sequence = Vec<u16>;
 /// Returns procedures that together hold the sequences seen in two or more sessions, the most worth first. `sessions` are the
 /// commands of each session in order, oldest session first.
 pub fn procedures<'a>(sessions: &[Vec<&'a str>]) -> Vec<Procedure<'a>> {
-    let mut names: Vec<&str> = sessions.iter().flatten().copied().filter(|name| !LOOKING.contains(name)).collect();
+    let mut names: Vec<&str> = sessions.iter().flatten().copied().filter(|name| !is_look(name)).collect();
     names.sort_unstable();
     names.dedup();
     names.truncate(usize::from(u16::MAX));
@@ -110,6 +109,19 @@ fn holds(chain: &[u16], sequence: &[u16]) -> bool {
     sequence.iter().all(|command| steps.any(|step| step == command))
 }
 
+/// Returns the length of the longest part of a chain that commands have in its order.
+pub fn longest_common(chain: &[&str], commands: &[&str]) -> usize {
+    // The longest part within the first steps, for each number of steps.
+    let mut longest = vec![0; chain.len() + 1];
+    for command in commands {
+        let before = longest.clone();
+        for (at, step) in chain.iter().enumerate() {
+            longest[at + 1] = if step == command { before[at] + 1 } else { longest[at].max(before[at + 1]) };
+        }
+    }
+    longest.pop().unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +149,17 @@ mod tests {
     fn another_order_is_a_variant() {
         let found = ["fmt, lint", "fmt, lint", "lint, fmt", "lint, fmt"];
         check(&found, &["lint, fmt", "fmt, lint"]);
+    }
+
+    #[test]
+    fn a_part_of_a_chain_is_found_in_its_order() {
+        let check = |commands: &[&str], expected| {
+            assert_eq!(longest_common(&["fmt", "lint", "test", "push"], commands), expected, "{commands:?}");
+        };
+        check(&["fmt", "lint", "ls", "test"], 3);
+        check(&["push", "test", "lint", "fmt"], 1);
+        check(&["lint", "fmt", "lint", "lint", "push", "push"], 3);
+        check(&[], 0);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The work of all sessions of a project: which commands and files it used, and how much each is worth now.
 
+use super::failures::command_heads::is_routine;
 use super::work::{NamedUse, UseKind};
 use crate::model::Sighting;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,24 +12,6 @@ const FILE_DECAY: f64 = 0.93;
 const EDIT: f64 = 2.0;
 /// Weight of the logarithm of the uses in one session, compared with the session itself.
 const REPEATED: f64 = 0.2;
-/// Commands that every session runs: they are not worth a line.
-const COMMON: &[&str] = &[
-    "git",
-    "git -C",
-    "git add",
-    "git branch",
-    "git checkout",
-    "git config",
-    "git diff",
-    "git fetch",
-    "git log",
-    "git ls-files",
-    "git remote",
-    "git rev-parse",
-    "git show",
-    "git stash",
-    "git status",
-];
 /// Folders that tools write to.
 const PASSING: &[&str] = &[".git/", "node_modules/", "target/debug/", "target/release/", "tmp/"];
 /// Maximum number of sightings that are kept of a command or a file.
@@ -100,7 +83,7 @@ impl<'a> ProjectWork<'a> {
     /// Returns the commands, the most worth first, without those that every session runs.
     pub fn commands(&self) -> Vec<Ranked<'a>> {
         let mut ranked = self.ranked(COMMAND_DECAY, |kind| (kind == UseKind::Command).then_some(1.0));
-        ranked.retain(|command| !COMMON.contains(&command.name));
+        ranked.retain(|command| !is_routine(command.name));
         ranked
     }
 

@@ -11,8 +11,10 @@ const CONTAINED: f64 = 0.8;
 const COMMON_WORDS: usize = 3;
 /// The maximum number of facts that a newer statement takes over from an older one.
 const CARRIED: usize = 3;
-/// The share of the words of the shorter statement that must be opposed, as a divisor.
-const OPPOSED_SHARE: usize = 3;
+/// The words of a negated phrase by which it is found in another statement; one more if the last one says nothing.
+const PHRASE_WORDS: usize = 2;
+/// Bytes of a word that ends a negated phrase: shorter ones are prepositions.
+const CONTENT_BYTES: usize = 3;
 /// Content words that a negation applies to, at most.
 const NEGATED_WORDS: usize = 4;
 
@@ -67,6 +69,9 @@ const NEGATIONS: &[&str] = &[
 const WEAK: &[&str] =
     &["use", "using", "used", "run", "running", "make", "please", "always", "want", "should", "must", "keep", "put"];
 
+/// Words that are left out when phrases are compared.
+const ARTICLES: &[&str] = &["a", "an", "any", "das", "den", "der", "die", "el", "la", "le", "the", "this"];
+
 /// Words after which a name has its value.
 const VALUE_WORDS: &[&str] = &["is", "are", "=", "to", "as", "version", "port", "uses", "requires", "ist", "es", "est"];
 
@@ -100,6 +105,12 @@ struct Token {
 struct Statement {
     positive: BTreeSet<String>,
     negative: BTreeSet<String>,
+    /// The words outside of negated phrases, in order, without articles.
+    stated: Vec<String>,
+    /// The first words after each negation: a verb and its object.
+    phrases: Vec<Vec<String>>,
+    /// True if it asks: it may favour what it negates, as `can't we use tabs?`.
+    is_question: bool,
 }
 
 impl Statement {
@@ -108,8 +119,14 @@ impl Statement {
         let mut negated = 0;
         for token in tokens {
             if NEGATIONS.contains(&&*token.plain) {
-                negated = NEGATED_WORDS;
+                // `no, use tabs` negates what was said before.
+                negated = if token.ends_clause { 0 } else { NEGATED_WORDS };
+                statement.phrases.push(Vec::new());
                 continue;
+            }
+            if !ARTICLES.contains(&&*token.plain) {
+                let phrase = statement.phrases.last_mut().filter(|phrase| negated > 0 && !is_complete(phrase));
+                phrase.unwrap_or(&mut statement.stated).push(token.plain.clone());
             }
             if token.is_fact || !is_stop_word(&token.plain) {
                 let words = if negated > 0 { &mut statement.negative } else { &mut statement.positive };
@@ -126,6 +143,19 @@ impl Statement {
     fn all(&self) -> BTreeSet<&String> {
         self.positive.union(&self.negative).collect()
     }
+
+    /// Returns true if it negates a verb with its object, or an object alone, that another statement states.
+    fn negates(&self, other: &Statement) -> bool {
+        let is_topic = |phrase: &&Vec<String>| phrase.iter().any(|word| !is_stop_word(word));
+        let mut phrases = self.phrases.iter().filter(is_topic);
+        phrases.any(|phrase| other.stated.windows(phrase.len()).any(|words| words == phrase))
+    }
+}
+
+/// Returns true if a negated phrase has a verb and its object: `use npm`, `push to main`.
+fn is_complete(phrase: &[String]) -> bool {
+    phrase.len() > PHRASE_WORDS
+        || phrase.len() == PHRASE_WORDS && phrase.last().is_some_and(|word| word.len() >= CONTENT_BYTES && !is_stop_word(word))
 }
 
 /// A statement, prepared for comparisons.
@@ -138,18 +168,14 @@ impl Topic {
     /// Prepares a statement.
     pub fn new(text: &str) -> Topic {
         let tokens = tokens(split_context(text).0);
-        let statement = Statement::new(&tokens);
+        let is_question = split_context(text).0.trim_end().ends_with(['?', '？']);
+        let statement = Statement { is_question, ..Statement::new(&tokens) };
         Topic { tokens, statement }
     }
 }
 
 /// Returns the relation of a newer statement to an older one.
-pub fn relation(old: &str, new: &str) -> Relation {
-    relation_of(&Topic::new(old), &Topic::new(new))
-}
-
-/// As [`relation`], for prepared statements.
-pub fn relation_of(old: &Topic, new: &Topic) -> Relation {
+pub fn relation(old: &Topic, new: &Topic) -> Relation {
     let (old_tokens, new_tokens) = (&old.tokens, &new.tokens);
     let (old, new) = (&old.statement, &new.statement);
     let has = |word: &String| new.positive.contains(word) || new.negative.contains(word);
@@ -165,13 +191,12 @@ pub fn relation_of(old: &Topic, new: &Topic) -> Relation {
     };
     let opposed = strong(&old.positive, &new.negative) + strong(&old.negative, &new.positive);
     let agreed = strong(&old.positive, &new.positive) + strong(&old.negative, &new.negative);
-    // One word in a long sentence is not its topic.
-    let is_topic = opposed * OPPOSED_SHARE >= old_words.len().min(new_words.len());
-    if opposed > agreed && is_topic || (opposed > 0 && opposed == agreed && share >= SAME) {
-        return Relation::Opposite { is_clear: share >= SAME };
-    }
-    if has_other_value(old_tokens, new_tokens) {
-        return Relation::Opposite { is_clear: true };
+    let asks = old.is_question || new.is_question;
+    let is_clear = opposed > 0 && opposed >= agreed && share >= SAME || has_other_value(old_tokens, new_tokens);
+    // A word in common is not a topic: the one must negate what the other states.
+    let is_opposite = is_clear || opposed > agreed && (old.negates(new) || new.negates(old));
+    if is_opposite && !asks {
+        return Relation::Opposite { is_clear };
     }
     let is_same = old_words == new_words
         || (common >= COMMON_WORDS && (share >= SAME || (contained >= CONTAINED && new_words.len() > old_words.len())));
@@ -314,8 +339,16 @@ mod tests {
             ("Commit messages are in English.", "Write commit messages in English, in the imperative.", Relation::Same),
             ("Prefer short functions", "The server needs a restart", Relation::Unrelated),
             ("Benutze nicht npm", "Benutze npm", opposite(true)),
+            ("Use pnpm, not npm.", "use npm for the docs", opposite(false)),
+            ("never push to main", "on Fridays we push to main after lunch", opposite(false)),
+            ("never push to main", "we push to a fork of the project", Relation::Unrelated),
+            ("Don't check this in.", "The tests check what is in the branch of the session, in each case.", Relation::Unrelated),
+            ("no, do c", "we do all calls through the client", Relation::Unrelated),
+            ("no, use tabs in web/", "use tabs in web/", Relation::Same),
+            ("there is no prompt in this sequence", "a new prompt came before the stop", Relation::Unrelated),
+            ("can't we use tabs here?", "use tabs here", Relation::Unrelated),
         ] {
-            assert_eq!(relation(old, new), expected, "{old} | {new}");
+            assert_eq!(relation(&Topic::new(old), &Topic::new(new)), expected, "{old} | {new}");
         }
     }
 

@@ -1,6 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests change files")]
 
 use super::*;
+use crate::engine::memory::Feedback;
 use crate::engine::memory::{ChangeKind, FORGOTTEN_FILE};
 use crate::model::{Memory, MemoryState};
 
@@ -35,7 +36,7 @@ fn a_tree_is_made_by_its_first_memory_and_is_private() {
 fn a_dry_run_writes_nothing() {
     let place = Place::new();
     let dry = Update { is_dry_run: true, ..logged("test") };
-    let merge = &mut |tree: &mut Tree| tree.merge(&[prefs(1, "use tabs")], &[], NOW).map(drop);
+    let merge = &mut |tree: &mut Tree| tree.merge(&[prefs(1, "use tabs")], &Feedback::default(), NOW).map(drop);
     for store in [None, Some(&place.store)] {
         let updated = place.on(&RealDisk, |machine| update::<MemoryError>(machine, store, &place.tree, &dry, merge)).unwrap();
         assert_eq!((updated.operation, updated.changes.len(), updated.files.len()), (None, 1, 1));
@@ -206,7 +207,7 @@ fn two_at_once_lose_nothing() {
                     let key = writer * 100 + number + 1;
                     let word = |n: u64| char::from(b'a' + n as u8).to_string().repeat(5);
                     let text = format!("{} {} `{key}`", word(writer), word(number));
-                    let merge = &mut |tree: &mut Tree| tree.merge(&[prefs(key, &text)], &[], NOW).map(drop);
+                    let merge = &mut |tree: &mut Tree| tree.merge(&[prefs(key, &text)], &Feedback::default(), NOW).map(drop);
                     update::<MemoryError>(&machine, Some(&store), tree, &logged("learn"), merge).unwrap();
                 }
             });

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests change files")]
 
 use super::*;
+use crate::engine::memory::Feedback;
 use crate::fsio::failing::FailingDisk;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
@@ -45,7 +46,7 @@ fn change(tree: &mut Tree) -> Result<(), MemoryError> {
         candidate(4, "y fails", MemoryFile::Gotchas),
         candidate(5, "tag, push", MemoryFile::workflow("release")),
     ];
-    tree.merge(&new, &[], NOW)?;
+    tree.merge(&new, &Feedback::default(), NOW)?;
     tree.forget(1, NOW).map(drop)
 }
 

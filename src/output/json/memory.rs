@@ -87,7 +87,7 @@ json_objects! {
         evidence: Vec<MemorySighting> = memory.evidence,
         /// Number of times that it was of use.
         helpful: u32 = memory.helpful,
-        /// Number of times that it was contradicted after it was read.
+        /// Number of times that it was contradicted after it was read, or did not help as the user reported.
         harmful: u32 = memory.harmful,
         /// Memory that replaced it.
         superseded_by: Option<String> = memory.superseded_by.map(|id| memory.scope.name_of(id)),
@@ -163,6 +163,8 @@ json_objects! {
     MemoryReview from report: output::MemoryReviewReport {
         /// Pending memories.
         pending: Vec<MemoryLine> = report.pending,
+        /// Memories that did not help, as the user reported.
+        refuted: Vec<MemoryLine> = report.refuted,
         /// Contradictions.
         contradictions: Vec<MemoryContradiction> = report.contradictions,
     }
@@ -193,7 +195,7 @@ json_objects! {
         with_evidence: u64 = report.with_evidence,
         /// Number of times that entries were of use.
         helpful: u64 = report.helpful,
-        /// Number of times that entries were contradicted after they were read.
+        /// Number of times that entries were contradicted after they were read, or did not help.
         harmful: u64 = report.harmful,
         /// Tokens of active entries, an estimate.
         tokens: u64 ["tokens"] = report.tokens,

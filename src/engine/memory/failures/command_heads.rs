@@ -161,26 +161,37 @@ const TRIVIAL: &[&str] = &[
     "which", "xargs",
 ];
 
+/// The reason why a head is common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Common {
+    /// A program that every project can use, and not every project does.
+    Program,
+    /// A command of any work with version control.
+    Routine,
+    /// Such a command that only looks around.
+    Look,
+}
+
 /// Heads that every project uses. Sorted.
-const COMMON: &[&str] = &[
-    "curl",
-    "git",
-    "git add",
-    "git branch",
-    "git checkout",
-    "git config",
-    "git diff",
-    "git fetch",
-    "git log",
-    "git ls-files",
-    "git remote",
-    "git rev-parse",
-    "git show",
-    "git stash",
-    "git status",
-    "node",
-    "python",
-    "python3",
+const COMMON: &[(&str, Common)] = &[
+    ("curl", Common::Program),
+    ("git", Common::Routine),
+    ("git add", Common::Routine),
+    ("git branch", Common::Look),
+    ("git checkout", Common::Routine),
+    ("git config", Common::Routine),
+    ("git diff", Common::Look),
+    ("git fetch", Common::Routine),
+    ("git log", Common::Look),
+    ("git ls-files", Common::Routine),
+    ("git remote", Common::Routine),
+    ("git rev-parse", Common::Routine),
+    ("git show", Common::Look),
+    ("git stash", Common::Routine),
+    ("git status", Common::Look),
+    ("node", Common::Program),
+    ("python", Common::Program),
+    ("python3", Common::Program),
 ];
 
 /// Returns the heads of a shell command in order, as `git commit`, `gh pr view` or `mise run test`. Filters behind a pipe,
@@ -214,7 +225,21 @@ pub fn is_trivial(head: &str) -> bool {
 
 /// Returns true if every project uses a head, as `git status`, or if it is trivial.
 pub fn is_common(head: &str) -> bool {
-    is_sorted_member(COMMON, head) || is_trivial(head)
+    common(head).is_some() || is_trivial(head)
+}
+
+/// Returns true if a head is a command of any work with version control, as `git add`: it is not worth a line.
+pub fn is_routine(head: &str) -> bool {
+    matches!(common(head), Some(Common::Routine | Common::Look))
+}
+
+/// Returns true if a head only looks around, as `git status`: it is not a step of a procedure.
+pub fn is_look(head: &str) -> bool {
+    common(head) == Some(Common::Look)
+}
+
+fn common(head: &str) -> Option<Common> {
+    COMMON.binary_search_by_key(&head, |(known, _)| known).ok().map(|at| COMMON[at].1)
 }
 
 /// Returns the words from the program on: without assignments, keywords and programs that run their arguments.
@@ -334,10 +359,10 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        for list in [WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, TRIVIAL, COMMON] {
+        for list in [WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, TRIVIAL] {
             assert!(list.is_sorted(), "{list:?}");
         }
-        assert!(GROUPS.is_sorted() && LEAVES.is_sorted());
+        assert!(GROUPS.is_sorted() && LEAVES.is_sorted() && COMMON.is_sorted_by_key(|(head, _)| *head));
     }
 
     #[test]
@@ -378,5 +403,7 @@ mod tests {
         assert!(is_trivial("ls") && is_trivial("sed"));
         assert!(!is_trivial("git push"));
         assert!(is_common("git status") && is_common("ls") && !is_common("git push"));
+        assert!(is_routine("git add") && is_routine("git log") && !is_routine("curl"));
+        assert!(is_look("git log") && !is_look("git add"));
     }
 }

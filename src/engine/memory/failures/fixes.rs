@@ -1,5 +1,5 @@
 //! Failed calls of a session and the related calls that worked after them.
-use super::command_heads::{head, is_trivial, without_wrappers, wrapper};
+use super::command_heads::{head, heads, is_trivial, without_wrappers, wrapper};
 use super::differences::{Change, change, is_same, replaced_program, shown, similarity};
 use super::error_lines::{CallError, Subject, call_error, is_silent_failure, missing_program, normalized};
 use super::simple_commands::{SimpleCommand, simple_commands};
@@ -17,6 +17,8 @@ const MAX_SHOWN_LINE: usize = 120;
 const MAX_FAILURES: usize = 1_000;
 /// Forms of calls that worked and are kept to compare failures with.
 const MAX_WORKED: usize = 4_000;
+/// The last successes of a turn, which a report of the user that it still fails refutes.
+const REFUTED: usize = 3;
 /// The share of common words from which on another subcommand of a program did the same.
 const SAME_PAYLOAD: f64 = 0.5;
 /// Steps between a failure and the same call that worked, of which all can be needed.
@@ -69,8 +71,10 @@ pub struct Failure {
     pub is_clear: bool,
     /// True if the same head or tool worked in the same session, so that it fails only sometimes.
     pub is_intermittent: bool,
-    /// The call that worked.
+    /// The call that worked; `None` if there is none, or the user reported that it did not help.
     pub fix: Option<Fix>,
+    /// True if the user reported that the fix did not help.
+    pub is_refuted: bool,
 }
 
 impl Failure {
@@ -97,6 +101,8 @@ pub struct Fix {
     pub difference: Vec<String>,
     /// The advice, in the imperative, masked.
     pub text: String,
+    /// The names under which a session that follows the advice has successes: heads with the options that made them work, and tools.
+    pub names: Vec<String>,
 }
 
 /// Extracts failures from the events of a session.
@@ -107,11 +113,24 @@ pub struct Fixes {
     failures: Vec<Failure>,
     /// Hashes of simple commands that worked.
     worked: BTreeSet<u64>,
-    /// Heads and programs that worked, with the number of the last result.
-    worked_heads: BTreeMap<String, u32>,
+    /// Programs, heads, heads with an option, and tools that worked, with the last success.
+    worked_names: BTreeMap<String, Success>,
+    /// The last successes since the last prompt of the user, oldest first.
+    recent: Vec<(BlockNumber, Vec<String>)>,
+    /// Names whose last success in a turn was refuted by the user's report, with the time of the success.
+    refuted: BTreeMap<String, i64>,
     results: u32,
     /// For each of `failures`: the number of its result, and the hash of its command.
     places: Vec<(u32, u64)>,
+}
+
+/// The last success of a command or a tool.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Success {
+    /// The number of the result.
+    result: u32,
+    /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
+    time: i64,
 }
 
 /// A call without its result.
@@ -191,9 +210,35 @@ impl Fixes {
     fn is_intermittent(&self, failure: &Failure, result: u32) -> bool {
         match &failure.missing_program {
             // It can have been removed since.
-            Some(program) => self.worked_heads.get(program).is_some_and(|last| *last > result),
-            None => self.worked_heads.contains_key(failure.subject()),
+            Some(program) => self.worked_names.get(program).is_some_and(|last| last.result > result),
+            None => self.worked_names.contains_key(failure.subject()),
         }
+    }
+
+    /// Ends the turn before a prompt of the user. If the prompt reports a failure, the last successes of the turn were none: what
+    /// they seemed to fix is not fixed.
+    pub fn end_turn(&mut self, is_report: bool) {
+        let recent = std::mem::take(&mut self.recent);
+        if !is_report {
+            return;
+        }
+        for failure in &mut self.failures {
+            failure.is_refuted |= failure.fix.take_if(|fix| recent.iter().any(|(block, _)| *block == fix.block)).is_some();
+        }
+        for name in recent.into_iter().flat_map(|(_, names)| names) {
+            let time = self.worked_names.get(&name).map_or(0, |last| last.time);
+            self.refuted.insert(name, time);
+        }
+    }
+
+    /// Returns true if all of these names had a success after a moment.
+    pub fn worked_since(&self, names: &[String], time: i64) -> bool {
+        !names.is_empty() && names.iter().all(|name| self.worked_names.get(name).is_some_and(|last| last.time > time))
+    }
+
+    /// Returns true if the user refuted a success of all of these names after a moment.
+    pub fn was_refuted_since(&self, names: &[String], time: i64) -> bool {
+        !names.is_empty() && names.iter().all(|name| self.refuted.get(name).is_some_and(|refuted| *refuted > time))
     }
 
     fn result(&mut self, event: &TraceEvent, call: OpenCall, result: &TraceResult, conventions: &Conventions) {
@@ -212,7 +257,7 @@ impl Fixes {
             None => {
                 self.resolve(event, &call);
                 self.expire();
-                self.note_success(&call.form);
+                self.note_success(event, &call.form);
             }
         }
     }
@@ -264,6 +309,7 @@ impl Fixes {
             is_clear: nature.is_some(),
             is_intermittent: false,
             fix: None,
+            is_refuted: false,
         };
         failure.signature = signature(failure.subject(), &failure.line);
         let hash = form.commands.get(failed).map_or(NO_HASH, hash_of);
@@ -317,7 +363,7 @@ impl Fixes {
                     same.push(waiting);
                 }
                 (Outcome::Incidental, None) => {}
-                (Outcome::Resolved { text, difference }, None) => {
+                (Outcome::Resolved { text, difference, names }, None) => {
                     let fix = Fix {
                         block: event.block,
                         row: event.row.clone(),
@@ -326,6 +372,7 @@ impl Fixes {
                         time: event.time,
                         difference,
                         text,
+                        names,
                     };
                     resolved.push((fix, vec![waiting]));
                 }
@@ -357,21 +404,20 @@ impl Fixes {
         }
     }
 
-    fn note_success(&mut self, form: &CallForm) {
-        for (command, head) in form.commands.iter().zip(&form.heads) {
+    fn note_success(&mut self, event: &TraceEvent, form: &CallForm) {
+        for command in &form.commands {
             if self.worked.len() < MAX_WORKED {
                 self.worked.insert(hash_of(command));
             }
-            if let Some(program) = without_wrappers(&command.words).first()
-                && self.worked_heads.len() < MAX_WORKED
-            {
-                self.worked_heads.insert(program.text.clone(), self.results);
-                self.worked_heads.insert(head.clone(), self.results);
+        }
+        let names = form.names();
+        for name in &names {
+            if self.worked_names.len() < MAX_WORKED {
+                self.worked_names.insert(name.clone(), Success { result: self.results, time: event.time });
             }
         }
-        if !form.is_command {
-            self.worked_heads.insert(form.tool.clone(), self.results);
-        }
+        self.recent.push((event.block, names));
+        self.recent.drain(..self.recent.len().saturating_sub(REFUTED));
     }
 }
 
@@ -388,7 +434,7 @@ enum Outcome {
     /// The failure had another cause than the call.
     Incidental,
     /// The call is the corrected form.
-    Resolved { text: String, difference: Vec<String> },
+    Resolved { text: String, difference: Vec<String>, names: Vec<String> },
 }
 
 impl Waiting {
@@ -445,7 +491,8 @@ impl Waiting {
             if let Some(change) = change(failed, command) {
                 is_related = true;
                 if self.is_cause(&change, head) {
-                    return Outcome::Resolved { text: change.advice, difference: change.added };
+                    let names = option_names(head, change.added.iter().map(String::as_str));
+                    return Outcome::Resolved { text: change.advice, difference: change.added, names };
                 }
             }
         }
@@ -476,7 +523,8 @@ impl Waiting {
             return Outcome::Incidental;
         }
         let difference = self.steps.iter().flat_map(|step| step.split(' ')).map(str::to_owned).collect();
-        Outcome::Resolved { text: format!("{FIRST_RUN}{}", listed(&self.steps)), difference }
+        let names = self.steps.iter().flat_map(|step| heads(step)).collect();
+        Outcome::Resolved { text: format!("{FIRST_RUN}{}", listed(&self.steps)), difference, names }
     }
 
     /// Returns true if the change of the call made it work, and not a change of the code.
@@ -507,10 +555,11 @@ impl Waiting {
                 is_same_program && (self.is_verdict || self.failure.is_clear) && similarity(failed, command) >= SAME_PAYLOAD;
             let is_moved = is_same_program && self.failure.is_clear && self.is_named_in(failed, command);
             if is_replaced || is_same_payload || is_moved {
-                let other = replaced_program(failed, command).unwrap_or_else(|| other.clone());
+                let program = replaced_program(failed, command).unwrap_or_else(|| other.clone());
                 return Outcome::Resolved {
-                    text: format!("use `{other}` instead"),
-                    difference: other.split(' ').map(str::to_owned).collect(),
+                    text: format!("use `{program}` instead"),
+                    difference: program.split(' ').map(str::to_owned).collect(),
+                    names: vec![other.clone()],
                 };
             }
         }
@@ -543,7 +592,7 @@ impl Waiting {
             }
         });
         match changes.next() {
-            Some((name, text)) => Outcome::Resolved { text, difference: vec![name.clone()] },
+            Some((name, text)) => Outcome::Resolved { text, difference: vec![name.clone()], names: vec![self.form.tool.clone()] },
             None => Outcome::Unrelated,
         }
     }
@@ -572,6 +621,22 @@ impl CallForm {
             None => {}
         }
         form
+    }
+
+    /// Returns the names under which a success of the call is found: programs, heads, heads with an option, and the tool if it does
+    /// not run commands.
+    fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for (command, head) in self.commands.iter().zip(&self.heads) {
+            let words = without_wrappers(&command.words);
+            names.extend(words.first().map(|program| program.text.clone()));
+            names.push(head.clone());
+            names.extend(options(words.iter().map(|word| word.text.as_str())).map(|option| format!("{head} {option}")));
+        }
+        if !self.is_command {
+            names.push(self.tool.clone());
+        }
+        names
     }
 
     /// Returns the simple command that failed: the one whose program the error names first, else the first that is not trivial.
@@ -682,6 +747,17 @@ pub fn signature(subject: &str, line: &str) -> u64 {
 pub fn short_hash(text: &str) -> u64 {
     // The low half of a hash is a hash.
     Key::from_bytes(text.as_bytes()).0 as u64
+}
+
+/// Returns the options among words, without their values.
+fn options<'a>(words: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+    words.filter(|word| word.starts_with('-')).map(|word| word.split('=').next().unwrap_or(word))
+}
+
+/// Returns the names of a head with each of its options among words; the head alone if there are none.
+fn option_names<'a>(head: &str, words: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let names: Vec<String> = options(words).map(|option| format!("{head} {option}")).collect();
+    if names.is_empty() { vec![head.to_owned()] } else { names }
 }
 
 fn hash_of(command: &SimpleCommand) -> u64 {

@@ -15,7 +15,8 @@ pub fn candidates(sessions: &[(String, Vec<Failure>)], rules: &[ClientRule]) -> 
     let mut order = Vec::new();
     let mut groups: BTreeMap<u64, Vec<(&str, &Failure)>> = BTreeMap::new();
     for (session, failures) in sessions {
-        for failure in failures {
+        // Without its fix, an unclear failure is none.
+        for failure in failures.iter().filter(|failure| failure.is_clear || !failure.is_refuted) {
             let key = topic(failure);
             let group = groups.entry(key).or_default();
             if group.is_empty() {
@@ -30,8 +31,8 @@ pub fn candidates(sessions: &[(String, Vec<Failure>)], rules: &[ClientRule]) -> 
 /// The topic of all rules of clients.
 const CLIENT_RULES: &str = "rules of the client";
 
-/// Returns the topic of a failure. A missing program is one topic, whatever the shell's words.
-fn topic(failure: &Failure) -> u64 {
+/// Returns the topic of a failure, which is the key of its memory. A missing program is one topic, whatever the shell's words.
+pub fn topic(failure: &Failure) -> u64 {
     match (&failure.nature, &failure.missing_program) {
         (Nature::ClientRule(_), _) => short_hash(CLIENT_RULES),
         (_, Some(program)) => short_hash(&format!("missing program\n{program}")),
@@ -156,6 +157,7 @@ mod tests {
             nature: if line.contains("not found") { Nature::Environment } else { Nature::Usage },
             is_clear: false,
             is_intermittent: false,
+            is_refuted: false,
             fix: fix.map(|text| Fix {
                 block: 4,
                 row: "r4".into(),
@@ -164,6 +166,7 @@ mod tests {
                 time: 9,
                 difference: Vec::new(),
                 text: text.into(),
+                names: Vec::new(),
             }),
         }
     }

@@ -90,6 +90,8 @@ pub struct Statement {
 pub struct Statements {
     found: Vec<Statement>,
     has_prompt: bool,
+    /// True if the last prompt reports that the work before it failed.
+    is_report: bool,
     is_interrupted: bool,
     last_act: Option<String>,
     /// The input of the last call that may be a question: options that the user chose from are the model's words.
@@ -129,6 +131,11 @@ impl Statements {
         std::mem::take(&mut self.found)
     }
 
+    /// Returns true if the last prompt reports that the work before it failed.
+    pub fn is_report(&self) -> bool {
+        self.is_report
+    }
+
     fn read_call(&mut self, call: &TraceCall) {
         self.last_act = context_of(call);
         self.options.clear();
@@ -140,10 +147,10 @@ impl Statements {
     fn read_prompt(&mut self, event: &TraceEvent, text: &str, source: PromptSource) {
         let is_first = !self.has_prompt;
         let is_option = source == PromptSource::Choice && self.options.contains(text.trim());
-        if !is_option {
-            let found = self.statements(event, text, source, is_first);
-            self.found.extend(found);
-        }
+        let sentences = if is_option { Vec::new() } else { self.sentences(text, source, is_first) };
+        let found = self.statements(event, &sentences);
+        self.found.extend(found);
+        self.is_report = source == PromptSource::Typed && !is_first && sentences.iter().any(|sentence| sentence.reports_failure);
         if source == PromptSource::Typed {
             self.has_prompt = true;
             self.last_act = None;
@@ -152,7 +159,8 @@ impl Statements {
         self.is_interrupted = false;
     }
 
-    fn statements(&self, event: &TraceEvent, prompt: &str, source: PromptSource, is_first: bool) -> Vec<Statement> {
+    /// Returns the user's own sentences in a prompt.
+    fn sentences<'p>(&self, prompt: &'p str, source: PromptSource, is_first: bool) -> Vec<Scored<'p>> {
         let grammar = language(prompt);
         let voice = voice(prompt, grammar, &|line| self.quoted.has(line));
         let mut shared = Vec::new();
@@ -167,15 +175,15 @@ impl Statements {
                 shared.push(signal);
             }
         }
-        let sentences: Vec<Scored<'_>> = voice
-            .sentences
-            .iter()
-            .filter(|sentence| !holds_credential(sentence))
-            .map(|sentence| Scored::new(sentence, &shared, grammar))
-            .collect();
+        let own = voice.sentences.into_iter().filter(|sentence| !holds_credential(sentence));
+        own.map(|sentence| Scored::new(sentence, &shared, grammar)).collect()
+    }
+
+    /// Returns the statements that the sentences of a prompt make.
+    fn statements(&self, event: &TraceEvent, sentences: &[Scored<'_>]) -> Vec<Statement> {
         let best = sentences.iter().max_by_key(|sentence| sentence.score);
         let Some(best) = best.filter(|best| best.score.statement >= STATEMENT_THRESHOLD) else { return Vec::new() };
-        let kept = chosen(&sentences, best);
+        let kept = chosen(sentences, best);
         // Short sentences belong together; of a longer text each sentence is a statement of its own.
         if joined(&kept).len() <= WHOLE_TEXT {
             return vec![self.statement(event, &kept)];
@@ -206,17 +214,21 @@ struct Scored<'a> {
     text: &'a str,
     signals: Vec<Signal>,
     score: Score,
+    /// True if one of its clauses reports a failure.
+    reports_failure: bool,
 }
 
 impl<'a> Scored<'a> {
     fn new(text: &'a str, shared: &[Signal], grammar: &'static Grammar) -> Scored<'a> {
+        let mut reports_failure = false;
         let clauses = clauses(text, grammar).into_iter().map(|clause| {
             let mut signals = signals_of(&Sentence::new(clause.trim(), grammar), grammar);
+            reports_failure |= signals.contains(&Signal::Report);
             signals.extend_from_slice(shared);
             (score(&signals), signals)
         });
         let (score, signals) = clauses.max_by_key(|(score, _)| *score).unwrap_or_default();
-        Scored { text, signals, score }
+        Scored { text, signals, score, reports_failure }
     }
 }
 

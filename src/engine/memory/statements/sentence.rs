@@ -75,6 +75,15 @@ impl<'a> Sentence<'a> {
         self.words.split_whitespace().next().is_some_and(|first| words.contains(&first))
     }
 
+    /// True if the sentence ends with one of the phrases, and has no subject or determiner before it: `still not there`, unlike
+    /// `find the bug`.
+    pub fn ends_bare_with(&self, phrases: &[&str]) -> bool {
+        let words = self.words.trim_end();
+        let is_bare = |before: &str| !before.split_whitespace().any(|word| self.grammar.subjects.contains(&word));
+        let mut before = phrases.iter().filter_map(|phrase| words.strip_suffix(phrase));
+        before.any(|before| (!self.grammar.is_spaced || before.ends_with(' ')) && is_bare(before))
+    }
+
     /// True if a negation is among the first words of the sentence or of a clause: `can't we`, `did you not`, `…, isn't it`.
     pub fn negates_early(&self) -> bool {
         let grammar = self.grammar;

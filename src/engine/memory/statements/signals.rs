@@ -58,8 +58,10 @@ pub(super) enum Signal {
     Request,
     /// It approves or thanks.
     Approval,
-    /// It reports a failure.
+    /// It names a failure.
     Failure,
+    /// It reports that the work before it failed: neither a request nor a wish nor a condition.
+    Report,
     /// It ends with a request for confirmation.
     Tag,
     /// It is about this moment.
@@ -169,6 +171,11 @@ pub(super) fn signals_of(clause: &Sentence<'_>, grammar: &Grammar) -> Vec<Signal
         && !obliges;
     let instructs = clause.mood == Mood::Order && (clause.starts_with(grammar.obligations) || clause.starts_with(grammar.tastes));
     let words = clause.count();
+    let fails = clause.has(grammar.failures);
+    let asks_else = [grammar.requests, grammar.conditions, grammar.hedges, grammar.approvals].iter().any(|list| clause.has(list));
+    // `lint still fails` and `still not there` report; `fix the error` does not.
+    let is_fragment = (words <= SHORT_WORDS || grammar.drops_subjects) && clause.ends_bare_with(grammar.failures);
+    let reports = asks_fault || fails && (states || !asks && is_fragment) && !obliges && !asks_else;
     let facts = [
         (Signal::Statement, states),
         (Signal::Question, asks),
@@ -191,7 +198,8 @@ pub(super) fn signals_of(clause: &Sentence<'_>, grammar: &Grammar) -> Vec<Signal
         (Signal::Narrative, tells),
         (Signal::Request, clause.has(grammar.requests)),
         (Signal::Approval, clause.has(grammar.approvals)),
-        (Signal::Failure, asks_fault || clause.has(grammar.failures)),
+        (Signal::Failure, asks_fault || fails),
+        (Signal::Report, reports),
         (Signal::Tag, asks && clause.has(grammar.tags)),
         (Signal::Moment, clause.has(grammar.moments)),
         (Signal::Short, words <= SHORT_WORDS && !clause.has_contrast),

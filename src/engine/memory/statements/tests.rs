@@ -76,6 +76,44 @@ fn tasks_questions_and_reports_are_not() {
     }
 }
 
+/// True if a prompt after a first one is a report that the work before it failed.
+fn reports(text: &str, source: PromptSource) -> bool {
+    let mut statements = Statements::default();
+    statements.push(&prompt("port the parser", PromptSource::Typed));
+    statements.push(&prompt(text, source));
+    statements.is_report()
+}
+
+#[test]
+fn reports_of_a_failure_are_told_from_requests_and_questions() {
+    for text in [
+        "still not there",
+        "it still fails with an error",
+        "hmm, but the lint is failing again",
+        "ok thanks for that. the page is not working, so use tabs there",
+        "why does the sidebar not list my notes?",
+        "sigue sin funcionar, no funciona",
+        "还是报错",
+    ] {
+        assert!(reports(text, PromptSource::Typed), "{text}");
+    }
+    for text in [
+        "can we add a failing test?",
+        "fix the error",
+        "create a test that fails first",
+        "if it fails, start it again",
+        "it should not show an error",
+        "are we missing any states?",
+        "works now",
+    ] {
+        assert!(!reports(text, PromptSource::Typed), "{text}");
+    }
+    assert!(!reports("it still fails", PromptSource::Rejection), "the work goes on");
+    let mut statements = Statements::default();
+    statements.push(&prompt("the page is not working", PromptSource::Typed));
+    assert!(!statements.is_report(), "there was no work");
+}
+
 #[test]
 fn the_first_prompt_is_a_task_unless_it_states_a_rule() {
     for (text, expected) in [("we should move the parser", false), ("Never push to main.", true)] {

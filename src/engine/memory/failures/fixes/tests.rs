@@ -46,6 +46,27 @@ fn a_stored_state_continues() {
     }
 }
 
+#[test]
+fn a_report_refutes_the_last_successes_of_the_turn() {
+    let conventions = Conventions::default();
+    let fix = [("gh pr view 3", "no default remote", true), ("gh pr view 3 --repo a/b", "ok", false)];
+    let last = [("make x", "ok", false), ("make y", "ok", false), ("make z", "ok", false)];
+    let check = |calls: &[(&str, &str, bool)], reports: &[bool], is_refuted: bool| {
+        let mut fixes = Fixes::default();
+        events(calls).iter().for_each(|event| fixes.push(event, &conventions));
+        reports.iter().for_each(|is_report| fixes.end_turn(*is_report));
+        let found = fixes.failures();
+        assert_eq!((found[0].is_refuted, found[0].fix.is_none()), (is_refuted, is_refuted), "{calls:?} {reports:?}");
+        let name = ["gh pr view --repo".to_owned()];
+        assert!(fixes.worked_since(&name, 3) && !fixes.worked_since(&name, 4));
+        assert_eq!(fixes.was_refuted_since(&name, 3), is_refuted);
+    };
+    check(&fix, &[true], true);
+    check(&fix, &[false, true], false);
+    check(&[&fix[..], &last[..2]].concat(), &[true], true);
+    check(&[&fix[..], &last[..]].concat(), &[true], false);
+}
+
 fn advice(calls: &[(&str, &str, bool)]) -> Vec<Option<String>> {
     failures(calls).into_iter().map(|failure| failure.fix.map(|fix| fix.text)).collect()
 }
