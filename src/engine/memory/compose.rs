@@ -76,12 +76,12 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
     (
         2000,
         &[
-            (Section::Failures, 8),
+            (Section::Failures, 10),
             (Section::Procedures, 10),
             (Section::Rules, 27),
             (Section::Agent, 1),
-            (Section::Commands, 16),
-            (Section::Files, 41),
+            (Section::Commands, 19),
+            (Section::Files, 35),
             (Section::Digests, 0),
         ],
     ),

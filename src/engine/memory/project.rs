@@ -8,10 +8,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The weight of a session, compared with the next newer one: files change more often than commands.
 const COMMAND_DECAY: f64 = 0.95;
 const FILE_DECAY: f64 = 0.93;
-/// Weight of an edit, compared with another use of a file.
-const EDIT: f64 = 2.0;
-/// Weight of the logarithm of the uses in one session, compared with the session itself.
-const REPEATED: f64 = 0.2;
 /// Folders that tools write to.
 const PASSING: &[&str] = &[".git/", "node_modules/", "target/debug/", "target/release/", "tmp/"];
 /// Maximum number of sightings that are kept of a command or a file.
@@ -82,38 +78,31 @@ impl<'a> ProjectWork<'a> {
 
     /// Returns the commands, the most worth first, without those that every session runs.
     pub fn commands(&self) -> Vec<Ranked<'a>> {
-        let mut ranked = self.ranked(COMMAND_DECAY, |kind| (kind == UseKind::Command).then_some(1.0));
+        let mut ranked = self.ranked(COMMAND_DECAY, |kind| kind == UseKind::Command);
         ranked.retain(|command| !is_routine(command.name));
         ranked
     }
 
     /// Returns the files, the most worth first.
     pub fn files(&self) -> Vec<Ranked<'a>> {
-        let mut ranked = self.ranked(FILE_DECAY, |kind| match kind {
-            UseKind::Command => None,
-            UseKind::File => Some(1.0),
-            UseKind::EditedFile => Some(EDIT),
-        });
+        let mut ranked = self.ranked(FILE_DECAY, |kind| kind != UseKind::Command);
         ranked.retain(|file| !is_passing(file.name));
         ranked
     }
 
-    /// Returns where a name was used, the newest uses, oldest first.
-    fn ranked(&self, decay: f64, weight: impl Fn(UseKind) -> Option<f64>) -> Vec<Ranked<'a>> {
+    /// Returns the names of some kinds by the sessions that used them, each with its weight.
+    fn ranked(&self, decay: f64, is_wanted: impl Fn(UseKind) -> bool) -> Vec<Ranked<'a>> {
         let mut all: FxHashMap<&'a str, Ranked<'a>> = FxHashMap::default();
         for (age, session) in self.sessions.iter().rev().enumerate() {
-            let mut counts: FxHashMap<&'a str, (f64, &NamedUse<'a>, bool)> = FxHashMap::default();
-            for used in &session.uses {
-                let Some(weight) = weight(used.kind) else { continue };
-                let (count, _, is_edited) = counts.entry(used.name).or_insert((0.0, used, false));
-                *count += weight;
-                *is_edited |= used.kind == UseKind::EditedFile;
+            let mut first: FxHashMap<&'a str, (&NamedUse<'a>, bool)> = FxHashMap::default();
+            for used in session.uses.iter().filter(|used| is_wanted(used.kind)) {
+                first.entry(used.name).or_insert((used, false)).1 |= used.kind == UseKind::EditedFile;
             }
             let session_weight = decay.powi(age as i32);
-            for (name, (count, used, is_edited)) in counts {
+            for (name, (used, is_edited)) in first {
                 let new = || Ranked { name, worth: 0.0, sessions: 0, is_edited: false, sightings: Vec::new() };
                 let ranked = all.entry(name).or_insert_with(new);
-                ranked.worth += session_weight * (1.0 + REPEATED * count.ln());
+                ranked.worth += session_weight;
                 ranked.sessions += 1;
                 ranked.is_edited |= is_edited;
                 if ranked.sightings.len() < SIGHTINGS {
