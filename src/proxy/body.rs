@@ -114,7 +114,8 @@ pub async fn read(mut body: Incoming, buffers: &Buffers) -> Result<Read, hyper::
         return Ok(Read::Larger(stream(body)));
     }
     let mut bytes = buffers.take();
-    bytes.reserve(body_capacity(expected));
+    // Smaller buffers are used again.
+    bytes.reserve(if expected > LARGEST_KEPT { body_capacity(expected) } else { expected });
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         if bytes.len() + data.len() > LARGEST {

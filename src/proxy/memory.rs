@@ -54,7 +54,7 @@ enum Body {
     /// As received, until it is compressed.
     Received(Bytes),
     /// Compressed, with its length.
-    Packed(Arc<[u8]>, usize),
+    Packed(Arc<Vec<u8>>, usize),
 }
 
 impl Body {
@@ -92,10 +92,15 @@ impl Body {
     }
 }
 
-fn compressed(bytes: &[u8]) -> std::io::Result<Arc<[u8]>> {
-    let mut packed = Vec::with_capacity(body_capacity(zstd::zstd_safe::compress_bound(bytes.len())));
+fn compressed(bytes: &[u8]) -> std::io::Result<Arc<Vec<u8>>> {
+    let longest = zstd::zstd_safe::compress_bound(bytes.len());
+    let mut packed = Vec::with_capacity(body_capacity(longest));
     zstd::bulk::Compressor::new(LEVEL)?.compress_to_buffer(bytes, &mut packed)?;
-    Ok(packed.into())
+    // What is left of a large capacity takes no memory.
+    if packed.capacity() == longest {
+        packed.shrink_to_fit();
+    }
+    Ok(Arc::new(packed))
 }
 
 fn decompressed(packed: &[u8], length: usize) -> std::io::Result<Vec<u8>> {

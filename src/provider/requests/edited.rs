@@ -4,8 +4,8 @@ use super::BodyEdit;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The size in bytes from which a body is large.
-const LARGE: usize = 4 << 20;
+/// The size in bytes from which a copy of a body is not left to the heap of its thread.
+const LARGE: usize = 256 << 10;
 /// The capacity in bytes from which allocators return the memory of a buffer to the system when it is released; smaller ones stay in the
 /// heap of their thread. Pages that are never written take no memory.
 const RETURNED: usize = (32 << 20) + 1;
