@@ -96,7 +96,7 @@ fn compressed(bytes: &[u8]) -> std::io::Result<Arc<Vec<u8>>> {
     let longest = zstd::zstd_safe::compress_bound(bytes.len());
     let mut packed = Vec::with_capacity(body_capacity(longest));
     zstd::bulk::Compressor::new(LEVEL)?.compress_to_buffer(bytes, &mut packed)?;
-    // What is left of a large capacity takes no memory.
+    // The rest of a large capacity takes no memory.
     if packed.capacity() == longest {
         packed.shrink_to_fit();
     }
