@@ -108,6 +108,14 @@ pub struct MemoryListReport {
     pub problems: Vec<MemoryProblem>,
 }
 
+/// Adds entries, each as one line of JSON.
+pub(super) fn memory_lines(text: &mut String, memories: &[Memory]) {
+    for memory in memories {
+        let row: MemoryLine = memory.to_json();
+        line(text, &serde_json::to_string(&row).unwrap_or_default());
+    }
+}
+
 impl Report for MemoryListReport {
     const SCHEMA: &str = "aperture.memories/1";
 
@@ -118,10 +126,7 @@ impl Report for MemoryListReport {
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
         if self.is_lines {
-            for memory in &self.memories {
-                let row: MemoryLine = memory.to_json();
-                line(&mut text, &serde_json::to_string(&row).unwrap_or_default());
-            }
+            memory_lines(&mut text, &self.memories);
             return text;
         }
         if self.memories.is_empty() {

@@ -1,7 +1,7 @@
 //! Reports about memories that sessions give and get: lessons of sessions, texts for sessions, results of searches.
 
-use super::json::{MemoryHitLine, MemoryLine, ToJson};
-use super::memory::{line, memory_entry};
+use super::json::{MemoryHitLine, ToJson};
+use super::memory::{line, memory_entry, memory_lines};
 use super::{Form, Paint, Report, Style, clip, memory_changes_in_words, padded, plural, printable};
 use crate::engine::memory::{Change, Intent};
 use crate::model::Memory;
@@ -123,10 +123,7 @@ impl Report for MemorySearchReport {
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
         if self.is_lines {
-            for memory in &self.memories {
-                let row: MemoryLine = memory.to_json();
-                line(&mut text, &serde_json::to_string(&row).unwrap_or_default());
-            }
+            memory_lines(&mut text, &self.memories);
             for hit in &self.hits {
                 let row: MemoryHitLine = hit.to_json();
                 line(&mut text, &serde_json::to_string(&row).unwrap_or_default());
