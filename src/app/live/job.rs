@@ -56,7 +56,10 @@ impl Job {
         let result = match self {
             Job::Look(session, moment) => json!(look(env, session, *moment)?),
             Job::Obey(session, id, message) => json!(proxied::obey_message(env, session, id, message)?),
-            Job::Answer(session, id, input) => json!(proxied::answer(env, session, id, input)?),
+            // The model reads the error, with its hint.
+            Job::Answer(session, id, input) => {
+                json!(proxied::answer(env, session, id, input).unwrap_or_else(|error| error.text()))
+            }
             Job::Memories(session, directory) => json!(LiveMemories::new(env, session, directory)?.at_start()?),
         };
         Ok(result)
