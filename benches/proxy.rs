@@ -79,7 +79,7 @@ fn main() {
         growth(&place, &place.proxy(&api), &place.conversation(50_000), many, &mut targets);
     }
     if measures("memory") {
-        memory(&place, &api, if brief { &[1] } else { &[1, 8, 24] }, &mut targets);
+        memory(&place, &api, if brief { &[1] } else { &[1, 2, 4, 8, 24] }, &mut targets);
     }
     println!("\n{:<66} {:>9}  {:>9}", "target", "limit", "measured");
     for target in targets {

@@ -2,11 +2,11 @@
 //! deferred writes, and refusals by the API. It runs on a thread of its own, one task after the other, and no request waits for it.
 //! Another thread reads the bodies that were sent.
 
-use super::body::LARGEST_KEPT;
 use super::ledger::{Ended, Ledger, Prompt};
 use super::memory::{LARGEST_LOOK, Memory};
 use super::schedule::Schedule;
 use super::server::Proxy;
+use super::turns::{LARGE, Turn, Turns};
 use crate::app::proxied::{Automatic, Job, Looked, Moment, RequestWriter};
 use crate::app::{CommandError, Env, proxied, wait};
 use crate::engine::preview;
@@ -15,7 +15,6 @@ use crate::wire::{Refusal, RefusalCause, RequestApi, RequestFacts};
 use hyper::body::Bytes;
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,11 +24,6 @@ use tokio::sync::oneshot;
 const WRITTEN: Duration = Duration::from_millis(300);
 /// The maximum time to wait for the log of requests at the start, and for the worker at the end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The maximum time for which a large body waits until the one before it is released, and the interval of checks. Few are as large, and
-/// to send one takes longer than to read it.
-const RELEASE: Duration = Duration::from_secs(1);
-const RELEASE_STEP: Duration = Duration::from_millis(1);
-
 /// The time without tasks after which requests are logged, and the number from which on they are logged at once.
 const QUIET: Duration = Duration::from_millis(100);
 const BATCH: usize = 256;
@@ -62,6 +56,8 @@ pub struct Sent {
     pub client: Bytes,
     /// The body that was sent in its place; `None` if it is the same.
     pub changed: Option<EditedBody>,
+    /// The turn of the body if it is large. One that got none is not compared with others.
+    pub turn: Option<Turn>,
 }
 
 /// A request with its response.
@@ -86,8 +82,7 @@ type BodyWork = Box<dyn FnOnce() + Send>;
 pub struct Tasks {
     queue: Sender<Task>,
     bodies: Sender<BodyWork>,
-    /// Number of large bodies that were sent and not yet read.
-    unread: Arc<AtomicUsize>,
+    turns: Turns,
     known: Arc<Mutex<KnownHashes>>,
 }
 
@@ -97,23 +92,22 @@ impl Tasks {
         let _ = self.queue.send(task);
     }
 
-    /// Returns the work that reads the body of a request: its prompt is a task, and its session keeps it compressed. Nothing else has the
-    /// body then. Of large bodies that arrive at the same time, only the last one is compared with others.
-    pub fn read(&self, sent: Sent, memory: Arc<Memory>) -> impl Future<Output = ()> + Send + use<> {
-        let (large, tasks) = (usize::from(is_large(&sent.client)), self.clone());
-        self.unread.fetch_add(large, Ordering::Relaxed);
-        async move {
-            let reader = tasks.clone();
-            // After a panic, the request is not compared either.
-            let _ = tasks.on_bodies(move || reader.read_now(sent, &memory)).await;
-            tasks.unread.fetch_sub(large, Ordering::Relaxed);
-        }
+    /// Returns the turns of large bodies.
+    pub fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    /// Reads the body of a request: its prompt is a task, and its session keeps it compressed. Nothing else has the body then.
+    pub async fn read(self, sent: Sent, memory: Arc<Memory>) {
+        let reader = self.clone();
+        // After a panic, the request is not compared either.
+        let _ = self.on_bodies(move || reader.read_now(sent, &memory)).await;
     }
 
     fn read_now(&self, sent: Sent, memory: &Memory) {
-        let Sent { number, facts, api, client, changed } = sent;
+        let Sent { number, facts, api, client, changed, turn } = sent;
         memory.pack(&facts.session);
-        if is_large(&client) && self.unread.load(Ordering::Relaxed) > 1 {
+        if client.len() >= LARGE && turn.is_none() {
             return;
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,20 +126,6 @@ impl Tasks {
         self.bodies.send(Box::new(work)).ok()?;
         result.await.ok()
     }
-
-    /// Waits briefly until large bodies of earlier requests are released, so that not two of a conversation are in memory.
-    pub async fn released(&self) {
-        let mut left = RELEASE;
-        while self.unread.load(Ordering::Relaxed) > 0 && !left.is_zero() {
-            tokio::time::sleep(RELEASE_STEP).await;
-            left = left.saturating_sub(RELEASE_STEP);
-        }
-    }
-}
-
-/// Returns true if two bodies of this size should not be in memory at the same time.
-fn is_large(body: &Bytes) -> bool {
-    body.len() > LARGEST_KEPT
 }
 
 /// The running worker.
@@ -167,7 +147,7 @@ pub fn is_in_line(facts: &RequestFacts) -> bool {
 /// Starts the worker of a proxy. `proxy` is given the queue and returns the proxy.
 pub fn start(proxy: impl FnOnce(Tasks) -> Arc<Proxy>) -> std::io::Result<(Arc<Proxy>, Worker)> {
     let ((sender, queue), (bodies, works)) = (channel(), channel::<BodyWork>());
-    let proxy = proxy(Tasks { queue: sender, bodies, unread: Arc::default(), known: Arc::default() });
+    let proxy = proxy(Tasks { queue: sender, bodies, turns: Turns::default(), known: Arc::default() });
     std::thread::Builder::new().name("bodies".to_owned()).spawn(move || {
         for work in works {
             // Its caller learns of a panic because there is no result.

@@ -14,10 +14,9 @@ use tokio::sync::oneshot;
 /// The maximum size of a request body that is read whole, in bytes.
 pub const LARGEST: usize = 64 << 20;
 
-/// The number of buffers that are kept between requests.
+/// The number of buffers that are kept between requests, and the maximum size of one, in bytes.
 const KEPT_BUFFERS: usize = 2;
-/// The maximum size of a body or a buffer that is kept after it was sent, in bytes.
-pub const LARGEST_KEPT: usize = 4 << 20;
+const LARGEST_BUFFER: usize = 1 << 20;
 
 /// An error of any body.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -114,8 +113,7 @@ pub async fn read(mut body: Incoming, buffers: &Buffers) -> Result<Read, hyper::
         return Ok(Read::Larger(stream(body)));
     }
     let mut bytes = buffers.take();
-    // Smaller buffers are used again.
-    bytes.reserve(if expected > LARGEST_KEPT { body_capacity(expected) } else { expected });
+    bytes.reserve(capacity(expected));
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         if bytes.len() + data.len() > LARGEST {
@@ -125,6 +123,11 @@ pub async fn read(mut body: Incoming, buffers: &Buffers) -> Result<Read, hyper::
         bytes.extend_from_slice(&data);
     }
     Ok(Read::Whole(buffers.lend(bytes)))
+}
+
+/// Returns the capacity of a buffer for a body of this length. Small buffers are used again.
+fn capacity(length: usize) -> usize {
+    if length > LARGEST_BUFFER { body_capacity(length) } else { length }
 }
 
 /// Buffers that are used again: new memory for each large body would take longer than its copy.
@@ -156,7 +159,7 @@ impl AsRef<[u8]> for Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         let mut kept = self.buffers.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < KEPT_BUFFERS && self.bytes.capacity() <= LARGEST_KEPT {
+        if kept.len() < KEPT_BUFFERS && self.bytes.capacity() <= LARGEST_BUFFER {
             self.bytes.clear();
             kept.push(std::mem::take(&mut self.bytes));
         }
@@ -164,12 +167,12 @@ impl Drop for Lent {
 }
 
 /// Returns a body that passes on as it arrives, and receives its bytes when it has arrived. There are none if it is cut, or larger than
-/// [`LARGEST_KEPT`].
+/// [`LARGEST`].
 pub fn kept(body: Incoming, buffers: &Buffers) -> (RequestBody, oneshot::Receiver<Bytes>) {
     let (whole, received) = oneshot::channel();
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let mut bytes = buffers.take();
-    bytes.reserve(expected.min(LARGEST_KEPT));
+    bytes.reserve(capacity(expected.min(LARGEST)));
     let kept = Kept { inner: body, bytes, whole: Some(whole), buffers: buffers.clone() };
     (kept.boxed_unsync(), received)
 }
@@ -183,7 +186,7 @@ struct Kept {
 
 impl Kept {
     fn keep(&mut self, piece: &[u8]) {
-        if self.bytes.len() + piece.len() > LARGEST_KEPT {
+        if self.bytes.len() + piece.len() > LARGEST {
             (self.whole, self.bytes) = (None, Vec::new());
         } else if self.whole.is_some() {
             self.bytes.extend_from_slice(piece);

@@ -3,9 +3,11 @@
 use super::body::{ResponseBody, whole};
 use super::forward::{error, json};
 use super::server::{Phase, Proxy};
+use super::turns::Turn;
 use crate::provider::Endpoint;
-use crate::workspace::RequestSessions;
+use crate::workspace::{RequestSessions, SessionBytes};
 use hyper::body::Bytes;
+use hyper::header::{ETAG, HeaderValue, IF_NONE_MATCH};
 use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode};
 use serde::Serialize;
@@ -39,7 +41,7 @@ pub async fn answer(proxy: &Arc<Proxy>, parts: &Parts) -> Response<ResponseBody>
         (&Method::GET, STATUS) => document(&proxy.status()),
         (&Method::GET, REQUESTS) => document(&proxy.requests.newest()),
         (&Method::GET, SESSIONS) => document(&proxy.memory.list()),
-        (&Method::GET, path) if path.starts_with(SESSIONS) => session(proxy, path[SESSIONS.len()..].to_owned()).await,
+        (&Method::GET, path) if path.starts_with(SESSIONS) => session(proxy, &path[SESSIONS.len()..], parts).await,
         (&Method::POST, STOP) => {
             proxy.enter(Phase::Stopping);
             document(&proxy.status())
@@ -48,13 +50,34 @@ pub async fn answer(proxy: &Arc<Proxy>, parts: &Parts) -> Response<ResponseBody>
     }
 }
 
-/// Returns the bytes of a session in memory. They are made on another thread.
-async fn session(proxy: &Arc<Proxy>, path: String) -> Response<ResponseBody> {
+/// Returns the bytes of a session in memory, unless the other side has this version of them. They are made on another thread, in the
+/// turn of its body if that is large.
+async fn session(proxy: &Arc<Proxy>, path: &str, parts: &Parts) -> Response<ResponseBody> {
     let memory = proxy.memory.clone();
-    let made = proxy.tasks.on_bodies(move || memory.bytes(&memory.id_of(path.strip_prefix('/')?)?)).await;
-    match made {
-        Some(Some(bytes)) => Response::new(whole(Bytes::from_owner(bytes))),
-        _ => unknown(),
+    let Some(id) = path.strip_prefix('/').and_then(|hash| memory.id_of(hash)) else { return unknown() };
+    let version = memory.version(&id).and_then(|version| HeaderValue::try_from(version).ok());
+    if version.is_some() && parts.headers.get(IF_NONE_MATCH) == version.as_ref() {
+        let mut same = Response::new(whole(Bytes::new()));
+        *same.status_mut() = StatusCode::NOT_MODIFIED;
+        return same;
+    }
+    let turn = proxy.tasks.turns().wait(memory.received_bytes(&id)).await;
+    let Some(Some(bytes)) = proxy.tasks.on_bodies(move || memory.bytes(&id)).await else { return unknown() };
+    let mut response = Response::new(whole(Bytes::from_owner(Answer { bytes, _turn: turn })));
+    // An older version than that of the bytes only has them sent again.
+    response.headers_mut().extend(version.map(|version| (ETAG, version)));
+    response
+}
+
+/// The bytes of a session on their way.
+struct Answer {
+    bytes: SessionBytes,
+    _turn: Option<Turn>,
+}
+
+impl AsRef<[u8]> for Answer {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.as_ref()
     }
 }
 

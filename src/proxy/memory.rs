@@ -14,11 +14,9 @@ const SESSIONS: usize = 8;
 const BYTES: usize = 64 << 20;
 /// The level of compression of bodies, at which it takes the least time.
 const LEVEL: i32 = 1;
-/// The maximum size of a body that is looked at beside requests, in bytes. A look takes up to seven times this much memory, and a window of
-/// a million tokens has about as many bytes of text.
-pub const LARGEST_LOOK: usize = 4 << 20;
-/// The maximum size of lines that are kept for the next look at the session, in bytes.
-const LARGEST_LINES: usize = LARGEST_LOOK;
+/// The maximum size of a body that is looked at beside requests, in bytes: the largest one that APIs take. The process that looks at one of
+/// text alone takes ten times its size for some seconds.
+pub const LARGEST_LOOK: usize = 32 << 20;
 /// The time in which a client usually creates the file of a session. Before, the session is not listed.
 const WITHOUT_FILE: Duration = Duration::from_secs(1);
 
@@ -36,8 +34,6 @@ struct Kept {
     sessions: VecDeque<Session>,
     /// The sessions that have files.
     in_files: BTreeSet<String>,
-    /// The lines that were made last, the number of the request, and the version of the store that they are from.
-    lines: Option<(u64, i64, SessionBytes)>,
     /// Number of requests so far.
     requests: u64,
 }
@@ -151,7 +147,6 @@ impl Memory {
         {
             kept.sessions.pop_front();
         }
-        kept.lines = None;
     }
 
     /// Compresses the body of a session.
@@ -183,11 +178,22 @@ impl Memory {
     /// Returns true if the body of a session takes more memory to look at than there should be beside requests. A session in a file is
     /// not read whole.
     pub fn is_large(&self, id: &str) -> bool {
-        self.kept().find(id).is_some_and(|known| known.body.received_bytes() > LARGEST_LOOK)
+        self.received_bytes(id) > LARGEST_LOOK
+    }
+
+    /// Returns the length of the body of a session as it was received; 0 if it is not known.
+    pub fn received_bytes(&self, id: &str) -> usize {
+        self.kept().find(id).map_or(0, |known| known.body.received_bytes())
     }
 
     fn is_old(&self, session: &Session) -> bool {
         (self.elapsed)().saturating_sub(session.first) >= WITHOUT_FILE
+    }
+
+    /// Returns the version of the bytes of a session: it changes with each request and each operation. `None` if it is not known.
+    pub fn version(&self, id: &str) -> Option<String> {
+        let store = self.wire.store_version()?;
+        self.kept().find(id).map(|session| format!("\"{}-{store}\"", session.number))
     }
 
     /// Returns the id of the session whose id has this hash, as other processes name it.
@@ -214,18 +220,8 @@ impl RequestSessions for Memory {
     }
 
     fn bytes(&self, id: &str) -> Option<SessionBytes> {
-        let version = self.wire.store_version();
-        let (number, api, body) = self.kept().find(id).map(|session| (session.number, session.api, session.body.clone()))?;
-        let known = self.kept().lines.clone().filter(|(of, at, _)| *of == number && Some(*at) == version);
-        if let Some((.., lines)) = known {
-            return Some(lines);
-        }
-        let lines: SessionBytes = self.wire.session_lines(id, api, body.bytes()?).ok()?.into();
-        // The log may have changed meanwhile.
-        let version =
-            version.filter(|version| lines.as_ref().len() <= LARGEST_LINES && self.wire.store_version() == Some(*version));
-        self.kept().lines = version.map(|version| (number, version, lines.clone()));
-        Some(lines)
+        let (api, body) = self.kept().find(id).map(|session| (session.api, session.body.clone()))?;
+        Some(self.wire.session_lines(id, api, body.bytes()?).ok()?.into())
     }
 }
 

@@ -18,6 +18,7 @@ mod requests;
 mod schedule;
 mod server;
 mod state;
+mod turns;
 mod upload;
 mod upstream;
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The beginning and the end of the name of a file in the data directory. The proxy of one client has its process id between them.
@@ -134,51 +134,101 @@ impl State {
     }
 
     fn request(&self, method: &str, path: &str) -> anyhow::Result<Vec<u8>> {
+        let answer = self.ask(method, path, "")?;
+        match answer.status {
+            200 => Ok(answer.body),
+            _ => Err(anyhow!("it is another program, or another proxy")),
+        }
+    }
+
+    /// Sends a request with these lines in its head.
+    fn ask(&self, method: &str, path: &str, lines: &str) -> anyhow::Result<Answer> {
         let mut stream = TcpStream::connect_timeout(&self.address, PATIENCE)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let (address, token, header) = (self.address, &self.token, control::HEADER);
         let host = format!("{}:{}", if address.is_ipv6() { "[::1]" } else { "127.0.0.1" }, address.port());
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: {host}\r\n{header}: {token}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nhost: {host}\r\n{header}: {token}\r\n{lines}content-length: 0\r\nconnection: close\r\n\r\n"
         );
         stream.write_all(head.as_bytes())?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer)?;
-        let body = memchr::memmem::find(&answer, b"\r\n\r\n").context("the answer has no head")? + 4;
-        if !answer.starts_with(b"HTTP/1.1 200 ") {
-            return Err(anyhow!("it is another program, or another proxy"));
-        }
-        Ok(answer.split_off(body))
+        Answer::parse(answer).context("the answer has no head")
+    }
+}
+
+/// The answer of a proxy.
+struct Answer {
+    status: u16,
+    /// The version of the body; empty if it has none.
+    version: String,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn parse(mut bytes: Vec<u8>) -> Option<Answer> {
+        let body = bytes.split_off(memchr::memmem::find(&bytes, b"\r\n\r\n")? + 4);
+        let head = String::from_utf8(bytes).ok()?;
+        let status = head.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok()?;
+        let version = head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap_or_default().to_owned();
+        Some(Answer { status, version, body })
     }
 }
 
 /// Returns an environment that also has the sessions in the memory of the running proxy.
 pub fn with_sessions(env: &Env) -> Env {
-    env.with_requests(Arc::new(Remote(env.clone())))
+    env.with_requests(Arc::new(Remote { env: env.clone(), read: Mutex::default() }))
 }
 
 /// The proxies that run, in other processes.
-struct Remote(Env);
+struct Remote {
+    env: Env,
+    /// The session that was read last.
+    read: Mutex<Option<ReadSession>>,
+}
+
+/// The bytes of a session of a proxy, and their version.
+struct ReadSession {
+    token: String,
+    path: String,
+    version: String,
+    bytes: SessionBytes,
+}
 
 impl Remote {
-    /// Returns the answers of the proxies to a request.
-    fn get(&self, path: &str) -> Vec<Vec<u8>> {
-        let running = State::alive(&self.0).unwrap_or_default();
-        running.iter().filter_map(|state| state.request("GET", path).ok()).collect()
+    fn running(&self) -> Vec<State> {
+        State::alive(&self.env).unwrap_or_default()
+    }
+
+    /// Returns the bytes of a session of a proxy, which sends them again only if they have changed.
+    fn read(&self, state: &State, path: String) -> Option<SessionBytes> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read.as_ref().filter(|known| known.token == state.token && known.path == path && !known.version.is_empty());
+        let condition = known.map_or(String::new(), |known| format!("if-none-match: {}\r\n", known.version));
+        let answer = state.ask("GET", &path, &condition).ok()?;
+        match (answer.status, known) {
+            (304, Some(known)) => Some(known.bytes.clone()),
+            (200, _) => {
+                let bytes = SessionBytes::from(answer.body);
+                *read = Some(ReadSession { token: state.token.clone(), path, version: answer.version, bytes: bytes.clone() });
+                Some(bytes)
+            }
+            _ => None,
+        }
     }
 }
 
 impl RequestSessions for Remote {
     fn list(&self) -> Vec<RequestSession> {
-        let listed = self.get(control::SESSIONS);
-        let listed = listed.iter().filter_map(|listed| serde_json::from_slice::<Vec<RequestSession>>(listed).ok());
-        let mut sessions: Vec<RequestSession> = listed.flatten().collect();
+        let listed = |state: &State| serde_json::from_slice(&state.request("GET", control::SESSIONS).ok()?).ok();
+        let mut sessions: Vec<RequestSession> = self.running().iter().filter_map(listed).flat_map(Vec::into_iter).collect();
         sessions.sort_by(|a, b| (&a.id, b.modified).cmp(&(&b.id, a.modified)));
         sessions.dedup_by(|later, first| later.id == first.id);
         sessions
     }
 
     fn bytes(&self, id: &str) -> Option<SessionBytes> {
-        self.get(&format!("{}/{}", control::SESSIONS, hash_of(id))).into_iter().next().map(SessionBytes::from)
+        let path = format!("{}/{}", control::SESSIONS, hash_of(id));
+        self.running().iter().find_map(|state| self.read(state, path.clone()))
     }
 }

@@ -4,6 +4,7 @@ use super::beside::{Sent, is_in_line};
 use super::body::{self, Read, RequestBody};
 use super::passage::Passage;
 use super::server::Proxy;
+use super::turns::Turn;
 use crate::output::RequestStage;
 use crate::provider::EditedBody;
 use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, Stage, Wire};
@@ -13,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 /// The size in bytes from which a body can pass without being read first.
-const SMALL: u64 = 64 << 10;
+const SMALL: usize = 64 << 10;
 /// The maximum time for which the work beside a request waits for the answer: until then, the processor is left to the request.
 const WAIT: Duration = Duration::from_millis(50);
 
@@ -50,17 +51,20 @@ pub async fn upload(
         passage.stage("passed on as a stream: the body is compressed");
         return Ok((Upload::stream(body::stream(body)), proxy.env.elapsed()));
     }
-    let body = match pass(passage, &head, body) {
-        Ok(body) => return Ok((Upload::stream(body), proxy.env.elapsed())),
-        Err(body) => body,
-    };
-    if body.size_hint().lower() > body::LARGEST_KEPT as u64 {
-        proxy.tasks.released().await;
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut turn = proxy.tasks.turns().wait(announced).await;
+    if passes(&proxy, &head, announced) {
+        return Ok((Upload::stream(pass(passage, head, body, turn)), proxy.env.elapsed()));
     }
     let read = body::read(body, &proxy.buffers).await?;
     let received = proxy.env.elapsed();
     let upload = match read {
-        Read::Whole(bytes) => decide(passage, head, bytes).await,
+        Read::Whole(bytes) => {
+            if announced < bytes.len() {
+                turn = proxy.tasks.turns().wait(bytes.len()).await;
+            }
+            decide(passage, head, bytes, turn).await
+        }
         Read::Larger(body) => {
             passage.stage("passed on as a stream: the body is too large to be changed");
             Upload::stream(body)
@@ -69,19 +73,16 @@ pub async fn upload(
     Ok((upload, received))
 }
 
-/// Returns the body as a stream if it is sent as it is, whatever it contains: then no time is spent before it is sent, and its facts
-/// are read when it has arrived. Otherwise it returns the body unread.
-fn pass(passage: &mut Passage, head: &RequestHead, body: Incoming) -> Result<RequestBody, Incoming> {
+/// Returns true if a body of this length is sent as it is, whatever it contains. A small body is read faster than this is decided.
+fn passes(proxy: &Proxy, head: &RequestHead, length: usize) -> bool {
+    (SMALL..=body::LARGEST).contains(&length) && proxy.options.record.is_none() && proxy.wire.passes(head)
+}
+
+/// Returns the body as a stream: no time is spent before it is sent, and its facts are read when it has arrived.
+fn pass(passage: &mut Passage, head: RequestHead, body: Incoming, turn: Option<Turn>) -> RequestBody {
     let proxy = passage.proxy().clone();
-    // A small body is read faster than this is decided; a large one would be in memory while the next one arrives.
-    if !(SMALL..=body::LARGEST_KEPT as u64).contains(&body.size_hint().lower())
-        || proxy.options.record.is_some()
-        || !proxy.wire.passes(head)
-    {
-        return Err(body);
-    }
     let (body, arrived) = body::kept(body, &proxy.buffers);
-    let (number, head) = (passage.number(), head.clone());
+    let number = passage.number();
     let (unanswered, answered) = oneshot::channel::<()>();
     let facts = tokio::spawn(async move {
         let bytes = arrived.await.ok()?;
@@ -92,8 +93,8 @@ fn pass(passage: &mut Passage, head: &RequestHead, body: Incoming) -> Result<Req
             && is_in_line(facts)
         {
             proxy.keep(facts, api, &client);
-            let sent = Sent { number, facts: facts.clone(), api, client, changed: None };
-            proxy.tasks.read(sent, proxy.memory.clone()).await;
+            let sent = Sent { number, facts: facts.clone(), api, client, changed: None, turn };
+            proxy.tasks.clone().read(sent, proxy.memory.clone()).await;
         }
         match &facts {
             Ok(facts) => proxy.list(number, facts, proxy.as_received()),
@@ -102,11 +103,11 @@ fn pass(passage: &mut Passage, head: &RequestHead, body: Incoming) -> Result<Req
         facts.ok()
     });
     passage.work(facts, unanswered);
-    Ok(body)
+    body
 }
 
 /// Returns what to send for a body. Any failure gives the body as it is.
-async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes) -> Upload {
+async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes, turn: Option<Turn>) -> Upload {
     let proxy = passage.proxy().clone();
     let (shared, body, api) = (proxy.clone(), received.clone(), head.api());
     // A panic on the other thread is the error of the join.
@@ -131,9 +132,10 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes) -> Up
     if let Some(api) = api.filter(|_| is_in_line(&facts)) {
         proxy.keep(&facts, api, &received);
         let known = RequestFacts { session: facts.session.clone(), is_main: facts.is_main, ..RequestFacts::default() };
-        let sent = Sent { number: passage.number(), facts: known, api, client: received.clone(), changed: changed.clone() };
+        let (number, client, changed) = (passage.number(), received.clone(), changed.clone());
+        let sent = Sent { number, facts: known, api, client, changed, turn };
         let (unanswered, answered) = oneshot::channel::<()>();
-        let read = proxy.tasks.read(sent, proxy.memory.clone());
+        let read = proxy.tasks.clone().read(sent, proxy.memory.clone());
         let task = tokio::spawn(async move {
             let _ = timeout(WAIT, answered).await;
             read.await;

@@ -1,7 +1,7 @@
 //! Sessions that exist only in requests: read and changed by other processes while the proxy runs, and by their model.
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
-use crate::network::{Api, Proxy, answer_events, send};
+use crate::network::{Api, Proxy, answer_events, find, header, send, split};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -220,6 +220,52 @@ fn a_session_without_a_file_is_changed_by_another_process() {
         assert_eq!(client.send(&prompts), original, "{form:?}");
         assert!(client.sandbox.text(&["verify", "--all"]).contains("nothing is in force"));
     }
+}
+
+#[test]
+fn the_bytes_of_a_session_are_sent_again_when_they_have_changed() {
+    let client = Client::new(Form::Chat);
+    client.send(&[]);
+    let result = client.result();
+    let state: Value = serde_json::from_slice(&fs::read(client.sandbox.home.join(".aperture/proxy.json")).unwrap()).unwrap();
+    let path = format!("GET /.aperture/sessions/{:?}", aperture::model::Key::from_bytes(b"ses_1"));
+    let get = |version: &str| {
+        let token = state["token"].as_str().unwrap();
+        let headers = format!("x-aperture-control: {token}\r\nif-none-match: {version}\r\n");
+        let (head, body) = split(client.proxy.as_ref().unwrap().request(&path, &headers, b""));
+        let version = header(&head, "etag").unwrap_or_default().to_owned();
+        (head.split(' ').nth(1).unwrap().to_owned(), version, String::from_utf8(body).unwrap())
+    };
+    client.run(&["archive", &result]);
+    let (status, version, bytes) = get("\"other\"");
+    assert_eq!((status.as_str(), bytes.contains(WORD)), ("200", false));
+    assert_eq!(get(&version), ("304".to_owned(), String::new(), String::new()));
+    client.run(&["undo"]);
+    let (status, restored, bytes) = get(&version);
+    assert_eq!((status.as_str(), bytes.contains(WORD), restored == version), ("200", true, false));
+    client.send(&["another prompt"]);
+    let (status, _, bytes) = get(&restored);
+    assert_eq!((status.as_str(), bytes.contains("another prompt")), ("200", true));
+}
+
+#[test]
+fn a_session_with_large_requests_has_its_manifest() {
+    let client = Client::new(Form::Messages);
+    let with_image = |prompts: &[&str]| {
+        let mut body = Form::Messages.body(prompts);
+        let source = json!({"type": "base64", "media_type": "image/png", "data": "A".repeat(6_000_000)});
+        body["messages"][0]["content"].as_array_mut().unwrap().push(json!({"type": "image", "source": source}));
+        body
+    };
+    client.post(&with_image(&[]));
+    client.result();
+    let mut prompts = vec!["first"];
+    wait_for("the manifest", || {
+        client.post(&with_image(&prompts));
+        prompts.push("next");
+        std::thread::sleep(Duration::from_secs(1));
+        find(&client.api.last_body(), b"[CONTEXT MANIFEST").map(drop)
+    });
 }
 
 #[test]
