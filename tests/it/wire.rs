@@ -215,7 +215,7 @@ fn selected_blocks_and_headers_follow_the_next_prompt() {
 
 #[test]
 fn a_pinned_block_that_a_compaction_dropped_follows_the_next_prompt_once() {
-    let client = Client::of("interactive-compact", "[pipeline]\nmanifest = false\n", Api::new(stream));
+    let client = Client::of("interactive-compact", "", Api::new(stream));
     client.sandbox.text(&["pin", "21"]);
     client.send(&client.body(&["first"]));
     client.settle();
@@ -226,6 +226,8 @@ fn a_pinned_block_that_a_compaction_dropped_follows_the_next_prompt_once() {
     let third = client.send(&client.body(&["first", "second", "third"]));
     let count = |sent: &str| sent.matches("Blocks that the user pinned").count();
     assert_eq!((count(&second), count(&third)), (1, 1));
+    // The manifest does not report as missing what the same prompt brings.
+    assert!(second.contains("[CONTEXT MANIFEST") && !second.contains("pinned, and not in the window"), "{second}");
 }
 
 #[test]

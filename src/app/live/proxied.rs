@@ -83,7 +83,12 @@ pub(super) fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, Co
     let mut texts = Vec::new();
     let mut add = |kind, is_top, text: Option<String>| texts.extend(text.map(|text| PreparedText { kind, is_top, text }));
     if with_manifest {
-        add(TextKind::Manifest, false, Some(manifest::short(env, &workspace).text(&env.style)));
+        let mut report = manifest::short(env, &workspace);
+        if with_selection {
+            // The others follow this prompt, or the requests have them.
+            report.manifest.pinned_outside = compaction::outside(&workspace);
+        }
+        add(TextKind::Manifest, false, Some(report.text(&env.style)));
     }
     if with_selection {
         add(TextKind::Selection, false, selection::since_last_turn(&workspace));

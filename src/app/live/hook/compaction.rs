@@ -56,10 +56,8 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
 /// A block is sent in another form if its beginning is part of a text that was added since the compaction: its summary, a file that
 /// the client read again, or an answer of this hook. So no block is sent twice.
 pub fn dropped(workspace: &Workspace<'_>, is_wanted: &dyn Fn(&Block) -> bool) -> Result<Option<String>, CommandError> {
-    let session = &workspace.reading.session;
-    let Some(boundary) = session.rows.iter().rposition(|row| row.kind == RowKind::Boundary) else { return Ok(None) };
-    let cold = |block: &Block| block.position.zone == Zone::Cold && (block.row as usize) < boundary;
-    let missing = super::pinned(workspace, &|block| cold(block) && !is_read_call(block) && is_wanted(block));
+    let Some(boundary) = boundary(workspace) else { return Ok(None) };
+    let missing = super::pinned(workspace, &|block| is_dropped(block, boundary) && !is_read_call(block) && is_wanted(block));
     if missing.is_empty() {
         return Ok(None);
     }
@@ -75,6 +73,24 @@ pub fn dropped(workspace: &Workspace<'_>, is_wanted: &dyn Fn(&Block) -> bool) ->
         !added.iter().any(|added| added.contains(&start))
     });
     Ok(joined(&texts))
+}
+
+/// Returns the pinned blocks that are not in the window although no compaction dropped them: nothing sends them again.
+pub fn outside(workspace: &Workspace<'_>) -> Vec<BlockNumber> {
+    let boundary = boundary(workspace).unwrap_or_default();
+    super::pinned(workspace, &|block| block.position.zone == Zone::Cold && !is_dropped(block, boundary))
+        .iter()
+        .map(|block| block.number)
+        .collect()
+}
+
+/// Returns the row of the last compaction.
+fn boundary(workspace: &Workspace<'_>) -> Option<usize> {
+    workspace.reading.session.rows.iter().rposition(|row| row.kind == RowKind::Boundary)
+}
+
+fn is_dropped(block: &Block, boundary: usize) -> bool {
+    block.position.zone == Zone::Cold && (block.row as usize) < boundary
 }
 
 /// Returns the pinned blocks that a compaction may drop, with their contents, before the client has written it; `None` if there are
