@@ -10,10 +10,11 @@ const GENERIC_STEMS: &[&str] = &[
 /// Maximum number of parts of the path of a folder that are printed: the last ones tell folders apart.
 const FOLDER_PARTS: usize = 2;
 /// Weight of the length of a name against its worth: 0 none, 1 the same.
-const LENGTH_WEIGHT: f64 = 0.7;
-/// Characters that separate a name from the one before it, and those of a new line: the end of the folder and the line feed.
+const LENGTH_WEIGHT: f64 = 0.8;
+/// Characters between two names, after the name of a folder with one file, and after that of a folder with several.
 const SEPARATOR: usize = 1;
-const LINE_SEPARATOR: usize = 4;
+const FOLDER_END: usize = 1;
+const FOLDER_LINE_END: usize = 3;
 
 /// The form of the names of folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,16 +34,22 @@ pub struct Folder {
     pub files: Vec<String>,
 }
 
-impl Folder {
-    /// Returns the folder and its files as one line.
-    pub fn line(&self) -> String {
-        let files = self.files.join(" ");
-        if self.name.is_empty() { files } else { format!("{}/: {files}", self.name) }
+/// Returns a line for each folder with several files, and one line with the files that are alone in their folders.
+pub fn lines(folders: &[Folder]) -> Vec<String> {
+    let (mut lines, mut alone) = (Vec::new(), Vec::new());
+    for Folder { name, files } in folders {
+        match &files[..] {
+            files if name.is_empty() => alone.extend_from_slice(files),
+            [file] => alone.push(format!("{name}/{file}")),
+            files => lines.push(format!("{name}/: {}", files.join(" "))),
+        }
     }
+    lines.extend((!alone.is_empty()).then(|| alone.join(" ")));
+    lines
 }
 
-/// Returns the files that are worth most per character, grouped by folder, in at most `characters`. `files` are paths with their worth.
-/// Each folder, and each file in it, is at the place of its best.
+/// Returns the files that are worth most per character, grouped by folder; as [`lines`] they have at most `characters`. `files` are paths
+/// with their worth. Each folder, and each file in it, is at the place of its best.
 pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: usize, names: FolderNames) -> Vec<Folder> {
     let mut rest: Vec<(String, String, f64)> = Vec::new();
     for (path, worth) in files {
@@ -57,9 +64,14 @@ pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: 
     let mut found: Vec<Folder> = Vec::new();
     let mut left = characters;
     loop {
-        let cost = |folder: &str, name: &str| match found.iter().any(|known| known.name == folder) {
-            true => name.chars().count() + SEPARATOR,
-            false => folder.chars().count() + name.chars().count() + LINE_SEPARATOR,
+        let cost = |folder: &str, name: &str| {
+            let before = match found.iter().find(|known| known.name == folder) {
+                _ if folder.is_empty() => 0,
+                None => folder.chars().count() + FOLDER_END,
+                Some(known) if known.files.len() == 1 => FOLDER_LINE_END - FOLDER_END,
+                Some(_) => 0,
+            };
+            before + name.chars().count() + SEPARATOR
         };
         let fitting = rest.iter().enumerate().map(|(at, (folder, name, worth))| (at, cost(folder, name), *worth));
         let fitting = fitting.filter(|(_, cost, _)| *cost <= left);
@@ -119,9 +131,9 @@ mod tests {
     fn check(files: &[&str], characters: usize, names: FolderNames, expected: &[&str]) {
         let worth = |(at, path): (usize, &&'static str)| (*path, 0.5f64.powi(at as i32));
         let files: Vec<&'static str> = files.iter().map(|path| &*path.to_string().leak()).collect();
-        let found: Vec<String> =
-            folders(files.iter().enumerate().map(worth), characters, names).iter().map(Folder::line).collect();
+        let found = lines(&folders(files.iter().enumerate().map(worth), characters, names));
         assert_eq!(found, expected, "{files:?}");
+        assert!(found.iter().map(|line| line.chars().count() + 1).sum::<usize>() <= characters, "{files:?}");
     }
 
     #[test]
@@ -133,21 +145,23 @@ mod tests {
     fn files_are_grouped_by_folder() {
         let check = |files: &[&str], expected: &[&str]| check(files, 100, FolderNames::Stable, expected);
         check(&["a/src/x.rs", "y.rs", "a/src/z.rs"], &["a/src/: x.rs z.rs", "y.rs"]);
-        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], &["b/c/: d.rs", "e.rs f.rs"]);
-        check(&["a/x.rs", "b/x.rs"], &["a/: x.rs"]);
+        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], &["b/c/d.rs e.rs f.rs"]);
+        check(&["a/x.rs", "b/x.rs"], &["a/x.rs"]);
         check(&["src/a/mod.rs", "src/b/mod.rs"], &["a/mod.rs b/mod.rs"]);
     }
 
     #[test]
     fn the_shortest_names_of_folders_tell_them_apart() {
         let check = |files: &[&str], expected: &[&str]| check(files, 100, FolderNames::Shortest, expected);
-        check(&["cart/src/x.rs", "cart/tests/y.rs"], &["src/: x.rs", "tests/: y.rs"]);
-        check(&["cart/src/x.rs", "mail/src/y.rs", "mail/tests/z.rs"], &["cart/src/: x.rs", "mail/src/: y.rs", "tests/: z.rs"]);
+        check(&["cart/src/x.rs", "cart/tests/y.rs"], &["src/x.rs tests/y.rs"]);
+        let files = ["cart/src/x.rs", "mail/src/y.rs", "mail/tests/z.rs", "mail/tests/v.rs"];
+        check(&files, &["tests/: z.rs v.rs", "cart/src/x.rs mail/src/y.rs"]);
     }
 
     #[test]
     fn only_as_many_as_there_is_room_for() {
-        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 16, FolderNames::Stable, &["a/: x.rs y.rs"]);
-        check(&["a/x.rs"], 3, FolderNames::Stable, &[]);
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 14, FolderNames::Stable, &["a/: x.rs y.rs"]);
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 13, FolderNames::Stable, &["a/x.rs"]);
+        check(&["a/x.rs"], 6, FolderNames::Stable, &[]);
     }
 }

@@ -5,9 +5,8 @@ use super::work::{NamedUse, UseKind};
 use crate::model::Sighting;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The weight of a session, compared with the next newer one: files change more often than commands.
-const COMMAND_DECAY: f64 = 0.95;
-const FILE_DECAY: f64 = 0.93;
+/// The weight of a session, compared with the next newer one.
+const DECAY: f64 = 0.95;
 /// Folders that tools write to.
 const PASSING: &[&str] = &[".git/", "node_modules/", "target/debug/", "target/release/", "tmp/"];
 /// Maximum number of sightings that are kept of a command or a file.
@@ -78,27 +77,27 @@ impl<'a> ProjectWork<'a> {
 
     /// Returns the commands, the most worth first, without those that every session runs.
     pub fn commands(&self) -> Vec<Ranked<'a>> {
-        let mut ranked = self.ranked(COMMAND_DECAY, |kind| kind == UseKind::Command);
+        let mut ranked = self.ranked(|kind| kind == UseKind::Command);
         ranked.retain(|command| !is_routine(command.name));
         ranked
     }
 
     /// Returns the files, the most worth first.
     pub fn files(&self) -> Vec<Ranked<'a>> {
-        let mut ranked = self.ranked(FILE_DECAY, |kind| kind != UseKind::Command);
+        let mut ranked = self.ranked(|kind| kind != UseKind::Command);
         ranked.retain(|file| !is_passing(file.name));
         ranked
     }
 
     /// Returns the names of some kinds by the sessions that used them, each with its weight.
-    fn ranked(&self, decay: f64, is_wanted: impl Fn(UseKind) -> bool) -> Vec<Ranked<'a>> {
+    fn ranked(&self, is_wanted: impl Fn(UseKind) -> bool) -> Vec<Ranked<'a>> {
         let mut all: FxHashMap<&'a str, Ranked<'a>> = FxHashMap::default();
         for (age, session) in self.sessions.iter().rev().enumerate() {
             let mut first: FxHashMap<&'a str, (&NamedUse<'a>, bool)> = FxHashMap::default();
             for used in session.uses.iter().filter(|used| is_wanted(used.kind)) {
                 first.entry(used.name).or_insert((used, false)).1 |= used.kind == UseKind::EditedFile;
             }
-            let session_weight = decay.powi(age as i32);
+            let session_weight = DECAY.powi(age as i32);
             for (name, (used, is_edited)) in first {
                 let new = || Ranked { name, worth: 0.0, sessions: 0, is_edited: false, sightings: Vec::new() };
                 let ranked = all.entry(name).or_insert_with(new);
