@@ -107,8 +107,8 @@ fn take_words(parsed: &ParsedBlock<'_>, take: &mut dyn FnMut(TraceContent)) {
     }
     // If the user gave no reason, only the client's own sentence is marked, at the start of the result.
     let is_reason = block.words.first().is_some_and(|(start, _)| *start > 0);
-    if is_reason && !starts_with_any(&words, &conventions.no_reasons) {
-        let reason = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)).unwrap_or(&words);
+    let reason = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)).unwrap_or(&words);
+    if is_reason && !starts_with_any(reason, &conventions.no_reasons) {
         let end = conventions.reason_ends.iter().find_map(|end| reason.find(end)).unwrap_or(reason.len());
         prompt(&reason[..end], PromptSource::Rejection);
     }
@@ -184,5 +184,17 @@ mod tests {
         let result = serde_json::json!([{"type": "tool_result", "tool_use_id": "t1", "content": answers}]);
         let rows = [message(1, "use port 8080".into()), message(1, "use port 8080".into()), message(2, result)];
         check(&rows, &[(PromptSource::Typed, "use port 8080"), (PromptSource::Choice, "8080, as before")]);
+    }
+
+    #[test]
+    fn the_reason_of_a_rejection_is_a_prompt_unless_the_client_wrote_it() {
+        let row = |reason: &str| {
+            let content = format!("The user doesn't want to proceed with this tool use. Next, the user said:\n{reason}");
+            let result = serde_json::json!([{"type": "tool_result", "tool_use_id": "t1", "is_error": true, "content": content}]);
+            let uuid = "00000000-0000-4000-8000-000000000001";
+            serde_json::json!({"type": "user", "uuid": uuid, "message": {"role": "user", "content": result}})
+        };
+        check(&[row("use rg")], &[(PromptSource::Rejection, "use rg")]);
+        check(&[row("The user wants to clarify these questions.\n- \"Which port?\"\n  (No answer provided)")], &[]);
     }
 }

@@ -317,7 +317,7 @@ impl<'a> Composer<'a> {
             Content::Digests => (self.input.digests)(&self.composition.text, room).lines().map(str::to_owned).collect(),
         };
         if part.section == Section::Procedures {
-            self.told.extend(lines.iter().flat_map(|line| steps(line)));
+            self.told.extend(lines.iter().flat_map(|line| steps(line)).map(str::to_owned));
         }
         let added = with_heading(part.section, &lines);
         let used = added.chars().count();
@@ -396,8 +396,16 @@ impl<'a> Composer<'a> {
             let place = order.iter().position(|text| *text == memory.text).unwrap_or(order.len());
             (!memory.is_edited && !memory.is_by_hand(), place)
         });
-        // The arrows mark the commands already.
-        found.into_iter().map(|memory| (memory, line(memory).replace('`', ""))).collect()
+        let mut kept: Vec<(&'a Memory, String)> = Vec::new();
+        for memory in found {
+            // The arrows mark the commands already.
+            let line = line(memory).replace('`', "");
+            let is_told = kept.iter().any(|(_, other)| is_rotation(&steps(&line), &steps(other)));
+            if memory.is_edited || memory.is_by_hand() || !is_told {
+                kept.push((memory, line));
+            }
+        }
+        kept
     }
 
     /// Returns the commands that no text of the client names.
@@ -504,9 +512,14 @@ fn brief_of(memory: &Memory) -> Brief<'_> {
 }
 
 /// Returns the commands of a printed procedure.
-fn steps(line: &str) -> impl Iterator<Item = String> + '_ {
+fn steps(line: &str) -> Vec<&str> {
     let source = line.strip_prefix('#').and_then(|line| line.split_once(' '));
-    source.map_or(line, |(_, steps)| steps).split(" → ").map(str::to_owned)
+    source.map_or(line, |(_, steps)| steps).split(" → ").collect()
+}
+
+/// Returns true if two sequences are the same cycle, which begins at another step: agents repeat add, commit and push.
+fn is_rotation(steps: &[&str], others: &[&str]) -> bool {
+    steps.len() == others.len() && [others, others].concat().windows(steps.len()).any(|turned| turned == steps)
 }
 
 /// The weight of a statement, compared with one of the next day: most outlive their day by far.
@@ -550,7 +563,7 @@ fn parts_of_names(text: &str) -> FxHashSet<u32> {
     parts.map(|part| terms::hash(part.trim_end_matches('s'))).collect()
 }
 
-/// The length of the longest ending of a name that is no word.
+/// The length of the longest ending of a name, as `html`: endings are not words.
 const LONGEST_ENDING: usize = 3;
 
 /// Returns the content words of a text, as hashes.
@@ -644,6 +657,19 @@ mod tests {
                 "#1 I thought it was the other button over there",
             ],
         );
+    }
+
+    #[test]
+    fn a_cycle_is_told_once() {
+        assert!(is_rotation(&["a", "b", "c"], &["c", "a", "b"]) && is_rotation(&["a"], &["a"]));
+        assert!(!is_rotation(&["b", "a", "c"], &["a", "b", "c"]) && !is_rotation(&["a", "b"], &["a", "b", "c"]));
+        let procedure = |id, text: &str, is_edited| {
+            let memory = said(id, text, is_edited);
+            Memory { kind: MemoryKind::Procedure, file: MemoryFile::Workflow("release".to_owned()), ..memory }
+        };
+        let cycle = [procedure(1, "`a` → `b`", false), procedure(2, "`b` → `a`", false), procedure(3, "`b` → `a`", true)];
+        check_rules(&cycle, &["#3 b → a"]);
+        check_rules(&cycle[..2], &["#1 a → b"]);
     }
 
     #[test]

@@ -155,7 +155,7 @@ const SHELL_STATE: &[&str] = &[
 const TRIVIAL: &[&str] = &[
     "[[", "awk", "basename", "break", "case", "cat", "chmod", "cmp", "comm", "continue", "cp", "cut", "date", "declare", "diff",
     "dirname", "du", "echo", "egrep", "elif", "esac", "eval", "exit", "false", "fd", "fi", "file", "find", "function", "grep",
-    "head", "hexdump", "jq", "kill", "less", "ln", "local", "ls", "mkdir", "mktemp", "mv", "nl", "od", "pgrep", "pkill",
+    "head", "hexdump", "join", "jq", "kill", "less", "ln", "local", "ls", "mkdir", "mktemp", "mv", "nl", "od", "pgrep", "pkill",
     "printf", "ps", "pwd", "read", "realpath", "return", "rg", "rm", "rmdir", "sed", "shift", "sleep", "sort", "ss", "ssh",
     "stat", "tail", "tee", "test", "then", "touch", "tr", "trap", "tree", "true", "type", "uniq", "unset", "until", "wait", "wc",
     "which", "xargs",

@@ -28,14 +28,17 @@ pub struct Word {
     pub is_text: bool,
 }
 
-/// Returns the simple commands of a shell command, in order. Bodies of here-documents, comments and redirections are omitted.
+/// Returns the simple commands of a shell command, in order. Bodies of here-documents, comments, redirections, and calls of functions that it
+/// defines are omitted.
 /// A substitution is a part of its word. A quotation mark without its pair is a character.
 pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
     let command = without_documents(&command[..command.floor_char_boundary(MAX_COMMAND)]);
     let mut parser = Parser::default();
     parser.read(&command);
     parser.end(false);
-    parser.commands
+    let Parser { mut commands, functions, .. } = parser;
+    commands.retain(|simple| simple.words.first().is_none_or(|first| !functions.contains(&first.text)));
+    commands
 }
 
 #[derive(Default)]
@@ -45,6 +48,8 @@ struct Parser {
     word: Option<Word>,
     /// True if the next word is the target of a redirection.
     is_target: bool,
+    /// The names of the functions that the command defines.
+    functions: Vec<String>,
 }
 
 impl Parser {
@@ -57,9 +62,14 @@ impl Parser {
                 '\\' => self.escaped(after),
                 '#' if self.word.is_none() => after.find('\n').map_or("", |end| &after[end..]),
                 '`' => self.substitution(rest, after.find('`').map(|end| end + 2)),
-                '$' if after.starts_with('(') => self.substitution(rest, closing(rest)),
+                '$' if after.starts_with('(') => self.substitution(rest, substitution_length(rest, 0)),
+                '>' | '<' if after.starts_with('(') => self.substitution(rest, substitution_length(rest, 0)),
                 '>' | '<' => self.redirection(after),
                 '&' if after.starts_with('>') => self.redirection(&after[1..]),
+                '(' if after.starts_with(')') && self.current.words.is_empty() && self.word.is_some() => {
+                    self.functions.extend(self.word.take().map(|word| word.text));
+                    &after[1..]
+                }
                 '|' if !after.starts_with('|') => {
                     self.end(true);
                     after
@@ -144,29 +154,42 @@ impl Parser {
     }
 }
 
+/// Substitutions within quotation marks that are followed into each other; deeper ones are text.
+const DEEPEST: usize = 4;
+
 /// Returns a quoted text up to its closing mark, and the rest of the command.
 fn quoted(text: &str, mark: char) -> Option<(&str, &str)> {
-    let mut is_escaped = false;
-    for (at, character) in text.char_indices() {
-        if is_escaped {
-            is_escaped = false;
-        } else if character == '\\' && mark == '"' {
-            is_escaped = true;
-        } else if character == mark {
-            return Some((&text[..at], &text[at + mark.len_utf8()..]));
-        }
+    let end = quotation_end(text, mark, 0)?;
+    Some((&text[..end], &text[end + mark.len_utf8()..]))
+}
+
+/// Returns the place of the closing mark of a quoted text. Marks in a substitution within double ones do not close it.
+fn quotation_end(text: &str, mark: char, depth: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(character) = text[at..].chars().next() {
+        let escaped = text[at + character.len_utf8()..].chars().next().map_or(0, char::len_utf8);
+        at += match character {
+            _ if character == mark => return Some(at),
+            '\\' if mark == '"' => 1 + escaped,
+            '$' if mark == '"' && text[at..].starts_with("$(") => substitution_length(&text[at..], depth + 1).unwrap_or(1),
+            _ => character.len_utf8(),
+        };
     }
     None
 }
 
-/// Returns the length of a text that starts with `$(`, up to the closing parenthesis.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'(' => depth += 1,
-            b')' if depth <= 1 => return Some(at + 1),
-            b')' => depth -= 1,
+/// Returns the length of a text that starts with `$(`, `<(` or `>(`, up to the closing parenthesis.
+fn substitution_length(text: &str, depth: usize) -> Option<usize> {
+    let (mut parentheses, mut at) = (0usize, 0);
+    while let Some(character) = text[at..].chars().next() {
+        at += character.len_utf8();
+        match character {
+            '(' => parentheses += 1,
+            ')' if parentheses <= 1 => return Some(at),
+            ')' => parentheses -= 1,
+            '\'' | '"' if depth < DEEPEST => {
+                at += quotation_end(&text[at..], character, depth).map_or(0, |end| end + character.len_utf8());
+            }
             _ => {}
         }
     }
@@ -221,8 +244,13 @@ mod tests {
         check("cat <<'END' > f\nline one\nline two\nEND\nnext step", &["cat", "next step"]);
         check("tool -m \"$(cat <<'END'\na \"b\nEND\n)\" last", &["tool -m $(cat <<'END'\n) last"]);
         check("x $(date +%F) `id`", &["x $(date +%F) `id`"]);
+        check("a \"$(b \"c; d\" ')')\" e; f", &["a $(b \"c; d\" ')') e", "f"]);
+        check("a $(b \"$(c 'd)')\" ; e) f", &["a $(b \"$(c 'd)')\" ; e) f"]);
+        check("a \"\\\"$(b\" c; d", &["a \\\"$(b c", "d"]);
         check("it's é", &["it s é"]);
         check("a |\n b", &["a", "| b"]);
+        check("join <(sort 'a b') c > >(tee d); e", &["join <(sort 'a b') c", "e"]);
+        check("go() { make $1; }; go all && go $(x); (go); goes", &["{ make $1", "}", "goes"]);
         check("", &[]);
     }
 
