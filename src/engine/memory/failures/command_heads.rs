@@ -145,6 +145,10 @@ const WRAPPERS: &[&str] = &[
     "until", "while", "{",
 ];
 
+/// Options of these programs that take the next word as their value. Sorted.
+const WRAPPER_VALUES: &[(&str, &str)] =
+    &[("env", "-C"), ("env", "-u"), ("nice", "-n"), ("sudo", "-g"), ("sudo", "-u"), ("timeout", "-k"), ("timeout", "-s")];
+
 /// Programs that change the state of the shell only. Sorted.
 const SHELL_STATE: &[&str] = &[
     ".", "[", "]", "alias", "cd", "declare", "done", "esac", "export", "fi", "for", "in", "local", "popd", "pushd", "set",
@@ -250,7 +254,10 @@ pub fn without_wrappers(words: &[Word]) -> &[Word] {
         if is_assignment(text) {
             rest = after;
         } else if is_sorted_member(WRAPPERS, text) {
-            let skipped = after.iter().take_while(|word| word.text.starts_with('-')).count();
+            let mut skipped = 0;
+            while let Some(option) = after.get(skipped).map(|word| word.text.as_str()).filter(|word| word.starts_with('-')) {
+                skipped += 1 + usize::from(WRAPPER_VALUES.binary_search(&(text, option)).is_ok());
+            }
             // The first argument of `timeout` is a duration.
             let duration = usize::from(text == "timeout");
             rest = after.get(skipped + duration..).unwrap_or_default();
@@ -362,7 +369,9 @@ mod tests {
         for list in [WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, TRIVIAL] {
             assert!(list.is_sorted(), "{list:?}");
         }
-        assert!(GROUPS.is_sorted() && LEAVES.is_sorted() && COMMON.is_sorted_by_key(|(head, _)| *head));
+        assert!(
+            WRAPPER_VALUES.is_sorted() && GROUPS.is_sorted() && LEAVES.is_sorted() && COMMON.is_sorted_by_key(|(head, _)| *head)
+        );
     }
 
     #[test]
@@ -373,6 +382,7 @@ mod tests {
         check("gh pr view 12 --json title", &["gh pr view"]);
         check("gh api repos/a/b", &["gh api"]);
         check("RUST_LOG=debug sudo -E timeout 60 cargo test -q name", &["cargo test"]);
+        check("env -u TERM -i A=b nice -n 5 cargo test; sudo -u me -n make all", &["cargo test", "make all"]);
         check("npm run build -- --watch", &["npm run build"]);
         check("npx tsc --noEmit", &["npx tsc"]);
         check("python3 -m pytest tests", &["python3 -m pytest"]);

@@ -58,7 +58,8 @@ impl Parser {
         while let Some(character) = rest.chars().next() {
             let after = &rest[character.len_utf8()..];
             rest = match character {
-                '\'' | '"' => self.quoted(after, character),
+                '\'' | '"' => self.quoted(after, character, character == '"'),
+                '$' if after.starts_with('\'') => self.quoted(&after[1..], '\'', true),
                 '\\' => self.escaped(after),
                 '#' if self.word.is_none() => after.find('\n').map_or("", |end| &after[end..]),
                 '`' => self.substitution(rest, after.find('`').map(|end| end + 2)),
@@ -94,8 +95,8 @@ impl Parser {
         self.word.get_or_insert_default()
     }
 
-    fn quoted<'a>(&mut self, after: &'a str, mark: char) -> &'a str {
-        let Some((inner, behind)) = quoted(after, mark) else {
+    fn quoted<'a>(&mut self, after: &'a str, mark: char, has_escapes: bool) -> &'a str {
+        let Some((inner, behind)) = quoted(after, mark, has_escapes) else {
             self.word().text.push(' ');
             return after;
         };
@@ -158,19 +159,19 @@ impl Parser {
 const DEEPEST: usize = 4;
 
 /// Returns a quoted text up to its closing mark, and the rest of the command.
-fn quoted(text: &str, mark: char) -> Option<(&str, &str)> {
-    let end = quotation_end(text, mark, 0)?;
+fn quoted(text: &str, mark: char, has_escapes: bool) -> Option<(&str, &str)> {
+    let end = quotation_end(text, mark, has_escapes, 0)?;
     Some((&text[..end], &text[end + mark.len_utf8()..]))
 }
 
 /// Returns the place of the closing mark of a quoted text. Marks in a substitution within double ones do not close it.
-fn quotation_end(text: &str, mark: char, depth: usize) -> Option<usize> {
+fn quotation_end(text: &str, mark: char, has_escapes: bool, depth: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(character) = text[at..].chars().next() {
         let escaped = text[at + character.len_utf8()..].chars().next().map_or(0, char::len_utf8);
         at += match character {
             _ if character == mark => return Some(at),
-            '\\' if mark == '"' => 1 + escaped,
+            '\\' if has_escapes => 1 + escaped,
             '$' if mark == '"' && text[at..].starts_with("$(") => substitution_length(&text[at..], depth + 1).unwrap_or(1),
             _ => character.len_utf8(),
         };
@@ -188,7 +189,8 @@ fn substitution_length(text: &str, depth: usize) -> Option<usize> {
             ')' if parentheses <= 1 => return Some(at),
             ')' => parentheses -= 1,
             '\'' | '"' if depth < DEEPEST => {
-                at += quotation_end(&text[at..], character, depth).map_or(0, |end| end + character.len_utf8());
+                let end = quotation_end(&text[at..], character, character == '"', depth);
+                at += end.map_or(0, |end| end + character.len_utf8());
             }
             _ => {}
         }
@@ -249,6 +251,7 @@ mod tests {
         check("a \"\\\"$(b\" c; d", &["a \\\"$(b c", "d"]);
         check("it's é", &["it s é"]);
         check("a |\n b", &["a", "| b"]);
+        check("a -b $'c\\'d; e' f; g", &["a -b c\\'d; e f", "g"]);
         check("join <(sort 'a b') c > >(tee d); e", &["join <(sort 'a b') c", "e"]);
         check("go() { make $1; }; go all && go $(x); (go); goes", &["{ make $1", "}", "goes"]);
         check("", &[]);
