@@ -195,8 +195,9 @@ const MISSING: &[&str] = &[
     "unknown revision",
 ];
 
-/// Lines about the code at hand: compilers, linters and tests, in lower case. Sorted.
+/// Lines about the code at hand: compilers, linters, tests and lists of checks, in lower case. Sorted.
 const OWN_CODE: &[&str] = &[
+    "\tfail\t",
     "--- fail",
     "aborting due to",
     "assert",
@@ -513,6 +514,7 @@ mod tests {
         );
         check("zsh: command not found: frob", &["frob"], "zsh: command not found: frob", Subject::Environment);
         check("src/a.rs:3:1: unexpected argument", &["cargo"], "src/a.rs:3:1: unexpected argument", Subject::OwnCode);
+        check("lint\tpass\t5s\nbuild\tfail\t9s", &["gh"], "build\tfail\t9s", Subject::OwnCode);
         check("ls: /x/y: No such file or directory", &["ls"], "ls: /x/y: No such file or directory", Subject::MissingName);
         check("tool: cannot write two files to one", &["tool"], "tool: cannot write two files to one", Subject::Unknown);
         check("\u{1b}[31mboom\u{1b}[0m", &[], "boom", Subject::Unknown);
