@@ -1,6 +1,8 @@
 //! Composes the part of memory that a session needs, within a budget: the user's words first, then what failed, how work is done here,
 //! and where.
 
+mod sections;
+
 use super::induce::procedure_texts;
 use super::intent::Intent;
 use super::layout::{self, FolderNames, folders};
@@ -11,6 +13,7 @@ use crate::engine::content::keywords::is_stop_word;
 use crate::engine::content::terms;
 use crate::model::{Memory, MemoryId, MemoryKind, MemoryScope, MemoryState};
 use rustc_hash::{FxHashMap, FxHashSet};
+use sections::{Section, shares};
 
 /// Characters of a token: an estimate, as the model of the next session is not known.
 pub const TOKEN_CHARACTERS: usize = 4;
@@ -43,86 +46,6 @@ pub struct Composition {
     pub text: String,
     /// The memories in it, as they are recorded when a session receives them.
     pub memories: Vec<(MemoryScope, MemoryId)>,
-}
-
-/// A part of the composed text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
-    Entities,
-    Rules,
-    Failures,
-    Procedures,
-    Commands,
-    Files,
-    Agent,
-    Digests,
-}
-
-/// The shares of the sections, relative to each other, at some budgets in characters; between them they are interpolated. What a section
-/// does not need is divided among the others.
-const SHARES: &[(usize, &[(Section, usize)])] = &[
-    (
-        600,
-        &[
-            (Section::Failures, 28),
-            (Section::Procedures, 40),
-            (Section::Rules, 0),
-            (Section::Agent, 0),
-            (Section::Commands, 0),
-            (Section::Files, 32),
-            (Section::Digests, 0),
-        ],
-    ),
-    (
-        2000,
-        &[
-            (Section::Failures, 11),
-            (Section::Procedures, 10),
-            (Section::Rules, 28),
-            (Section::Agent, 1),
-            (Section::Commands, 20),
-            (Section::Files, 35),
-            (Section::Digests, 0),
-        ],
-    ),
-    (
-        6000,
-        &[
-            (Section::Failures, 8),
-            (Section::Procedures, 8),
-            (Section::Rules, 50),
-            (Section::Agent, 2),
-            (Section::Commands, 5),
-            (Section::Files, 27),
-            (Section::Digests, 0),
-        ],
-    ),
-    (
-        8000,
-        &[
-            (Section::Failures, 6),
-            (Section::Procedures, 6),
-            (Section::Rules, 14),
-            (Section::Agent, 2),
-            (Section::Commands, 4),
-            (Section::Files, 14),
-            (Section::Digests, 54),
-        ],
-    ),
-];
-
-/// The share of a section without any: it receives what all others leave.
-const LEAST_SHARE: f64 = 1e-6;
-
-/// Returns the factor by which the intent of the prompt changes a share, in percent.
-fn preference(intent: Intent, section: Section) -> usize {
-    match (intent, section) {
-        (Intent::Operational, Section::Failures | Section::Commands) => 130,
-        (Intent::Factual, Section::Rules | Section::Files) => 120,
-        (Intent::Procedural, Section::Procedures) => 130,
-        (Intent::Introspective, Section::Agent) => 1000,
-        _ => 100,
-    }
 }
 
 /// The share of the budget that entities may take if the prompt asks for facts, as a divisor. Others pay nothing for them.
@@ -234,21 +157,6 @@ fn names(text: &str) -> Vec<&str> {
     words.filter(is_name).collect()
 }
 
-/// Returns the share of each section, in the order in which they are printed. They are relative to each other.
-fn shares(budget: usize, intent: Intent) -> Vec<(Section, f64)> {
-    let after = SHARES.iter().position(|(at, _)| *at >= budget).unwrap_or(SHARES.len() - 1);
-    let (high, low) = (SHARES[after], SHARES[after.saturating_sub(1)]);
-    let weight = match high.0.checked_sub(low.0) {
-        Some(span @ 1..) if budget < high.0 => (budget.saturating_sub(low.0)) as f64 / span as f64,
-        _ => 1.0,
-    };
-    let share = |((section, low), (_, high)): (&(Section, usize), &(Section, usize))| {
-        let share = *low as f64 * (1.0 - weight) + *high as f64 * weight;
-        (*section, (share * preference(intent, *section) as f64).max(LEAST_SHARE))
-    };
-    low.1.iter().zip(high.1).map(share).collect()
-}
-
 /// A section with all that it could print.
 struct Part<'a> {
     section: Section,
@@ -309,7 +217,7 @@ impl<'a> Composer<'a> {
 
     /// Adds a part in at most `room` characters. Returns the characters that it takes.
     fn add(&mut self, part: &Part<'a>, room: usize) -> usize {
-        let room = room.saturating_sub(heading(part.section).len() + 1);
+        let room = room.saturating_sub(part.section.heading().len() + 1);
         let lines = match &part.content {
             Content::Lines(lines) => self.fit(lines, room),
             Content::Commands(commands) => self.command_line(commands, room),
@@ -469,25 +377,11 @@ fn file_lines(files: &[Ranked<'_>], room: usize) -> Vec<String> {
 /// Returns the lines of a section under its heading; nothing if there are none.
 fn with_heading(section: Section, lines: &[String]) -> String {
     let mut text = String::new();
-    for line in [heading(section)].into_iter().chain(lines.iter().map(String::as_str)).filter(|_| !lines.is_empty()) {
+    for line in [section.heading()].into_iter().chain(lines.iter().map(String::as_str)).filter(|_| !lines.is_empty()) {
         text.push_str(line);
         text.push('\n');
     }
     text
-}
-
-/// Returns the heading of a section.
-fn heading(section: Section) -> &'static str {
-    match section {
-        Section::Entities => "Named in several sessions:",
-        Section::Rules => "The user said:",
-        Section::Failures => "Failures and fixes:",
-        Section::Procedures => "Order of commands:",
-        Section::Commands => "Commands:",
-        Section::Files => "Files:",
-        Section::Agent => "Limits of tools:",
-        Section::Digests => "From earlier sessions:",
-    }
 }
 
 /// Returns a memory as one line with its source.
@@ -573,155 +467,4 @@ fn words(text: &str) -> FxHashSet<u32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::memory::intent::intent;
-    use crate::engine::memory::merge::new_memory;
-    use crate::engine::memory::work::{NamedUse, UseKind};
-    use crate::model::{Candidate, MemoryFile};
-
-    fn part(share: f64, need: usize) -> Part<'static> {
-        Part { section: Section::Rules, share, content: Content::Digests, need }
-    }
-
-    #[test]
-    fn rooms_follow_shares() {
-        assert_eq!(rooms(&[part(30.0, 900), part(70.0, 900)], 100), [30, 70]);
-        assert_eq!(rooms(&[part(30.0, 900), part(LEAST_SHARE, 900)], 100), [99, 0]);
-        assert_eq!(rooms(&[part(30.0, 40), part(LEAST_SHARE, 900)], 100), [40, 60]);
-        assert_eq!(rooms(&[], 100), [0usize; 0]);
-    }
-
-    #[test]
-    fn what_a_part_does_not_need_is_divided_among_the_others() {
-        assert_eq!(rooms(&[part(50.0, 10), part(25.0, 900), part(25.0, 900)], 100), [10, 45, 45]);
-        // The first frees room, with which the second is satisfied as well.
-        assert_eq!(rooms(&[part(50.0, 0), part(25.0, 40), part(25.0, 900)], 100), [0, 40, 60]);
-        assert_eq!(rooms(&[part(50.0, 5), part(50.0, 6)], 100), [5, 6]);
-    }
-
-    fn said(id: MemoryId, text: &str, is_edited: bool) -> Memory {
-        Memory {
-            id,
-            scope: MemoryScope::Project,
-            file: MemoryFile::UserPrefs,
-            kind: MemoryKind::Preference,
-            state: MemoryState::Active,
-            text: text.to_owned(),
-            key: 0,
-            first_seen: 0,
-            last_seen: 0,
-            sightings: 1,
-            sessions: 1,
-            evidence: Vec::new(),
-            helpful: 0,
-            harmful: 0,
-            superseded_by: None,
-            contradicts: None,
-            is_edited,
-            is_by_model: false,
-        }
-    }
-
-    fn check_rules(memories: &[Memory], expected: &[&str]) {
-        let work = ProjectWork::default();
-        let input = ComposeInput {
-            memories,
-            work: &work,
-            prompt: "",
-            intent: Intent::General,
-            digests: &|_, _| String::new(),
-            known: &[],
-            budget_tokens: 500,
-        };
-        assert_eq!(compose(&input).text.lines().skip(1).collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn statements_are_printed_in_few_words_unless_a_person_wrote_them() {
-        let text = "ok, we should log the shard, any other idea?";
-        check_rules(&[said(1, text, false)], &["#1 we should log the shard"]);
-        check_rules(&[said(1, text, true)], &["#1 ok, we should log the shard, any other idea?"]);
-    }
-
-    #[test]
-    fn lasting_and_short_statements_come_first() {
-        let passing = said(1, "I thought it was the other button over there", false);
-        let lasting = said(2, "we never commit the generated client to the repository", false);
-        let short = said(3, "we never commit the lock file", false);
-        check_rules(
-            &[passing, lasting, short],
-            &[
-                "#3 we never commit the lock file",
-                "#2 we never commit the generated client to the repository",
-                "#1 I thought it was the other button over there",
-            ],
-        );
-    }
-
-    #[test]
-    fn a_cycle_is_told_once() {
-        assert!(is_rotation(&["a", "b", "c"], &["c", "a", "b"]) && is_rotation(&["a"], &["a"]));
-        assert!(!is_rotation(&["b", "a", "c"], &["a", "b", "c"]) && !is_rotation(&["a", "b"], &["a", "b", "c"]));
-        let procedure = |id, text: &str, is_edited| {
-            let memory = said(id, text, is_edited);
-            Memory { kind: MemoryKind::Procedure, file: MemoryFile::Workflow("release".to_owned()), ..memory }
-        };
-        let cycle = [procedure(1, "`a` → `b`", false), procedure(2, "`b` → `a`", false), procedure(3, "`b` → `a`", true)];
-        check_rules(&cycle, &["#3 b → a"]);
-        check_rules(&cycle[..2], &["#1 a → b"]);
-    }
-
-    #[test]
-    fn files_with_words_of_the_prompt_come_first() {
-        let file = |at: u64, name: &'static str| NamedUse { name, kind: UseKind::File, block: 1, call: at, time: at as i64 };
-        let names = ["src/cart.rs", "src/cart_test.rs", "src/invoices/pdf.rs", "src/mail.rs"];
-        let uses = names.iter().zip(1..).map(|(name, at)| file(at, name)).collect();
-        let work = ProjectWork::new([("a session", uses)]);
-        let check = |prompt: &str, expected: &str| {
-            let input = ComposeInput {
-                memories: &[],
-                work: &work,
-                prompt,
-                intent: Intent::General,
-                digests: &|_, _| String::new(),
-                known: &[],
-                budget_tokens: 9,
-            };
-            assert_eq!(compose(&input).text, format!("Files:\n{expected}\n"), "{prompt}");
-        };
-        check("", "src/: cart.rs mail.rs");
-        check("send the mail again", "src/: mail.rs cart.rs");
-        check("the invoice has a wrong sum", "invoices/pdf.rs src/cart.rs");
-        check("it is in mail.rs", "src/: cart.rs cart_test.rs");
-    }
-
-    #[test]
-    fn a_question_brings_the_entities_that_it_is_about() {
-        let entity = |(id, text): (u32, &str)| {
-            let (file, kind) = (MemoryFile::Entities, MemoryKind::Entity);
-            let candidate = Candidate { key: 1, file, kind, text: text.to_owned(), is_strong: true, sightings: Vec::new() };
-            Memory { id, ..new_memory(&candidate) }
-        };
-        let memories = [(1, "Repository `acme/shop`"), (2, "Site or API `docs.acme.dev`"), (3, "Person `@ada`")].map(entity);
-        let check = |prompt: &str, expected: &str| {
-            let input = ComposeInput {
-                memories: &memories,
-                work: &ProjectWork::default(),
-                prompt,
-                intent: intent(prompt),
-                digests: &|_, _| String::new(),
-                known: &[],
-                budget_tokens: 500,
-            };
-            assert_eq!(compose(&input).text, expected, "{prompt}");
-        };
-        check("which repository is it in?", "Named in several sessions:\n#1 Repository `acme/shop`\n");
-        check(
-            "where is the API of acme?",
-            "Named in several sessions:\n#2 Site or API `docs.acme.dev`\n#1 Repository `acme/shop`\n",
-        );
-        check("what is a cart?", "");
-        check("run the tests of the repository", "");
-    }
-}
+mod tests;

@@ -1,0 +1,148 @@
+use super::sections::LEAST_SHARE;
+use super::*;
+use crate::engine::memory::intent::intent;
+use crate::engine::memory::merge::new_memory;
+use crate::engine::memory::work::{NamedUse, UseKind};
+use crate::model::{Candidate, MemoryFile};
+
+fn part(share: f64, need: usize) -> Part<'static> {
+    Part { section: Section::Rules, share, content: Content::Digests, need }
+}
+
+#[test]
+fn rooms_follow_shares() {
+    assert_eq!(rooms(&[part(30.0, 900), part(70.0, 900)], 100), [30, 70]);
+    assert_eq!(rooms(&[part(30.0, 900), part(LEAST_SHARE, 900)], 100), [99, 0]);
+    assert_eq!(rooms(&[part(30.0, 40), part(LEAST_SHARE, 900)], 100), [40, 60]);
+    assert_eq!(rooms(&[], 100), [0usize; 0]);
+}
+
+#[test]
+fn what_a_part_does_not_need_is_divided_among_the_others() {
+    assert_eq!(rooms(&[part(50.0, 10), part(25.0, 900), part(25.0, 900)], 100), [10, 45, 45]);
+    // The first frees room, with which the second is satisfied as well.
+    assert_eq!(rooms(&[part(50.0, 0), part(25.0, 40), part(25.0, 900)], 100), [0, 40, 60]);
+    assert_eq!(rooms(&[part(50.0, 5), part(50.0, 6)], 100), [5, 6]);
+}
+
+fn said(id: MemoryId, text: &str, is_edited: bool) -> Memory {
+    Memory {
+        id,
+        scope: MemoryScope::Project,
+        file: MemoryFile::UserPrefs,
+        kind: MemoryKind::Preference,
+        state: MemoryState::Active,
+        text: text.to_owned(),
+        key: 0,
+        first_seen: 0,
+        last_seen: 0,
+        sightings: 1,
+        sessions: 1,
+        evidence: Vec::new(),
+        helpful: 0,
+        harmful: 0,
+        superseded_by: None,
+        contradicts: None,
+        is_edited,
+        is_by_model: false,
+    }
+}
+
+fn check_rules(memories: &[Memory], expected: &[&str]) {
+    let work = ProjectWork::default();
+    let input = ComposeInput {
+        memories,
+        work: &work,
+        prompt: "",
+        intent: Intent::General,
+        digests: &|_, _| String::new(),
+        known: &[],
+        budget_tokens: 500,
+    };
+    assert_eq!(compose(&input).text.lines().skip(1).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn statements_are_printed_in_few_words_unless_a_person_wrote_them() {
+    let text = "ok, we should log the shard, any other idea?";
+    check_rules(&[said(1, text, false)], &["#1 we should log the shard"]);
+    check_rules(&[said(1, text, true)], &["#1 ok, we should log the shard, any other idea?"]);
+}
+
+#[test]
+fn lasting_and_short_statements_come_first() {
+    let passing = said(1, "I thought it was the other button over there", false);
+    let lasting = said(2, "we never commit the generated client to the repository", false);
+    let short = said(3, "we never commit the lock file", false);
+    check_rules(
+        &[passing, lasting, short],
+        &[
+            "#3 we never commit the lock file",
+            "#2 we never commit the generated client to the repository",
+            "#1 I thought it was the other button over there",
+        ],
+    );
+}
+
+#[test]
+fn a_cycle_is_told_once() {
+    assert!(is_rotation(&["a", "b", "c"], &["c", "a", "b"]) && is_rotation(&["a"], &["a"]));
+    assert!(!is_rotation(&["b", "a", "c"], &["a", "b", "c"]) && !is_rotation(&["a", "b"], &["a", "b", "c"]));
+    let procedure = |id, text: &str, is_edited| {
+        let memory = said(id, text, is_edited);
+        Memory { kind: MemoryKind::Procedure, file: MemoryFile::Workflow("release".to_owned()), ..memory }
+    };
+    let cycle = [procedure(1, "`a` → `b`", false), procedure(2, "`b` → `a`", false), procedure(3, "`b` → `a`", true)];
+    check_rules(&cycle, &["#3 b → a"]);
+    check_rules(&cycle[..2], &["#1 a → b"]);
+}
+
+#[test]
+fn files_with_words_of_the_prompt_come_first() {
+    let file = |at: u64, name: &'static str| NamedUse { name, kind: UseKind::File, block: 1, call: at, time: at as i64 };
+    let names = ["src/cart.rs", "src/cart_test.rs", "src/invoices/pdf.rs", "src/mail.rs"];
+    let uses = names.iter().zip(1..).map(|(name, at)| file(at, name)).collect();
+    let work = ProjectWork::new([("a session", uses)]);
+    let check = |prompt: &str, expected: &str| {
+        let input = ComposeInput {
+            memories: &[],
+            work: &work,
+            prompt,
+            intent: Intent::General,
+            digests: &|_, _| String::new(),
+            known: &[],
+            budget_tokens: 9,
+        };
+        assert_eq!(compose(&input).text, format!("Files:\n{expected}\n"), "{prompt}");
+    };
+    check("", "src/: cart.rs mail.rs");
+    check("send the mail again", "src/: mail.rs cart.rs");
+    check("the invoice has a wrong sum", "invoices/pdf.rs src/cart.rs");
+    check("it is in mail.rs", "src/: cart.rs cart_test.rs");
+}
+
+#[test]
+fn a_question_brings_the_entities_that_it_is_about() {
+    let entity = |(id, text): (u32, &str)| {
+        let (file, kind) = (MemoryFile::Entities, MemoryKind::Entity);
+        let candidate = Candidate { key: 1, file, kind, text: text.to_owned(), is_strong: true, sightings: Vec::new() };
+        Memory { id, ..new_memory(&candidate) }
+    };
+    let memories = [(1, "Repository `acme/shop`"), (2, "Site or API `docs.acme.dev`"), (3, "Person `@ada`")].map(entity);
+    let check = |prompt: &str, expected: &str| {
+        let input = ComposeInput {
+            memories: &memories,
+            work: &ProjectWork::default(),
+            prompt,
+            intent: intent(prompt),
+            digests: &|_, _| String::new(),
+            known: &[],
+            budget_tokens: 500,
+        };
+        assert_eq!(compose(&input).text, expected, "{prompt}");
+    };
+    check("which repository is it in?", "Named in several sessions:\n#1 Repository `acme/shop`\n");
+    check("where is the API of acme?", "Named in several sessions:\n#2 Site or API `docs.acme.dev`\n#1 Repository `acme/shop`\n");
+    check("what is a cart?", "");
+    check("run the tests of the repository", "");
+}
