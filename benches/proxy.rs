@@ -234,6 +234,7 @@ impl Process {
     }
 
     fn start(mut command: Command) -> Process {
+        command.env("APERTURE_PROXY_SECRET", SECRET);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the process starts");
         let (mut output, mut line) = (BufReader::new(child.stdout.take().expect("its output")), String::new());
         output.read_line(&mut line).expect("its address");
@@ -388,8 +389,11 @@ fn begin(proxy: &Process) {
     thread::sleep(Duration::from_secs(1));
 }
 
+/// The secret of the base URL of the proxies.
+const SECRET: &str = "secret-of-the-bench";
+
 fn head(session: &str) -> String {
-    format!("POST /v1/messages?beta=true HTTP/1.1\r\nx-claude-code-session-id: {session}\r\n")
+    format!("POST /{SECRET}/v1/messages?beta=true HTTP/1.1\r\nx-claude-code-session-id: {session}\r\n")
 }
 
 /// Returns the value below which this share of the values is.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
   aperture proxy                              on 127.0.0.1:5400, for all clients
   aperture proxy --listen 127.0.0.1:0         on a free port, which it prints
   aperture proxy --upstream https://gateway.example/v1
-  ANTHROPIC_BASE_URL=http://127.0.0.1:5400 claude
+  ANTHROPIC_BASE_URL=http://127.0.0.1:5400/SECRET claude    as aperture proxy prints it
   aperture run -- claude                      the same without a second terminal
   aperture proxy requests -n 20
   aperture proxy requests -s 6666             those of one session
@@ -25,6 +25,9 @@ answers its calls, and the client does not see them. [pipeline] in the settings 
 stage, --observe all; aperture proxy explain N lists the work of each on a request.
 With condense or budget switched on there, stale blocks and windows over their budget are
 compressed beside the requests; aperture log lists that, and aperture undo reverts it.
+The secret in the base URL proves that a request is the user's: without it, a request passes
+as it is and nothing of the user's is read or written. It is random and stays the same;
+APERTURE_PROXY_SECRET chooses another one. Requests of web pages are refused.
 Credentials are sent to the API and are not stored. Without --upstream a request goes to
 the API that its path and headers name."
 )]

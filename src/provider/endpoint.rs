@@ -23,7 +23,7 @@ pub enum Endpoint {
 impl Endpoint {
     /// Returns the API of a request by its path and the names of its headers in lower case.
     pub fn of(path: &str, has_header: impl Fn(&str) -> bool) -> Endpoint {
-        let messages = path.strip_prefix("/v1/messages").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let messages = path.split_once("/v1/messages").is_some_and(|(_, rest)| rest.is_empty() || rest.starts_with('/'));
         match () {
             () if messages || has_header("anthropic-version") => Endpoint::Anthropic,
             () if has_header(CHATGPT_HEADER) => Endpoint::ChatGpt,

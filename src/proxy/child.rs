@@ -3,7 +3,7 @@
 
 use super::server::{self, Options};
 use super::state::State;
-use super::upstream;
+use super::{secret, upstream};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::run::Arguments;
 use crate::provider::{REDIRECTED, Redirection, redirection};
@@ -34,11 +34,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     let shared = State::running(env)?.filter(|state| state.client.is_none());
     let chosen = chosen.filter(|url| shared.as_ref().is_none_or(|state| !url.starts_with(&state.url())));
     if let Some(state) = shared.filter(|_| chosen.is_none() && !arguments.observe) {
-        return start(program, own, &redirect(&state.url())?);
+        return start(program, own, &redirect(&state.base_url())?);
     }
     let options = Options {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         upstream: chosen.as_deref().map(upstream::base).transpose()?,
+        secret: secret::chosen(env)?.map_or_else(secret::random, Ok)?,
         observe: arguments.observe,
         token: None,
         record: None,
@@ -49,7 +50,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     let server = server::start(env, options)?;
     let state = server.state();
     state.announce(env);
-    let ended = redirect(&state.url()).and_then(|changes| start(program, own, &changes));
+    let ended = redirect(&state.base_url()).and_then(|changes| start(program, own, &changes));
     state.remove(env);
     for fault in server.end() {
         env.note(&fault);

@@ -4,7 +4,7 @@ use super::body::{self, RequestBody, ResponseBody, Tee};
 use super::passage::Passage;
 use super::server::Proxy;
 use super::upload::{Upload, upload};
-use super::{control, headers, relay};
+use super::{control, headers, relay, secret};
 use crate::output::ProxyRequest;
 use crate::provider::{CallFilter, Endpoint, ResponseForm};
 use crate::wire::TOOL;
@@ -21,18 +21,23 @@ use std::sync::Arc;
 ///
 /// The client closed the connection while it sent the request.
 pub async fn answer(proxy: Arc<Proxy>, request: Request<Incoming>) -> Result<Response<ResponseBody>, hyper::Error> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    let is_control = control::is_control(&parts);
+    let is_users = secret::take(&mut parts, &proxy.options.secret);
     let endpoint = Endpoint::of(parts.uri.path(), |name| parts.headers.contains_key(name));
     let refuse = |status, code, message: &str| Ok(error(endpoint, status, code, message));
+    if headers::is_of_page(&parts.headers, proxy.address.port()) {
+        return refuse(StatusCode::FORBIDDEN, "foreign_page", "requests of web pages are refused");
+    }
     if proxy.needs_token() {
-        if !control::is_control(&parts) && !proxy.has_token(&parts.headers) {
+        if !is_control && !proxy.has_token(&parts.headers) {
             let message = "the header x-aperture-token is missing or wrong";
             return refuse(StatusCode::FORBIDDEN, "wrong_token", message);
         }
-    } else if !headers::names_loopback(&parts, proxy.address.port()) {
+    } else if !headers::names_loopback(&parts) {
         return refuse(StatusCode::FORBIDDEN, "foreign_host", "the host of the request is not a loopback address");
     }
-    if control::is_control(&parts) {
+    if is_control {
         return Ok(control::answer(&proxy, &parts).await);
     }
     if parts.method == Method::CONNECT {
@@ -42,7 +47,35 @@ pub async fn answer(proxy: Arc<Proxy>, request: Request<Incoming>) -> Result<Res
         // Clients that try a websocket first then use HTTP.
         return refuse(StatusCode::UPGRADE_REQUIRED, "no_websocket", "websockets are not supported; use HTTP");
     }
+    if !is_users {
+        return Ok(pass(&proxy, endpoint, parts, body).await);
+    }
     forward(proxy, endpoint, parts, body).await
+}
+
+/// Passes on a request that does not prove to be the user's, byte for byte: no session is looked up, and nothing is listed or stored.
+async fn pass(proxy: &Proxy, endpoint: Endpoint, parts: Parts, body: Incoming) -> Response<ResponseBody> {
+    let base = proxy.options.upstream.as_deref().unwrap_or(endpoint.base_url());
+    let sent = match outgoing(parts, endpoint, base, Upload::stream(body::stream(body)), false) {
+        Ok(request) => proxy.upstream.send(request).await,
+        Err(error) => Err(error),
+    };
+    match sent {
+        Ok(response) => {
+            let (mut parts, body) = response.into_parts();
+            parts.headers = headers::forwarded(&parts.headers, None);
+            parts.version = Version::HTTP_11;
+            Response::from_parts(parts, body::stream(body))
+        }
+        Err(cause) => unreachable(proxy, endpoint, base, &cause).1,
+    }
+}
+
+/// Returns the message on an API without a response, and the answer with it.
+fn unreachable(proxy: &Proxy, endpoint: Endpoint, base: &str, cause: &anyhow::Error) -> (String, Response<ResponseBody>) {
+    let message = proxy.env.gate.masked(&format!("aperture: no response from {base}: {cause:#}"));
+    let answer = error(endpoint, StatusCode::BAD_GATEWAY, "upstream_unreachable", &message);
+    (message, answer)
 }
 
 async fn forward(
@@ -76,11 +109,11 @@ async fn forward(
             Ok(error(endpoint, StatusCode::BAD_GATEWAY, "client_gone", "aperture: the request is cut"))
         }
         Err(cause) => {
-            let message = proxy.env.gate.masked(&format!("aperture: no response from {base}: {cause:#}"));
+            let (message, answer) = unreachable(&proxy, endpoint, base, &cause);
             passage.stage(&message);
             passage.status(StatusCode::BAD_GATEWAY);
             passage.end("failed");
-            Ok(error(endpoint, StatusCode::BAD_GATEWAY, "upstream_unreachable", &message))
+            Ok(answer)
         }
     }
 }

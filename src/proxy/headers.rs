@@ -2,7 +2,7 @@
 
 use crate::engine::mask;
 use crate::wire::RequestHead;
-use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, UPGRADE};
+use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, UPGRADE};
 use hyper::http::request::Parts;
 
 /// The header with the token of remote clients.
@@ -23,8 +23,8 @@ const HOP_BY_HOP: &[&str] = &[
 /// Headers with credentials by their name.
 const CREDENTIALS: &[&str] =
     &["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization", TOKEN_HEADER];
-/// The port that browsers leave out of the header `host`.
-const HTTP_PORT: u16 = 80;
+/// The header of a browser on the relation of a page to the site that it asks.
+const FETCH_SITE: &str = "sec-fetch-site";
 
 /// Returns the headers to pass on, in their order; the host is replaced in its place.
 pub fn forwarded(headers: &HeaderMap, host: Option<&HeaderValue>) -> HeaderMap {
@@ -70,26 +70,33 @@ pub fn is_upgrade(headers: &HeaderMap) -> bool {
     headers.get(UPGRADE).and_then(|value| value.to_str().ok()).is_some_and(|value| value.eq_ignore_ascii_case("websocket"))
 }
 
+/// Returns true if a web page of another origin sends a request: its origin, or its relation to this site, says so. A preflight of a browser
+/// has the same headers.
+pub fn is_of_page(headers: &HeaderMap, port: u16) -> bool {
+    let is_own = |origin: &HeaderValue| {
+        let host = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
+        host.is_some_and(|host| is_loopback(host) && host.ends_with(&format!(":{port}")))
+    };
+    let is_near = |site: &HeaderValue| matches!(site.as_bytes(), b"same-origin" | b"none");
+    !headers.get_all(ORIGIN).iter().all(is_own) || !headers.get_all(FETCH_SITE).iter().all(is_near)
+}
+
 /// Returns true if a request names the proxy by a loopback address. A web page that leads its own name to this machine (DNS rebinding)
 /// names that one instead.
-pub fn names_loopback(parts: &Parts, port: u16) -> bool {
+pub fn names_loopback(parts: &Parts) -> bool {
     let mut hosts = parts.headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
     let authority = parts.uri.authority().map(|authority| authority.as_str());
-    host.to_str().is_ok_and(|host| is_loopback(host, port)) && authority.is_none_or(|authority| is_loopback(authority, port))
+    host.to_str().is_ok_and(is_loopback) && authority.is_none_or(is_loopback)
 }
 
-fn is_loopback(host: &str, port: u16) -> bool {
+fn is_loopback(host: &str) -> bool {
     let (name, given) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((name, rest)) => (name, rest.strip_prefix(':')),
         None => host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port))),
     };
-    match given {
-        // The port can be that of another program on this machine, which passes the request on.
-        Some(given) => given.parse::<u16>().is_ok() && is_loopback_name(name),
-        // A browser names every port but 80, and a name without a dot is not one of a web site.
-        None => is_loopback_name(name) || port != HTTP_PORT && !name.is_empty() && !name.contains(['.', ':']),
-    }
+    // The port can be that of another program on this machine, which passes the request on.
+    is_loopback_name(name) && given.is_none_or(|given| given.parse::<u16>().is_ok())
 }
 
 fn is_loopback_name(name: &str) -> bool {
@@ -104,13 +111,14 @@ mod tests {
     fn only_loopback_hosts_are_known() {
         for host in ["127.0.0.1:5400", "localhost:5400", "LOCALHOST:5400", "[::1]:5400", "127.0.0.1:80", "127.0.0.1", "localhost"]
         {
-            assert!(is_loopback(host, 5400), "{host}");
+            assert!(is_loopback(host), "{host}");
         }
-        for host in ["evil.example", "evil.example:5400", "evil:5400", "127.0.0.1:x", "127.0.0.1.evil.example:5400", "", ":5400"]
+        for host in
+            ["evil.example", "evil", "evil.example:5400", "evil:5400", "127.0.0.1:x", "127.0.0.1.evil.example:5400", "", ":5400"]
         {
-            assert!(!is_loopback(host, 5400), "{host}");
+            assert!(!is_loopback(host), "{host}");
         }
-        assert!(!is_loopback("localhost.", 5400) && !is_loopback("evil", 80) && is_loopback("localhost", 80));
+        assert!(!is_loopback("localhost."));
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod passage;
 mod relay;
 mod requests;
 mod schedule;
+mod secret;
 mod server;
 mod state;
 mod turns;
@@ -126,6 +127,7 @@ fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     let options = Options {
         listen: arguments.listen,
+        secret: secret::kept(env)?,
         upstream: arguments.upstream.as_deref().map(upstream::base).transpose()?,
         observe: arguments.observe,
         token,
@@ -140,7 +142,10 @@ fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let printed = if env.json {
         env.print(&server.status())
     } else {
-        env.write(&env.gate.text(&format!("listening on {}\n", state.url()), false))
+        let base = state.base_url();
+        let lines = format!("listening on {}\nANTHROPIC_BASE_URL={base}\nOPENAI_BASE_URL={base}/v1\n", state.url());
+        // The user needs the secret in the URL, which is not to be masked.
+        env.write(&env.gate.text(&lines, false))
     };
     server.wait();
     state.remove(env);

@@ -7,19 +7,19 @@ use super::forward;
 use super::headers::TOKEN_HEADER;
 use super::memory::Memory;
 use super::requests::Requests;
+use super::secret;
 use super::state::State;
 use super::upstream::Upstream;
 use crate::app::{CommandError, Env, ErrorKind, files, proxied};
 use crate::output::ProxyStatusReport;
 use crate::wire::Wire;
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use hyper::body::Bytes;
 use hyper::header::HeaderMap;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
-use rustls::crypto::ring;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -44,6 +44,8 @@ const FAULTS: usize = 100;
 pub struct Options {
     /// The address to listen on.
     pub listen: SocketAddr,
+    /// The first segment of the path of the user's own requests.
+    pub secret: String,
     /// The base URL of the API; `None` if it follows from each request.
     pub upstream: Option<String>,
     /// True if no request is changed.
@@ -123,7 +125,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let clock = env.clone();
     let memory = Arc::new(Memory::new(wire.clone(), move || clock.elapsed()));
     let env = env.with_requests(memory.clone());
-    let control_token = random_token()?;
+    let control_token = secret::random()?;
     let base = beside::last_request(&env);
     let proxy = |tasks| Proxy {
         env,
@@ -149,14 +151,6 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     Ok(Server { proxy, worker, thread })
 }
 
-/// Returns a random token.
-fn random_token() -> Result<String, CommandError> {
-    let mut bytes = [0; 32];
-    let filled = ring::default_provider().secure_random.fill(&mut bytes);
-    filled.map_err(|_| CommandError::new(ErrorKind::Internal, anyhow!("the platform gives no random numbers")))?;
-    Ok(blake3::hash(&bytes).to_hex().to_string())
-}
-
 impl Server {
     /// Returns the state for other processes.
     pub fn state(&self) -> State {
@@ -164,6 +158,7 @@ impl Server {
             process: self.proxy.env.process(),
             address: self.proxy.control_address(),
             token: self.proxy.control_token.clone(),
+            secret: self.proxy.options.secret.clone(),
             started: self.proxy.env.style.now.as_millisecond(),
             client: self.proxy.options.client.clone(),
         }

@@ -29,6 +29,8 @@ pub struct State {
     pub address: SocketAddr,
     /// The token of control requests.
     pub token: String,
+    /// The first segment of the path of the user's own requests.
+    pub secret: String,
     /// The time of its start, in milliseconds since 1970, UTC.
     pub started: i64,
     /// The client whose proxy it is; `None` if it serves all clients.
@@ -106,6 +108,11 @@ impl State {
     /// Returns the URL of the proxy.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Returns the base URL of the user's own requests.
+    pub fn base_url(&self) -> String {
+        format!("{}/{}", self.url(), self.secret)
     }
 
     /// Asks the proxy for a value.

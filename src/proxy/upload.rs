@@ -27,7 +27,8 @@ pub struct Upload {
 }
 
 impl Upload {
-    fn stream(body: RequestBody) -> Upload {
+    /// Returns a body that passes on as it arrives.
+    pub fn stream(body: RequestBody) -> Upload {
         Upload { body, changed_length: None }
     }
 }

@@ -43,6 +43,8 @@ mod proxy_rules;
 #[cfg(feature = "proxy")]
 mod proxy_sessions;
 #[cfg(feature = "proxy")]
+mod proxy_strangers;
+#[cfg(feature = "proxy")]
 mod proxy_tool;
 #[cfg(feature = "proxy")]
 mod proxy_tool_forms;

@@ -162,6 +162,9 @@ pub fn answer_events(stream: &mut TcpStream, events: &str) {
     let _ = stream.write_all(&answer);
 }
 
+/// The secret of the base URL of every proxy of the tests.
+pub const SECRET: &str = "secret-of-the-tests";
+
 /// A running proxy, which is killed at the end of a test.
 pub struct Proxy {
     /// Its process.
@@ -176,7 +179,7 @@ impl Proxy {
 
     /// Starts a proxy with a command.
     pub fn spawn(mut command: Command) -> Proxy {
-        command.env("APERTURE_PROXY_TOKEN", "a token of a remote client");
+        command.env("APERTURE_PROXY_TOKEN", "a token of a remote client").env("APERTURE_PROXY_SECRET", SECRET);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -207,7 +210,16 @@ impl Proxy {
         answer
     }
 
+    /// Sends a request to the user's base URL.
     pub fn request(&self, line: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+        // Requests for the proxy itself have a token of their own.
+        let is_control = line.contains(" /.aperture/");
+        let line = if is_control { line.to_owned() } else { line.replacen(" /", &format!(" /{SECRET}/"), 1) };
+        self.raw_request(&line, headers, body)
+    }
+
+    /// Sends a request to the path as it is.
+    pub fn raw_request(&self, line: &str, headers: &str, body: &[u8]) -> Vec<u8> {
         let head = format!("{line} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: close\r\n{headers}", self.port);
         let length = if body.is_empty() { String::new() } else { format!("content-length: {}\r\n", body.len()) };
         self.exchange(&[head.as_bytes(), length.as_bytes(), b"\r\n", body].concat())
@@ -308,6 +320,6 @@ pub fn read_until(stream: &mut TcpStream, text: &mut Vec<u8>, end: &[u8]) {
 
 pub fn begin(proxy: &Proxy, path: &str) -> TcpStream {
     let mut stream = proxy.connect();
-    write!(stream, "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-length: 2\r\n\r\n{{}}", proxy.port).unwrap();
+    write!(stream, "POST /{SECRET}{path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-length: 2\r\n\r\n{{}}", proxy.port).unwrap();
     stream
 }

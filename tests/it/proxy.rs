@@ -1,7 +1,7 @@
 //! The proxy between a client and an API, both played by the tests: what passes, what ends here, and how it stops.
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
-use crate::network::{Api, Proxy};
+use crate::network::{Api, Proxy, SECRET};
 use crate::network::{
     EVENTS, STREAM, begin, chunk, dechunked, find, header, read_until, requests, send, split, stepwise, stream,
 };
@@ -37,8 +37,10 @@ fn bodies_and_headers_pass_byte_for_byte() {
     let cases = (body, paths, sizes, any::<bool>(), any::<bool>());
     runner
         .run(&cases, |(body, path, sizes, chunks_request, chunks_response)| {
-            let mut request =
-                format!("POST {path} HTTP/1.1\r\nHost: localhost:{}\r\nconnection: close, X-Hop\r\nx-hop: 1\r\n", proxy.port);
+            let mut request = format!(
+                "POST /{SECRET}{path} HTTP/1.1\r\nHost: localhost:{}\r\nconnection: close, X-Hop\r\nx-hop: 1\r\n",
+                proxy.port
+            );
             request.push_str("X-Api-Key: key\r\nzebra: 1\r\nAlpha:  a  b\r\nAccept-Encoding: gzip, br\r\n");
             if chunks_response {
                 request.push_str("x-chunked: 1\r\n");
@@ -262,7 +264,7 @@ fn a_body_above_the_limit_passes_as_a_stream() {
     let expected = format!("{} true", body.len()).into_bytes();
     assert_eq!(proxy.post("/v1/messages", "", &body).1, expected);
     let mut stream = proxy.connect();
-    write!(stream, "POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: close\r\n", proxy.port).unwrap();
+    write!(stream, "POST /{SECRET}/v1/messages HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: close\r\n", proxy.port).unwrap();
     stream.write_all(b"transfer-encoding: chunked\r\n\r\n").unwrap();
     for piece in body.chunks(1 << 20) {
         stream.write_all(&chunk(piece)).unwrap();
@@ -287,16 +289,17 @@ fn requests_with_a_foreign_host_end_at_the_proxy() {
         String::new(),
     ];
     for host in hosts {
-        let request = format!("POST /v1/messages HTTP/1.1\r\n{host}connection: close\r\ncontent-length: 2\r\n\r\n{{}}");
+        let request = format!("POST /{SECRET}/v1/messages HTTP/1.1\r\n{host}connection: close\r\ncontent-length: 2\r\n\r\n{{}}");
         let (head, _) = split(proxy.exchange(request.as_bytes()));
         assert!(head.starts_with("HTTP/1.1 403 "), "{host}: {head}");
     }
     let absolute =
-        format!("POST http://evil.example/v1/messages HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
+        format!("POST http://evil.example/{SECRET}/v1/messages HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
     assert!(split(proxy.exchange(absolute.as_bytes())).0.starts_with("HTTP/1.1 403 "));
     assert!(api.seen().is_empty());
     for host in [format!("localhost:{port}"), format!("[::1]:{port}"), "127.0.0.1".to_owned()] {
-        let request = format!("POST /v1/messages HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}");
+        let request =
+            format!("POST /{SECRET}/v1/messages HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}");
         assert!(split(proxy.exchange(request.as_bytes())).0.starts_with("HTTP/1.1 200 "), "{host}");
     }
 }
@@ -472,7 +475,8 @@ fn a_client_is_started_behind_the_proxy_and_nothing_is_left() {
     let files =
         fs::read_dir(sandbox.home.join(".aperture")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert_eq!(files.filter(|name| name.starts_with("proxy")).collect::<Vec<_>>(), [""; 0]);
-    assert!(TcpStream::connect(lines[0].trim_start_matches("url http://")).is_err());
+    let address = lines[0].trim_start_matches("url http://").split('/').next().unwrap();
+    assert!(TcpStream::connect(address).is_err());
     assert_eq!(run(&["signal"]).2, Some(128 + 15));
     let missing = sandbox.run(&["run", "--", "./no/such/claude"]);
     assert_eq!((missing.code, missing.stderr.contains("cannot start ./no/such/claude")), (1, true));
@@ -480,7 +484,7 @@ fn a_client_is_started_behind_the_proxy_and_nothing_is_left() {
     let shared = Proxy::of(&sandbox, &api);
     let mut command = sandbox.command(&["run", client.to_str().unwrap(), "0"]);
     let output = command.env("PATH", std::env::var("PATH").unwrap()).env("APERTURE", "true").output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().starts_with(&format!("url http://127.0.0.1:{}\n", shared.port)));
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with(&format!("url http://127.0.0.1:{}/{SECRET}\n", shared.port)));
     assert!(sandbox.text(&["proxy", "status"]).contains("clients    all"));
 }
 

@@ -2,7 +2,7 @@
 //! client and API saw.
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
-use crate::network::{Api, EVENTS, Proxy, STREAM, Seen, chunk, dechunked, find, header, requests, send, split, stream};
+use crate::network::{Api, EVENTS, Proxy, SECRET, STREAM, Seen, chunk, dechunked, find, header, requests, send, split, stream};
 use crate::sandbox::{Sandbox, wait_for};
 use crate::wire::Client;
 use std::any::Any;
@@ -289,7 +289,8 @@ fn a_client_that_leaves_within_its_request_sends_nothing_on() {
     let api = Api::new(stream);
     let mut proxy = Proxy::of(&sandbox, &api);
     let mut client = proxy.connect();
-    write!(client, "POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-length: 99\r\n\r\n{{", proxy.port).unwrap();
+    write!(client, "POST /{SECRET}/v1/messages HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-length: 99\r\n\r\n{{", proxy.port)
+        .unwrap();
     wait_for("the request", || requests(&sandbox).pop());
     drop(client);
     assert_eq!((outcome(&sandbox), seen(&api, b"")), ("aborted".to_owned(), "nothing".to_owned()));
@@ -302,7 +303,8 @@ fn a_client_that_leaves_within_a_stream_closes_the_connection_to_the_api() {
     let (url, reported) = reading();
     let mut proxy = Proxy::start(&sandbox, &["--upstream", &url]);
     let mut client = proxy.connect();
-    let head = format!("POST /v1/files HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-length: 99\r\n\r\nfirst bytes", proxy.port);
+    let head =
+        format!("POST /{SECRET}/v1/files HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-length: 99\r\n\r\nfirst bytes", proxy.port);
     client.write_all(head.as_bytes()).unwrap();
     wait_for("the request", || requests(&sandbox).pop());
     let started = Instant::now();
@@ -506,7 +508,7 @@ fn a_killed_proxy_continues_with_the_same_bytes() {
     let count = client.api.seen().len();
     let mut running = client.proxy.connect();
     let head = format!("host: 127.0.0.1\r\nx-claude-code-session-id: {}\r\ncontent-length: {}", client.session, second.len());
-    write!(running, "POST /v1/messages HTTP/1.1\r\n{head}\r\n\r\n{second}").unwrap();
+    write!(running, "POST /{SECRET}/v1/messages HTTP/1.1\r\n{head}\r\n\r\n{second}").unwrap();
     wait_for("the request", || (client.api.seen().len() > count).then_some(()));
     let mut answer = [0; 1024];
     assert!(running.read(&mut answer).unwrap() > 0);

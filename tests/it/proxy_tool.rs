@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
 use crate::changing::session;
-use crate::network::{Api, Proxy, answer_events, send};
+use crate::network::{Api, Proxy, SECRET, answer_events, send};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -321,7 +321,7 @@ fn a_client_that_hangs_up_ends_the_continuation() {
     let mut talk = Talk::with(Script::default(), api);
     talk.messages.push(json!({"role": "user", "content": "ask"}));
     let (body, mut stream) = (talk.body(), talk.proxy.connect());
-    let head = format!("POST /v1/messages HTTP/1.1\r\nhost: localhost:{}\r\n{}", talk.proxy.port, talk.headers());
+    let head = format!("POST /{SECRET}/v1/messages HTTP/1.1\r\nhost: localhost:{}\r\n{}", talk.proxy.port, talk.headers());
     write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
     let mut read = Vec::new();
     wait_for("the continuation", || {

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
 use crate::changing::{bytes, open_in_client, session};
-use crate::network::{Api, Proxy, answer_events, message, send, stream};
+use crate::network::{Api, Proxy, SECRET, answer_events, message, send, stream};
 use crate::sandbox::{PATIENCE, Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -278,7 +278,7 @@ fn the_beginning_of_a_large_body_is_sent_before_its_end_arrives() {
     // A request is read whole after any change of the store, such as the record of the session after the first answer.
     for _ in 0..20 {
         let mut stream = proxy.connect();
-        write!(stream, "POST /v1/messages HTTP/1.1\r\nconnection: close\r\n{head}\r\n\r\n{first}").unwrap();
+        write!(stream, "POST /{SECRET}/v1/messages HTTP/1.1\r\nconnection: close\r\n{head}\r\n\r\n{first}").unwrap();
         let has_begun = reported.recv_timeout(Duration::from_millis(500)).is_ok();
         stream.write_all(rest.as_bytes()).unwrap();
         if !has_begun {
