@@ -11,7 +11,8 @@
 
 The client is started with the address of the running proxy or, without one, of a proxy
 that ends with the client. Only this process gets the address: no settings are changed.
-The exit code is that of the client.")]
+The client's own base URLs, such as ANTHROPIC_BASE_URL, hold for the requests that are sent on.
+The exit code is that of the client; one line on standard error has the requests and savings.")]
 pub struct Arguments {
     /// Change no request; only list them
     #[arg(long)]

@@ -139,6 +139,17 @@ impl ProxyStatusReport {
     }
 }
 
+impl ProxyStatusReport {
+    /// Returns one line on the requests since an earlier report.
+    pub fn since(&self, earlier: &ProxyStatusReport) -> String {
+        let requests = plural(self.requests.saturating_sub(earlier.requests) as usize, "request");
+        let (now, then) = (&self.tokens, &earlier.tokens);
+        let saving = now.saved_full_price - then.saved_full_price;
+        let (label, saved) = saved(saving, Some(now.saved_dollars - then.saved_dollars));
+        format!("{requests} passed the proxy: ~{} tokens sent, {label} {saved}", amount(now.sent.saturating_sub(then.sent)))
+    }
+}
+
 /// The causes of a cache loss, as people read them, in the order of [`ProxyTokens::losses`].
 const CAUSES: [(&str, &str); 4] =
     [("ours", "by aperture"), ("client", "by the client"), ("expired", "expired"), ("api", "by the API")];

@@ -70,41 +70,46 @@ pub struct Redirection {
     pub variables: Vec<(&'static str, String)>,
     /// Arguments to insert before the client's own.
     pub arguments: Vec<String>,
-    /// The variable with the base URL that the user chose for this client.
-    pub base_variable: &'static str,
+    /// The variables with the base URL of Anthropic that the user chose for this client; the client reads the first one that is set.
+    pub anthropic: &'static [&'static str],
+    /// The same for OpenAI.
+    pub openai: &'static [&'static str],
+    /// Variables that lead the client's requests past every base URL.
+    pub elsewhere: &'static [&'static str],
 }
 
 /// Returns the changes for a client by the name of its program, such as `claude`, and the URL of the proxy without a path; `None` for
 /// an unknown program.
 pub fn redirection(program: &str, proxy: &str) -> Option<Redirection> {
-    let claude = ClaudeCode.variables().api_base_url;
-    let openai = Codex.variables().api_base_url;
+    const ANTHROPIC: &[&str] = &["ANTHROPIC_BASE_URL"];
+    const OPENAI: &[&str] = &["OPENAI_BASE_URL"];
+    const AIDER_ANTHROPIC: &[&str] = &["ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"];
+    const AIDER_OPENAI: &[&str] = &["AIDER_OPENAI_API_BASE", "OPENAI_BASE_URL", "OPENAI_API_BASE"];
     let versioned = format!("{proxy}/v1");
+    let set = |names: &[&'static str], url: &str| names.iter().map(|name| (*name, url.to_owned())).collect::<Vec<_>>();
     Some(match program {
         // With another base URL, Claude Code sends the definitions of all MCP tools unless this variable is set.
         "claude" => Redirection {
-            variables: vec![(claude, proxy.to_owned()), ("ENABLE_TOOL_SEARCH", "true".to_owned())],
-            base_variable: claude,
+            variables: [set(ANTHROPIC, proxy), set(&["ENABLE_TOOL_SEARCH"], "true")].concat(),
+            anthropic: ANTHROPIC,
+            elsewhere: &["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"],
             ..Redirection::default()
         },
         "codex" => Redirection {
             arguments: vec!["-c".to_owned(), format!("openai_base_url=\"{versioned}\"")],
-            base_variable: openai,
+            openai: OPENAI,
             ..Redirection::default()
         },
         "opencode" => Redirection {
-            variables: vec![(claude, versioned.clone()), (openai, versioned)],
-            base_variable: openai,
+            variables: [set(ANTHROPIC, &versioned), set(OPENAI, &versioned)].concat(),
+            anthropic: ANTHROPIC,
+            openai: OPENAI,
             ..Redirection::default()
         },
         "aider" => Redirection {
-            variables: vec![
-                ("OPENAI_API_BASE", versioned.clone()),
-                (openai, versioned),
-                ("ANTHROPIC_API_BASE", proxy.to_owned()),
-                (claude, proxy.to_owned()),
-            ],
-            base_variable: "OPENAI_API_BASE",
+            variables: [set(AIDER_OPENAI, &versioned), set(AIDER_ANTHROPIC, proxy)].concat(),
+            anthropic: AIDER_ANTHROPIC,
+            openai: AIDER_OPENAI,
             ..Redirection::default()
         },
         _ => return None,

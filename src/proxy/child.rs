@@ -3,11 +3,14 @@
 
 use super::server::{self, Options};
 use super::state::State;
-use super::{secret, upstream};
+use super::upstream::{self, Bases};
+use super::{control, secret};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::run::Arguments;
+use crate::output::ProxyStatusReport;
 use crate::provider::{REDIRECTED, Redirection, redirection};
 use anyhow::{Context, anyhow};
+use std::ffi::OsStr;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -29,16 +32,32 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
                 .hint(format!("known clients: {known}; for others start aperture proxy and set their base URL"))
         })
     };
-    // The user's own base URL becomes the upstream of a proxy for this client alone.
-    let chosen = env.variable(redirect("")?.base_variable).and_then(|url| url.into_string().ok()).filter(|url| !url.is_empty());
+    let client = redirect("")?;
+    if let Some(variable) = client.elsewhere.iter().find(|name| env.variable(name).is_some_and(|value| is_on(&value))) {
+        env.note(&format!("{variable} is set: {name} sends its requests to another provider, and none passes the proxy"));
+    }
     let shared = State::running(env)?.filter(|state| state.client.is_none());
-    let chosen = chosen.filter(|url| shared.as_ref().is_none_or(|state| !url.starts_with(&state.url())));
-    if let Some(state) = shared.filter(|_| chosen.is_none() && !arguments.observe) {
-        return start(program, own, &redirect(&state.base_url())?);
+    // The user's own base URLs become those of a proxy for this client alone, each for its API.
+    let chosen = |names: &[&'static str]| {
+        let set = names.iter().filter_map(|name| env.variable(name)?.into_string().ok()).find(|url| !url.is_empty());
+        let own = set.filter(|url| shared.as_ref().is_none_or(|state| !url.starts_with(&state.url())));
+        own.as_deref().map(upstream::base).transpose()
+    };
+    let bases = Bases { anthropic: chosen(client.anthropic)?, openai: chosen(client.openai)? };
+    // One base URL for all would get the keys of the other API.
+    let is_single = client.anthropic.is_empty() || client.openai.is_empty();
+    let is_usable = |state: &State| bases == Bases::default() && !arguments.observe && (is_single || !state.has_upstream);
+    if let Some(state) = shared.as_ref().filter(|state| is_usable(state)) {
+        let before: ProxyStatusReport = state.get(control::STATUS)?;
+        let ended = start(env, program, own, &redirect(&state.base_url())?);
+        if let Ok(after) = state.get::<ProxyStatusReport>(control::STATUS) {
+            env.note(&after.since(&before));
+        }
+        return ended;
     }
     let options = Options {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-        upstream: chosen.as_deref().map(upstream::base).transpose()?,
+        upstream: bases,
         secret: secret::chosen(env)?.map_or_else(secret::random, Ok)?,
         observe: arguments.observe,
         token: None,
@@ -50,19 +69,39 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     let server = server::start(env, options)?;
     let state = server.state();
     state.announce(env);
-    let ended = redirect(&state.base_url()).and_then(|changes| start(program, own, &changes));
+    let ended = redirect(&state.base_url()).and_then(|changes| start(env, program, own, &changes));
     state.remove(env);
+    let status = server.status();
     for fault in server.end() {
         env.note(&fault);
+    }
+    if ended.is_ok() {
+        env.note(&status.since(&ProxyStatusReport::absent()));
     }
     ended
 }
 
+/// Returns true if the value of a switch is not one that switches it off.
+fn is_on(value: &OsStr) -> bool {
+    !matches!(value.to_string_lossy().trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
+}
+
+/// Returns the variables that keep the requests to this machine from the proxy of a company; none if no such proxy is set.
+fn direct(env: &Env) -> Vec<(&'static str, String)> {
+    let value = |name: &str| env.variable(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty());
+    let proxies = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+    if !proxies.iter().any(|name| value(name).is_some()) {
+        return Vec::new();
+    }
+    let known = value("NO_PROXY").or_else(|| value("no_proxy")).map(|known| known + ",").unwrap_or_default();
+    ["NO_PROXY", "no_proxy"].map(|name| (name, format!("{known}127.0.0.1,localhost,::1"))).into()
+}
+
 /// Runs the program with the changes and returns its exit code.
-fn start(program: &str, own: &[String], changes: &Redirection) -> Result<u8, CommandError> {
+fn start(env: &Env, program: &str, own: &[String], changes: &Redirection) -> Result<u8, CommandError> {
     let mut command = Command::new(program);
     command.args(&changes.arguments).args(own);
-    command.envs(changes.variables.iter().map(|(name, value)| (name, value)));
+    command.envs(changes.variables.iter().chain(&direct(env)).map(|(name, value)| (name, value)));
     let signals = Signals::catch();
     let child = command.spawn().with_context(|| format!("cannot start {program}"));
     let child =

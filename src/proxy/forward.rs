@@ -55,7 +55,7 @@ pub async fn answer(proxy: Arc<Proxy>, request: Request<Incoming>) -> Result<Res
 
 /// Passes on a request that does not prove to be the user's, byte for byte: no session is looked up, and nothing is listed or stored.
 async fn pass(proxy: &Proxy, endpoint: Endpoint, parts: Parts, body: Incoming) -> Response<ResponseBody> {
-    let base = proxy.options.upstream.as_deref().unwrap_or(endpoint.base_url());
+    let base = proxy.options.upstream.of(endpoint);
     let sent = match outgoing(parts, endpoint, base, Upload::stream(body::stream(body)), false) {
         Ok(request) => proxy.upstream.send(request).await,
         Err(error) => Err(error),
@@ -92,7 +92,7 @@ async fn forward(
     let is_api = api.is_some();
     let is_compressed = parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
     let (body, received) = upload(&mut passage, head, is_compressed, body).await?;
-    let base = proxy.options.upstream.as_deref().unwrap_or(endpoint.base_url());
+    let base = proxy.options.upstream.of(endpoint);
     let reads = is_api && proxy.upstream.compresses(base);
     let sent = match outgoing(parts, endpoint, base, body, reads) {
         Ok(request) => {

@@ -99,8 +99,9 @@ fn is_loopback(host: &str) -> bool {
     is_loopback_name(name) && given.is_none_or(|given| given.parse::<u16>().is_ok())
 }
 
-fn is_loopback_name(name: &str) -> bool {
-    name.eq_ignore_ascii_case("localhost") || name == "::1" || name == "127.0.0.1"
+/// Returns true if a name is one of this machine itself.
+pub fn is_loopback_name(name: &str) -> bool {
+    name.eq_ignore_ascii_case("localhost") || matches!(name, "::1" | "[::1]") || name == "127.0.0.1"
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let options = Options {
         listen: arguments.listen,
         secret: secret::kept(env)?,
-        upstream: arguments.upstream.as_deref().map(upstream::base).transpose()?,
+        upstream: upstream::Bases::all(arguments.upstream.as_deref().map(upstream::base).transpose()?),
         observe: arguments.observe,
         token,
         record: arguments.record.as_ref().map(|directory| env.directory.join(directory)),

@@ -9,7 +9,7 @@ use super::memory::Memory;
 use super::requests::Requests;
 use super::secret;
 use super::state::State;
-use super::upstream::Upstream;
+use super::upstream::{Bases, Upstream};
 use crate::app::{CommandError, Env, ErrorKind, files, proxied};
 use crate::output::ProxyStatusReport;
 use crate::wire::Wire;
@@ -46,8 +46,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// The first segment of the path of the user's own requests.
     pub secret: String,
-    /// The base URL of the API; `None` if it follows from each request.
-    pub upstream: Option<String>,
+    /// The base URLs of the APIs.
+    pub upstream: Bases,
     /// True if no request is changed.
     pub observe: bool,
     /// The token that each request needs, if other machines may connect.
@@ -159,6 +159,7 @@ impl Server {
             address: self.proxy.control_address(),
             token: self.proxy.control_token.clone(),
             secret: self.proxy.options.secret.clone(),
+            has_upstream: self.proxy.options.upstream != Bases::default(),
             started: self.proxy.env.style.now.as_millisecond(),
             client: self.proxy.options.client.clone(),
         }
@@ -230,7 +231,7 @@ impl Proxy {
             address: format!("http://{}", self.control_address()),
             process: self.env.process(),
             started: self.env.style.now.as_millisecond(),
-            upstream: self.options.upstream.clone(),
+            upstream: self.options.upstream.text(),
             observe: self.options.observe,
             client: self.options.client.clone(),
             requests: totals.requests,

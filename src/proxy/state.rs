@@ -31,6 +31,8 @@ pub struct State {
     pub token: String,
     /// The first segment of the path of the user's own requests.
     pub secret: String,
+    /// True if it sends all requests to one base URL.
+    pub has_upstream: bool,
     /// The time of its start, in milliseconds since 1970, UTC.
     pub started: i64,
     /// The client whose proxy it is; `None` if it serves all clients.

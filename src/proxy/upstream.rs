@@ -1,13 +1,17 @@
 //! The connections to APIs: plain ones and those with TLS, each kind made when it is first needed.
 
 use super::body::RequestBody;
+use super::headers::is_loopback_name;
 use crate::app::{CommandError, ErrorKind};
+use crate::provider::Endpoint;
 use anyhow::{Context, anyhow};
 use hyper::body::Incoming;
 use hyper::{Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use rustls::crypto::ring;
@@ -23,12 +27,30 @@ const IDLE: Duration = Duration::from_secs(20);
 const CONNECT: Duration = Duration::from_secs(30);
 
 /// The clients of APIs.
-#[derive(Default)]
 pub struct Upstream {
     plain: OnceLock<Client<HttpConnector, RequestBody>>,
     secure: OnceCell<Client<HttpsConnector<HttpConnector>, RequestBody>>,
+    /// The clients through the proxy of a company, for plain connections and for those with TLS.
+    tunneled: [OnceCell<Tunneled>; 2],
+    /// The proxies that the environment names: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`.
+    proxies: Matcher,
     /// The base URLs whose responses were compressed.
     compressing: Mutex<HashSet<String>>,
+}
+
+/// A client through the proxy of a company.
+type Tunneled = Client<HttpsConnector<Tunnel<HttpConnector>>, RequestBody>;
+
+impl Default for Upstream {
+    fn default() -> Upstream {
+        Upstream {
+            plain: OnceLock::new(),
+            secure: OnceCell::new(),
+            tunneled: [OnceCell::new(), OnceCell::new()],
+            proxies: Matcher::from_env(),
+            compressing: Mutex::default(),
+        }
+    }
 }
 
 impl Upstream {
@@ -37,7 +59,17 @@ impl Upstream {
     /// # Errors
     ///
     /// The API cannot be reached, or closed the connection without a response.
-    pub async fn send(&self, request: Request<RequestBody>) -> anyhow::Result<Response<Incoming>> {
+    pub async fn send(&self, mut request: Request<RequestBody>) -> anyhow::Result<Response<Incoming>> {
+        // A gateway on this machine is not where the proxy of a company is.
+        let is_near = request.uri().host().is_none_or(is_loopback_name);
+        if let Some(proxy) = self.proxies.intercept(request.uri()).filter(|_| !is_near) {
+            let is_secure = request.uri().scheme_str() != Some("http");
+            if !is_secure && request.uri().port().is_none() {
+                *request.uri_mut() = with_port(request.uri())?;
+            }
+            let client = self.tunneled[usize::from(is_secure)].get_or_try_init(|| tunnel(proxy)).await?;
+            return Ok(client.request(request).await?);
+        }
         let sent = match request.uri().scheme_str() {
             Some("http") => self.plain.get_or_init(|| builder().build(connector())).request(request).await,
             _ => self.secure.get_or_try_init(secure).await?.request(request).await,
@@ -70,16 +102,75 @@ fn connector() -> HttpConnector {
     connector
 }
 
-/// Creates the client for TLS with the roots of the platform, whose files are read on another thread.
+/// Creates the client for TLS.
 async fn secure() -> anyhow::Result<Client<HttpsConnector<HttpConnector>, RequestBody>> {
+    let https = HttpsConnectorBuilder::new().with_tls_config(tls().await?).https_or_http().enable_http1();
+    Ok(builder().build(https.wrap_connector(connector())))
+}
+
+/// Creates the client through a proxy, which sees the name of the API only.
+async fn tunnel(proxy: Intercept) -> anyhow::Result<Tunneled> {
+    if proxy.uri().scheme_str() != Some("http") {
+        // Without it, the request would leave by another way than the user chose.
+        return Err(anyhow!("the proxy {} is not supported: only those with http:// are", proxy.uri()));
+    }
+    let tunnel = Tunnel::new(proxy.uri().clone(), connector());
+    let tunnel = match proxy.basic_auth() {
+        Some(authorization) => tunnel.with_auth(authorization.clone()),
+        None => tunnel,
+    };
+    let https = HttpsConnectorBuilder::new().with_tls_config(tls().await?).https_or_http().enable_http1();
+    Ok(builder().build(https.wrap_connector(tunnel)))
+}
+
+/// Returns an address of HTTP with its port, which a tunnel needs.
+fn with_port(uri: &Uri) -> anyhow::Result<Uri> {
+    let mut parts = uri.clone().into_parts();
+    parts.authority = Some(format!("{}:80", uri.host().unwrap_or_default()).parse()?);
+    Ok(Uri::from_parts(parts)?)
+}
+
+/// Returns the settings of TLS with the roots of the platform, whose files are read on another thread.
+async fn tls() -> anyhow::Result<ClientConfig> {
     let config = tokio::task::spawn_blocking(|| {
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let config = config.with_safe_default_protocol_versions()?.with_platform_verifier()?;
         Ok::<_, rustls::Error>(config.with_no_client_auth())
     });
-    let config = config.await?.context("cannot set up TLS")?;
-    let https = HttpsConnectorBuilder::new().with_tls_config(config).https_or_http().enable_http1();
-    Ok(builder().build(https.wrap_connector(connector())))
+    config.await?.context("cannot set up TLS")
+}
+
+/// The base URLs of the APIs that the user chose; `None` for that of the API itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bases {
+    /// Anthropic.
+    pub anthropic: Option<String>,
+    /// OpenAI.
+    pub openai: Option<String>,
+}
+
+impl Bases {
+    /// Returns one base URL for every API.
+    pub fn all(base: Option<String>) -> Bases {
+        Bases { anthropic: base.clone(), openai: base }
+    }
+
+    /// Returns the base URL of an API: a key goes only where the client would send it by itself.
+    pub fn of(&self, endpoint: Endpoint) -> &str {
+        let chosen = match endpoint {
+            Endpoint::Anthropic => &self.anthropic,
+            Endpoint::OpenAi | Endpoint::ChatGpt => &self.openai,
+        };
+        chosen.as_deref().unwrap_or(endpoint.base_url())
+    }
+
+    /// Returns the chosen base URLs for people; `None` if none is chosen.
+    pub fn text(&self) -> Option<String> {
+        match (&self.anthropic, &self.openai) {
+            (Some(anthropic), Some(openai)) if anthropic != openai => Some(format!("{anthropic}, {openai}")),
+            (chosen, other) => chosen.clone().or_else(|| other.clone()),
+        }
+    }
 }
 
 /// Checks a base URL and returns it without a slash at its end.
@@ -88,6 +179,11 @@ async fn secure() -> anyhow::Result<Client<HttpsConnector<HttpConnector>, Reques
 ///
 /// It is not a URL of HTTP, or has a query.
 pub fn base(text: &str) -> Result<String, CommandError> {
+    if text.contains('@') {
+        // The text is not repeated: it has a password.
+        let error = anyhow!("a base URL with a user or a password is not supported");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("let the client send them in a header"));
+    }
     let usable = text
         .parse::<Uri>()
         .ok()

@@ -1,9 +1,13 @@
 //! Requests that do not prove to be the user's: what passes, what is refused, and that nothing of the user's is touched.
+#![allow(clippy::disallowed_types, reason = "the client of the proxy")]
 
-use crate::network::{SECRET, split};
+use crate::network::{Api, Proxy, SECRET, send, split, stream};
+use crate::sandbox::{Sandbox, wait_for};
 use crate::wire::Client;
 use serde_json::json;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -162,7 +166,7 @@ fn only_requests_with_the_secret_get_what_is_the_users() {
 #[test]
 fn the_secret_is_kept_private_and_outlives_the_proxy() {
     use std::os::unix::fs::PermissionsExt;
-    let sandbox = crate::sandbox::Sandbox::new();
+    let sandbox = Sandbox::new();
     let printed = || {
         use std::io::{BufRead, BufReader};
         let mut command = sandbox.command(&["proxy", "--listen", "127.0.0.1:0"]);
@@ -185,4 +189,71 @@ fn the_secret_is_kept_private_and_outlives_the_proxy() {
     let refused = short.env("APERTURE_PROXY_SECRET", "short").output().unwrap();
     let errors = String::from_utf8(refused.stderr).unwrap();
     assert!(refused.status.code() == Some(2) && errors.contains("APERTURE_PROXY_SECRET"), "{}", json!(errors));
+}
+
+#[cfg(unix)]
+#[test]
+fn each_key_goes_to_the_gateway_of_its_own_api_and_past_the_proxy_of_a_company() {
+    use std::os::unix::fs::PermissionsExt;
+    const CLIENT: &str = "#!/bin/sh
+echo $ANTHROPIC_BASE_URL $OPENAI_BASE_URL $NO_PROXY > urls.new
+mv urls.new urls
+while [ ! -e done ]; do sleep 0.05; done
+";
+    let sandbox = Sandbox::new();
+    let (anthropic, openai, company) = (Api::new(stream), Api::new(stream), Api::new(stream));
+    let client = sandbox.write("bin/opencode", CLIENT);
+    fs::set_permissions(&client, PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = sandbox.command(&["run", "--", client.to_str().unwrap()]);
+    command.env("PATH", std::env::var("PATH").unwrap()).env("HTTP_PROXY", company.url()).env("HTTPS_PROXY", company.url());
+    command.env("ANTHROPIC_BASE_URL", format!("{}/v1", anthropic.url())).env("OPENAI_BASE_URL", format!("{}/v1", openai.url()));
+    let child = command.env("NO_PROXY", "intern").stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let urls = client.parent().unwrap().parent().unwrap().join("urls");
+    let text = wait_for("the client", || fs::read_to_string(&urls).ok());
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert_eq!(words[2], "intern,127.0.0.1,localhost,::1");
+    for (url, path) in [(words[0], "/messages"), (words[1], "/chat/completions")] {
+        let (address, base) = url.trim_start_matches("http://").split_once('/').unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "POST /{base}{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}")
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+    fs::write(urls.with_file_name("done"), "").unwrap();
+    let errors = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    let targets = |api: &Api| api.seen().iter().map(|seen| seen.target().to_owned()).collect::<Vec<_>>();
+    assert_eq!((targets(&anthropic), targets(&openai)), (vec!["/v1/messages".into()], vec!["/v1/chat/completions".into()]));
+    assert!(company.seen().is_empty() && errors.contains("note: 2 requests passed the proxy"), "{errors}");
+    let mut command = sandbox.command(&["run", "--", sandbox.write("bin/claude", "").to_str().unwrap()]);
+    let errors = command.env("CLAUDE_CODE_USE_BEDROCK", "1").output().unwrap().stderr;
+    let errors = String::from_utf8(errors).unwrap();
+    assert!(
+        errors.starts_with("note: CLAUDE_CODE_USE_BEDROCK is set: claude sends its requests to another provider"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn the_proxy_of_a_company_is_used_for_apis_that_are_not_excepted() {
+    for (upstream, except, expected) in [
+        ("http://gateway.example:8080", "", "CONNECT gateway.example:8080"),
+        ("http://gateway.example", "", "CONNECT gateway.example:80"),
+        ("https://gateway.example", "", "CONNECT gateway.example:443"),
+        ("https://gateway.invalid", "gateway.invalid", ""),
+        ("http://127.0.0.1:9", "", ""),
+    ] {
+        let sandbox = Sandbox::new();
+        let company = Api::new(|_, stream| send(stream, "403 No", b""));
+        let url = company.url().replace("//", "//user:word@");
+        let mut command = sandbox.command(&["proxy", "--listen", "127.0.0.1:0", "--upstream", upstream]);
+        command.env("HTTP_PROXY", &url).env("HTTPS_PROXY", &url).env("NO_PROXY", except);
+        let (head, _) = Proxy::spawn(command).post("/v1/messages", "x-api-key: key\r\n", b"{}");
+        assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+        let seen = company.seen();
+        let line = seen.first().map(|seen| seen.head.as_str()).unwrap_or_default();
+        assert!(line.starts_with(expected) && line.is_empty() == expected.is_empty(), "{upstream}: {line}");
+        assert!(line.is_empty() || line.contains("Basic dXNlcjp3b3Jk") && !line.contains("x-api-key"), "{line}");
+    }
 }
