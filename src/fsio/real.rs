@@ -49,10 +49,8 @@ impl Disk for RealDisk {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory)?;
-        }
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        self.make(path, true)?;
+        let file = OpenOptions::new().append(true).open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Box::new(file))),
             Err(TryLockError::WouldBlock) => Ok(None),

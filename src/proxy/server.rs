@@ -18,7 +18,7 @@ use hyper::body::Bytes;
 use hyper::header::HeaderMap;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -34,6 +34,9 @@ use tokio::sync::watch;
 const DRAIN: Duration = Duration::from_secs(30);
 /// The time after which a failed accept is tried again, such as one without free file descriptors.
 const RETRY_ACCEPT: Duration = Duration::from_millis(50);
+/// The maximum time for the head of a request, and for which a connection waits for one: longer than clients keep an unused connection, so
+/// that none is closed while it is used again.
+const HEAD: Duration = Duration::from_secs(100);
 /// The maximum time for records that are being written.
 const FLUSH: Duration = Duration::from_secs(2);
 
@@ -287,7 +290,8 @@ async fn serve(proxy: Arc<Proxy>, listener: TcpListener) {
                     let proxy = proxy.clone();
                     let service = service_fn(move |request| forward::answer(proxy.clone(), request));
                     let mut protocol = http1::Builder::new();
-                    protocol.preserve_header_case(true).auto_date_header(false).header_read_timeout(None);
+                    protocol.preserve_header_case(true).auto_date_header(false);
+                    protocol.timer(TokioTimer::new()).header_read_timeout(HEAD);
                     let connection = connections.watch(protocol.serve_connection(TokioIo::new(stream), service));
                     // A connection that breaks has no one to report it to.
                     tokio::spawn(async move { drop(connection.await) });

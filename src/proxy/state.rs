@@ -99,7 +99,8 @@ impl State {
 
     fn write(&self, env: &Env, path: &Path) -> Result<(), CommandError> {
         let write = || {
-            files::make_directory(&env.store_directory().map_err(|error| error.source)?)?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            files::make_private(&env.store_directory().map_err(|error| error.source)?, &name)?;
             files::write_private(env.disk, path, &serde_json::to_vec(self)?)?;
             anyhow::Ok(())
         };

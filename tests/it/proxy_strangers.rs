@@ -193,6 +193,19 @@ fn the_secret_is_kept_private_and_outlives_the_proxy() {
 
 #[cfg(unix)]
 #[test]
+fn a_command_that_creates_the_data_directory_makes_it_and_its_locks_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.text(&["archive", "16"]);
+    let home = sandbox.home.join(".aperture");
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&home), mode(&home.join("locks"))), (0o700, 0o700));
+    let locks = fs::read_dir(home.join("locks")).unwrap().map(|entry| mode(&entry.unwrap().path())).collect::<Vec<_>>();
+    assert!(!locks.is_empty() && locks.iter().all(|mode| *mode == 0o600), "{locks:?}");
+}
+
+#[cfg(unix)]
+#[test]
 fn each_key_goes_to_the_gateway_of_its_own_api_and_past_the_proxy_of_a_company() {
     use std::os::unix::fs::PermissionsExt;
     const CLIENT: &str = "#!/bin/sh
