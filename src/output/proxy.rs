@@ -98,6 +98,9 @@ pub struct ProxyStatusReport {
     /// The sessions with operations whose contents the last request did not have, each with these operations.
     #[serde(default)]
     pub unapplied: Vec<(String, Vec<OperationId>)>,
+    /// The reason why new changes wait while requests keep the known ones: the store cannot be used.
+    #[serde(default)]
+    pub store_fault: Option<String>,
 }
 
 /// The tokens of the requests that passed a proxy.
@@ -135,6 +138,7 @@ impl ProxyStatusReport {
             stopping: false,
             tokens: ProxyTokens::default(),
             unapplied: Vec::new(),
+            store_fault: None,
         }
     }
 }
@@ -211,6 +215,9 @@ impl Report for ProxyStatusReport {
             self.running_requests, self.changed, self.errors
         ));
         text.push_str(&self.tokens.text());
+        if let Some(fault) = &self.store_fault {
+            text.push_str(&format!("degraded   new changes wait, known ones are sent from memory: {}\n", printable(fault)));
+        }
         for (session, operations) in &self.unapplied {
             text.push_str(&format!("unapplied  {}\n", unapplied(operations, &printable(session))));
         }

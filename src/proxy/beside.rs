@@ -261,16 +261,18 @@ impl Beside {
         self.schedule.touch(&facts.session, self.proxy.now());
         // A summary only quotes commands.
         self.obey(task.number, &facts.session, if facts.asks_for_summary { "" } else { &task.content.text });
-        if self.is_overtaken(&facts.session, queue) {
-            return;
-        }
         let in_turn = task.content.calls;
         let window = task.content.tokens.map_or(0, |tokens| tokens.total());
-        if in_turn && !self.schedule.is_over_budget(&facts.session, window) {
+        let has_change = self.schedule.has_change(&facts.session, task.number);
+        let is_over_budget = has_change && self.schedule.is_over_budget(&facts.session, window);
+        let is_overtaken = self.is_overtaken(&facts.session, queue);
+        // A window over its budget does not wait for a pause between fast steps.
+        let is_urgent = is_over_budget && self.waiting.len() <= LONGEST_QUEUE;
+        if is_overtaken && !is_urgent || in_turn && !is_over_budget {
             return;
         }
         wait(WRITTEN);
-        self.look_at(&facts.session, Some(Moment { idle_milliseconds: 0, in_turn }));
+        self.look_at(&facts.session, has_change.then_some(Moment { idle_milliseconds: 0, in_turn: in_turn || is_overtaken }));
         if !in_turn {
             self.prepared = Some((facts.session.clone(), self.proxy.wire.store_version()));
         }
@@ -374,6 +376,9 @@ impl Beside {
         }
         if moment.is_some_and(|moment| moment.idle_milliseconds == 0) {
             self.schedule.set(session, &automatic, self.proxy.now());
+        }
+        if automatic.has_changed {
+            self.schedule.acted(session, self.proxy.requests.last());
         }
         if let Some(texts) = texts {
             self.proxy.wire.prepare(session, texts);

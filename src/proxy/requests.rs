@@ -56,6 +56,12 @@ impl Requests {
         number
     }
 
+    /// Returns the number of the newest request.
+    pub fn last(&self) -> u64 {
+        let list = self.list();
+        list.base + list.totals.requests
+    }
+
     /// Changes a request, if it is still listed.
     pub fn update(&self, number: u64, change: impl FnOnce(&mut ProxyRequest)) {
         let mut list = self.list();

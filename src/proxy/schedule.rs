@@ -19,6 +19,8 @@ struct Scheduled {
     /// The budget of the window in tokens; `None` if the rule is off.
     budget: Option<u64>,
     lifetime: i64,
+    /// The newest request when the rules acted last: only a bill of a later one has their change.
+    acted: u64,
     /// True until the rules have acted on the expired cache.
     is_armed: bool,
 }
@@ -33,7 +35,20 @@ impl Schedule {
             self.0.remove(&oldest);
         }
         let (budget, lifetime) = (automatic.budget_tokens, automatic.lifetime_milliseconds);
-        self.0.insert(session.to_owned(), Scheduled { last, budget, lifetime, is_armed: true });
+        let acted = self.0.get(session).map_or(0, |known| known.acted);
+        self.0.insert(session.to_owned(), Scheduled { last, budget, lifetime, acted, is_armed: true });
+    }
+
+    /// Records that the rules changed a session, with the number of the newest request at that time.
+    pub fn acted(&mut self, session: &str, newest: u64) {
+        if let Some(known) = self.0.get_mut(session) {
+            known.acted = newest;
+        }
+    }
+
+    /// Returns true if the bill of a request can have the last change of the rules.
+    pub fn has_change(&self, session: &str, request: u64) -> bool {
+        self.0.get(session).is_none_or(|known| request > known.acted)
     }
 
     /// Records a request of a session.
@@ -96,6 +111,17 @@ mod tests {
         assert_eq!([100, 101].map(|tokens| schedule.is_over_budget("s", tokens)), [false, true]);
         schedule.set("s", &rules(None), 0);
         assert!(!schedule.is_over_budget("s", 101));
+    }
+
+    #[test]
+    fn only_a_bill_of_a_later_request_has_the_last_change() {
+        let mut schedule = Schedule::default();
+        assert!(schedule.has_change("s", 1));
+        schedule.set("s", &rules(Some(100)), 0);
+        schedule.acted("s", 7);
+        schedule.set("s", &rules(Some(100)), 5);
+        assert_eq!([6, 7, 8].map(|request| schedule.has_change("s", request)), [false, false, true]);
+        assert!(schedule.has_change("other", 1));
     }
 
     #[test]

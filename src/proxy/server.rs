@@ -244,6 +244,7 @@ impl Proxy {
             stopping: *self.phase.borrow() != Phase::Serving,
             tokens: self.requests.tokens(),
             unapplied: proxied::all_unapplied(&self.env),
+            store_fault: self.wire.fault(),
         }
     }
 

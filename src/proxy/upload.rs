@@ -176,6 +176,9 @@ impl Proxy {
         if let Some(problem) = &facts.problem {
             self.report_once(&format!("the body was sent as it was received: {problem}"));
         }
+        if let Some(reason) = &facts.held {
+            self.report_once(&format!("requests have the changes of earlier ones, new changes wait: {reason}"));
+        }
         self.requests.update(number, |request| {
             request.session.clone_from(&facts.session);
             request.line.clone_from(&facts.line);

@@ -63,6 +63,8 @@ pub struct Store {
     pub(super) connection: Connection,
     /// Device and inode of the opened file.
     file: Option<(u64, u64)>,
+    /// The longest wait for other processes.
+    patience: Duration,
 }
 
 /// A session in the store.
@@ -139,7 +141,7 @@ impl Store {
             return if found > known { Err(StoreError::Newer { found, known }) } else { Store::connect(connection, patience) };
         }
         let file = file(&connection);
-        Ok(Store { connection, file })
+        Ok(Store { connection, file, patience })
     }
 
     fn connect(mut connection: Connection, patience: Duration) -> Result<Store, StoreError> {
@@ -162,12 +164,18 @@ impl Store {
             transaction.commit()?;
         }
         let file = file(&connection);
-        Ok(Store { connection, file })
+        Ok(Store { connection, file, patience })
     }
 
     /// Returns true if the opened file is still that of its path: it was neither deleted nor replaced.
     pub fn is_current(&self) -> bool {
         self.file == file(&self.connection)
+    }
+
+    /// Returns true if no other process holds the store at this moment. It does not wait.
+    pub fn can_write_now(&self) -> bool {
+        let free = self.connection.busy_timeout(Duration::ZERO).and_then(|()| self.writing().map(drop));
+        self.connection.busy_timeout(self.patience).and(free).is_ok()
     }
 
     /// Begins a transaction that waits for other writers first: one that begins with a read would fail at its first write

@@ -45,7 +45,10 @@ pub(super) fn added(
     let mut offer = None;
     if settings.tool && name.is_empty() && line.offers != Some(false) {
         offer = TOOL.offer(api, document);
-        if line.offers.is_none() {
+        if line.is_held() {
+            let is_decided = *line.offers.get_or_insert(false);
+            offer = offer.filter(|_| is_decided);
+        } else if line.offers.is_none() {
             let begins = begins(document);
             match &offer {
                 // Later requests have the same tools, also after a restart.

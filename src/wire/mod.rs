@@ -68,6 +68,8 @@ pub struct RequestFacts {
     pub stages: Vec<StageNote>,
     /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,
+    /// The reason why the body has only the changes of earlier requests, if the store cannot be used.
+    pub held: Option<String>,
 }
 
 impl RequestFacts {
@@ -187,16 +189,17 @@ impl Wire {
             self.sessions.clear_poison();
             sessions
         });
-        let calls = calls::added(&mut sessions, settings, api, document, facts)?;
-        let offers_tool = calls.offer.is_some();
-        let mut outgoing = OutgoingBody::new(document.bytes, calls.offer);
-        // All other stages see the conversation as the model had it.
-        outgoing.edit(calls.restored);
-        match sessions.is_idle(&facts.session, &facts.line)? {
-            true => facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait"),
-            false => rewrite::rewrite(&mut sessions, settings, api, document, &mut outgoing, facts, now)?,
+        sessions.begin();
+        let notes = facts.stages.len();
+        let mut sent = attempt(&mut sessions, settings, api, document, facts, now);
+        // New changes wait for the store; those of earlier requests are in memory.
+        if matches!(sent, Err(WireError::Store(_) | WireError::Closed(_))) && sessions.hold() {
+            facts.stages.truncate(notes);
+            sent = attempt(&mut sessions, settings, api, document, facts, now);
         }
-        Ok((outgoing.finish(), offers_tool))
+        facts.held = sessions.held().filter(|_| sent.is_ok());
+        sessions.end();
+        sent
     }
 
     /// Returns the prompt of a body with the changes of the log, and nothing else that is sent: each element in a line.
@@ -245,6 +248,11 @@ impl Wire {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).store_version()
     }
 
+    /// Returns the reason why new changes wait, if the store could not be used last; `None` if it can be used.
+    pub fn fault(&self) -> Option<String> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).fault()
+    }
+
     /// Returns the notes on a request, one for each stage but the last.
     pub fn explained(&self, facts: &RequestFacts) -> Vec<StageNote> {
         self.settings.complete(facts.stages.clone())
@@ -285,6 +293,27 @@ impl Wire {
     pub fn accepted(&self, facts: &RequestFacts) {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).accepted(&facts.session, &facts.line);
     }
+}
+
+/// Returns the body to send, and if it offers the tool.
+fn attempt(
+    sessions: &mut Sessions,
+    settings: PipelineSettings,
+    api: RequestApi,
+    document: &RequestDocument<'_>,
+    facts: &mut RequestFacts,
+    now: i64,
+) -> Result<(Option<EditedBody>, bool), WireError> {
+    let calls = calls::added(sessions, settings, api, document, facts)?;
+    let offers_tool = calls.offer.is_some();
+    let mut outgoing = OutgoingBody::new(document.bytes, calls.offer);
+    // All other stages see the conversation as the model had it.
+    outgoing.edit(calls.restored);
+    match sessions.is_idle(&facts.session, &facts.line)? {
+        true => facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait"),
+        false => rewrite::rewrite(sessions, settings, api, document, &mut outgoing, facts, now)?,
+    }
+    Ok((outgoing.finish(), offers_tool))
 }
 
 /// A request that can be changed: its API, its body, if it offers tools, and if the client names its session.

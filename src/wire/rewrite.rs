@@ -73,7 +73,7 @@ fn edits(
     }
     let places = texts::places(body);
     facts.note(Stage::Zones, zones(body, places.len()));
-    if settings.injection && name.is_empty() && !facts.asks_for_summary {
+    if settings.injection && name.is_empty() && !facts.asks_for_summary && sessions.held().is_none() {
         texts::take(sessions, settings, body, &places, facts, now)?;
     }
     texts::add(sessions.line(&session, &name)?, body, &places, facts, &mut edits);
@@ -116,7 +116,7 @@ fn changed(
     facts: &mut RequestFacts,
     edits: &mut Vec<BodyEdit>,
 ) -> Option<WireLine> {
-    let last = line.contents.last();
+    let last = line.last();
     let before: Option<OperationId> = line.state.as_ref().map(|state| state.point);
     let (mut reader, mut earlier) =
         (line.contents.reader(Some(last), folded.is_folded), line.contents.reader(before, folded.is_folded));

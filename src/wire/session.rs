@@ -7,7 +7,6 @@ use crate::model::{Key, OperationId, WithheldReply};
 use crate::provider::{KnownElements, RefusalCause, by_name};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
 use rustc_hash::FxHashMap;
-use std::collections::hash_map::Entry;
 
 /// Maximum number of lines in memory. The others are read again from the store.
 const LINES: usize = 64;
@@ -29,6 +28,13 @@ pub enum WireError {
     Unreadable,
 }
 
+impl WireError {
+    /// Returns true if another process holds the store.
+    fn is_busy(&self) -> bool {
+        matches!(self, WireError::Store(error) if error.is_busy())
+    }
+}
+
 /// A line of requests.
 #[derive(Default)]
 pub(super) struct Line {
@@ -45,6 +51,12 @@ pub(super) struct Line {
     /// The responses with calls of that tool.
     pub replies: Vec<WithheldReply>,
     refusals: Refusals,
+    /// The opening of the store and its version that it was read from.
+    read_from: (u64, i64),
+    /// True if the store that it was read from is gone: it is in memory only.
+    is_orphan: bool,
+    /// True if the store cannot be used now: the log is in force as in the last request.
+    is_held: bool,
 }
 
 /// The refusals of a line since the API accepted a request.
@@ -58,8 +70,22 @@ struct Refusals {
 
 impl Line {
     fn is_idle(&self) -> bool {
-        let is_new = self.contents.last() == 0 && self.state.is_none();
-        is_new && self.insertions.is_empty() && self.staged.is_empty() && self.replies.is_empty()
+        !self.is_changed() && self.staged.is_empty()
+    }
+
+    /// Returns true if a request of the line could have been changed.
+    fn is_changed(&self) -> bool {
+        self.contents.last() > 0 || self.state.is_some() || !self.insertions.is_empty() || !self.replies.is_empty()
+    }
+
+    /// Returns true if nothing new can be stored for the next request.
+    pub fn is_held(&self) -> bool {
+        self.is_held
+    }
+
+    /// Returns the operation up to which the log is in force for the next request.
+    pub fn last(&self) -> OperationId {
+        if self.is_held { self.state.as_ref().map_or(0, |state| state.point) } else { self.contents.last() }
     }
 }
 
@@ -67,8 +93,15 @@ impl Line {
 pub(super) struct Sessions {
     open: OpenStore,
     store: Option<Store>,
-    /// The version of the store that the lines were read from.
+    /// The number of times that a store was opened, and the version of the open one.
+    opened: u64,
     version: i64,
+    /// True if the open store was deleted and there is no other one yet.
+    is_deleted: bool,
+    /// The reason why the store could not be used last, and if another process holds it.
+    fault: Option<(String, bool)>,
+    /// True if this request gets only what is in memory.
+    is_held: bool,
     lines: FxHashMap<(String, String), Line>,
     /// The texts for the next prompt of each session.
     prepared: FxHashMap<String, Vec<PreparedText>>,
@@ -79,14 +112,53 @@ pub(super) struct Sessions {
 impl Sessions {
     pub fn new(open: OpenStore) -> Sessions {
         let (lines, prepared, known) = (FxHashMap::default(), FxHashMap::default(), KnownElements::default());
-        Sessions { open, store: None, version: 0, lines, prepared, known }
+        let (opened, version, is_deleted, fault, is_held) = (0, 0, false, None, false);
+        Sessions { open, store: None, opened, version, is_deleted, fault, is_held, lines, prepared, known }
     }
 
     /// Forgets everything that can be read again.
     pub fn clear(&mut self) {
         self.lines.clear();
         self.store = None;
+        (self.is_deleted, self.fault, self.is_held) = (false, None, false);
         self.known = KnownElements::default();
+    }
+
+    /// Begins a request. While another process holds the store, it does not wait for it again.
+    pub fn begin(&mut self) {
+        let is_busy = self.fault.as_ref().is_some_and(|(_, is_busy)| *is_busy);
+        self.is_held = is_busy && self.store.as_ref().is_some_and(|store| !store.can_write_now());
+        if is_busy && !self.is_held {
+            self.fault = None;
+        }
+    }
+
+    /// Ends a request.
+    pub fn end(&mut self) {
+        self.is_held = false;
+    }
+
+    /// Lets this request have only what is in memory. Returns false if it has no more already.
+    pub fn hold(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_held, true)
+    }
+
+    /// Returns the reason why this request has only what is in memory.
+    pub fn held(&self) -> Option<String> {
+        self.is_held.then(|| self.fault()).flatten()
+    }
+
+    /// Returns the reason why new changes wait, or would be lost with the end of the proxy.
+    pub fn fault(&self) -> Option<String> {
+        let is_orphan = self.lines.values().any(|line| line.is_orphan);
+        let orphan = || is_orphan.then(|| "the store was deleted or replaced".to_owned());
+        self.fault.as_ref().map(|(fault, _)| fault.clone()).or_else(orphan)
+    }
+
+    /// Notes the outcome of a use of the store.
+    fn noted<T>(&mut self, outcome: Result<T, WireError>) -> Result<T, WireError> {
+        self.fault = outcome.as_ref().err().map(|error| (error.to_string(), error.is_busy()));
+        outcome
     }
 
     /// Returns true if requests of a line need no change, whatever they contain.
@@ -101,6 +173,7 @@ impl Sessions {
         let is_idle = || {
             self.lines
                 .get(&(session.to_owned(), line.to_owned()))
+                .filter(|known| known.read_from == (self.opened, self.version))
                 .is_some_and(|known| known.is_idle() && (!offers_tool || !line.is_empty() || known.offers == Some(false)))
         };
         self.store.as_ref().is_some_and(is_current) && is_idle() && !self.is_prepared(session, line)
@@ -135,50 +208,95 @@ impl Sessions {
         self.prepared.get(session).cloned().unwrap_or_default()
     }
 
-    /// Returns a line with everything that the store has of it now.
+    /// Returns a line with everything that the store has of it now. If the store cannot be read, it is as in the last request.
     pub fn line(&mut self, session: &str, line: &str) -> Result<&mut Line, WireError> {
-        let was_open = self.store.is_some();
-        self.store.take_if(|store| !store.is_current());
-        if self.store.is_none() {
-            self.lines.clear();
-            self.store = (self.open)(false).map_err(WireError::Closed)?;
-            self.version = self.store.as_ref().map(Store::version).transpose()?.unwrap_or_default();
-            if was_open && self.store.is_none() {
-                return Err(WireError::Closed("it was deleted".to_owned()));
-            }
-        }
-        if let Some(store) = &self.store {
-            let version = store.version()?;
-            if version != self.version || self.lines.len() > LINES {
-                let name = (session.to_owned(), line.to_owned());
-                let old = self.lines.remove(&name);
-                self.lines.clear();
-                self.version = version;
-                if let Some(Line { refusals, .. }) = old {
-                    // Refusals are not in the store.
-                    self.lines.insert(name, Line { refusals, ..read(Some(store), session, line)? });
+        let name = (session.to_owned(), line.to_owned());
+        let is_known = self.lines.contains_key(&name);
+        if !(self.is_held && is_known) {
+            let found = self.refresh();
+            let read = match found {
+                // A session that was not in the deleted store begins in a new one.
+                Err(_) if self.is_deleted && !is_known => Ok(()),
+                found => found.and_then(|()| self.read_again(&name)),
+            };
+            if let Err(error) = read {
+                let failed = self.noted(Err(error));
+                match is_known {
+                    true => self.is_held = true,
+                    false => return failed,
                 }
             }
         }
-        match self.lines.entry((session.to_owned(), line.to_owned())) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(new) => Ok(new.insert(read(self.store.as_ref(), session, line)?)),
+        let known = self.lines.entry(name).or_default();
+        known.is_held = self.is_held;
+        Ok(known)
+    }
+
+    /// Opens the store if it is not the one that is open.
+    fn refresh(&mut self) -> Result<(), WireError> {
+        self.is_deleted |= self.store.take_if(|store| !store.is_current()).is_some();
+        if self.store.is_none() {
+            self.store = (self.open)(false).map_err(WireError::Closed)?;
+            self.is_opened()?;
         }
+        match &self.store {
+            Some(store) => self.version = store.version()?,
+            None if self.is_deleted => return Err(WireError::Closed("it was deleted".to_owned())),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn is_opened(&mut self) -> Result<(), WireError> {
+        if let Some(store) = &self.store {
+            (self.opened, self.version, self.is_deleted) = (self.opened + 1, store.version()?, false);
+        }
+        Ok(())
+    }
+
+    /// Reads a line from the store unless it is as it was read.
+    fn read_again(&mut self, name: &(String, String)) -> Result<(), WireError> {
+        let now = (self.opened, self.version);
+        let is_current = |known: &Line| known.read_from == now || known.is_orphan && known.read_from.0 == now.0;
+        if self.lines.get(name).is_some_and(is_current) {
+            return Ok(());
+        }
+        let mut new = read(self.store.as_ref(), &name.0, &name.1)?;
+        let old = self.lines.remove(name);
+        if self.lines.len() > LINES {
+            self.lines.clear();
+        }
+        if let Some(old) = old {
+            // The API has its changes in the prompt cache, and the model knows them.
+            let is_orphan = old.is_changed() && !new.is_changed() && (old.is_orphan || old.read_from.0 != now.0);
+            // Refusals are not in the store.
+            new = if is_orphan { Line { staged: new.staged, is_orphan, ..old } } else { Line { refusals: old.refusals, ..new } };
+        }
+        self.lines.insert(name.clone(), Line { read_from: now, ..new });
+        Ok(())
     }
 
     /// Returns the store, which is created if there is none.
     fn writable(&mut self) -> Result<&Store, WireError> {
         if self.store.is_none() {
             self.store = (self.open)(true).map_err(WireError::Closed)?;
-            self.version = self.store.as_ref().map(Store::version).transpose()?.unwrap_or_default();
+            self.is_opened()?;
         }
         self.store.as_ref().ok_or_else(|| WireError::Closed("it cannot be created".to_owned()))
     }
 
+    /// Writes to the store, which is created if there is none.
+    fn write(&mut self, write: impl FnOnce(&Store) -> Result<(), StoreError>) -> Result<(), WireError> {
+        let written = self.writable().and_then(|store| Ok(write(store)?));
+        self.noted(written)
+    }
+
     /// Stores the state of a line.
     pub fn save(&mut self, session: &str, line: &str, state: WireLine) -> Result<(), WireError> {
-        self.writable()?.save_wire_line(session, line, &state)?;
-        self.line(session, line)?.state = Some(state);
+        if !self.is_held {
+            self.write(|store| store.save_wire_line(session, line, &state))?;
+            self.line(session, line)?.state = Some(state);
+        }
         Ok(())
     }
 
@@ -189,7 +307,7 @@ impl Sessions {
         let last = insertions.len().saturating_sub(1);
         for (place, insertion) in insertions.into_iter().enumerate() {
             let taken = if place == last { &staged[..] } else { &[] };
-            self.writable()?.insert_text(session, "", &insertion, taken, now)?;
+            self.write(|store| store.insert_text(session, "", &insertion, taken, now))?;
             self.line(session, "")?.insertions.push(insertion);
         }
         self.prepared.remove(session);
@@ -199,7 +317,7 @@ impl Sessions {
 
     /// Stores if the requests of a line offer the tool of aperture.
     pub fn save_offer(&mut self, session: &str, line: &str, offers: bool) -> Result<(), WireError> {
-        self.writable()?.save_offer(session, line, offers)?;
+        self.write(|store| store.save_offer(session, line, offers))?;
         self.line(session, line)?.offers = Some(offers);
         Ok(())
     }
@@ -208,7 +326,7 @@ impl Sessions {
     pub fn add_replies(&mut self, session: &str, line: &str, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
         // A line that is read after this has the replies of the store.
         self.line(session, line)?;
-        self.writable()?.add_withheld_replies(session, line, &replies, now)?;
+        self.write(|store| store.add_withheld_replies(session, line, &replies, now))?;
         if let Some(known) = self.lines.get_mut(&(session.to_owned(), line.to_owned())) {
             known.replies.extend(replies);
         }
@@ -270,7 +388,7 @@ fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireEr
         staged: if line.is_empty() { store.staged(session)? } else { Vec::new() },
         offers: store.offers_tool(session, line)?,
         replies: store.withheld_replies(session, line)?,
-        refusals: Refusals::default(),
+        ..Line::default()
     })
 }
 

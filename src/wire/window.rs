@@ -70,7 +70,7 @@ enum Outcome {
 
 /// Applies the changes of the window that are in force to a request. Each change is applied as a whole, or not at all.
 pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts) -> Folded {
-    let (last, before) = (line.contents.last(), line.state.as_ref().map_or(0, |state| state.point));
+    let (last, before) = (line.last(), line.state.as_ref().map_or(0, |state| state.point));
     if line.contents.windows(last).chain(line.contents.windows(before)).next().is_none() {
         return Folded { is_folded: true, ..Folded::default() };
     }

@@ -376,14 +376,18 @@ fn newer(client: &Client) -> Box<dyn Any> {
 
 /// Name, fault, and the beginning of the report.
 const OWN: &[(&str, Breaking, &str)] = &[
-    ("locked", locked, "note: the body was sent as it was received: the store is not available: "),
-    ("deleted", deleted, "note: the body was sent as it was received: the store is not available: it was deleted"),
-    ("damaged", damaged, "note: the body was sent as it was received: the store is not available: "),
-    ("newer", newer, "note: the body was sent as it was received: the store is not available: "),
+    ("locked", locked, "note: requests have the changes of earlier ones, new changes wait: the store is not available: "),
+    (
+        "deleted",
+        deleted,
+        "note: requests have the changes of earlier ones, new changes wait: the store is not available: it was deleted",
+    ),
+    ("damaged", damaged, "note: requests have the changes of earlier ones, new changes wait: the store is not available: "),
+    ("newer", newer, "note: requests have the changes of earlier ones, new changes wait: the store is not available: "),
 ];
 
 #[test]
-fn faults_of_the_store_send_the_original_bytes_and_are_reported_once() {
+fn faults_of_the_store_send_the_known_changes_and_are_reported_once() {
     for (name, fault, report) in OWN {
         let mut client = Client::with("[pipeline]\nmanifest = false\n");
         let first = client.body(&["first"]);
@@ -395,14 +399,20 @@ fn faults_of_the_store_send_the_original_bytes_and_are_reported_once() {
         client.sandbox.text(&["stage", "the deadline is Friday"]);
         let broken = fault(&client);
         let second = client.body(&["first", "second"]);
+        let mut held = Vec::new();
         for _ in 0..2 {
             let started = Instant::now();
-            assert_eq!(client.send(&second), second, "{name}");
+            held.push(client.send(&second));
             assert!(started.elapsed() < LONGEST, "{name}: {:?}", started.elapsed());
         }
+        assert!(held[0] != second && held[0] == held[1] && !held[0].contains("Friday"), "{name}: {held:?}");
+        let status = client.sandbox.text(&["proxy", "status"]);
+        assert!(status.contains("degraded   new changes wait"), "{name}: {status}");
         drop(broken);
         let repaired = client.send(&second);
         assert!(repaired.contains("the deadline is Friday"), "{name}: {repaired}");
+        let status = client.sandbox.text(&["proxy", "status"]);
+        assert!(!status.contains("degraded"), "{name}: {status}");
         let prefix = changed.split("]}],\"tools\"").next().unwrap().split("\"first\"").next().unwrap();
         assert!(repaired.starts_with(prefix), "{name}:\n{changed}\n{repaired}");
         assert_eq!(client.send(&second), repaired, "{name}");
@@ -463,7 +473,11 @@ fn a_full_disk_sends_the_original_bytes_and_is_reported_once() {
     // A graceful end waits for the thread that records.
     let notes = client.proxy.errors();
     let count = |text: &str| notes.lines().filter(|line| line.contains(text)).count();
-    assert_eq!((count("the body was sent as it was received: "), count("cannot write to ")), (1, 1), "{notes}");
+    assert_eq!(
+        (count("requests have the changes of earlier ones, new changes wait: "), count("cannot write to ")),
+        (1, 1),
+        "{notes}"
+    );
     client.proxy = Proxy::of(&client.sandbox, &client.api);
     assert_ne!(client.send(&body), body, "with space again, the operation holds");
 }

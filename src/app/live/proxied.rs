@@ -21,7 +21,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 /// Longest wait of a request for another process that has locked the store. Other requests wait meanwhile; a commit takes less.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Longest wait of the first request of a session for its memories.
 const MEMORY_WAIT: Duration = Duration::from_millis(1500);

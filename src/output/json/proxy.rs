@@ -57,6 +57,8 @@ json_objects! {
         cache_losses: Vec<CacheLosses> = losses(&report.tokens),
         /// Ids of the sessions with operations that are in force, but not in effect: the last request did not have their contents.
         unapplied_sessions: Vec<String> = report.unapplied.iter().map(|(session, _)| session).collect::<Vec<_>>(),
+        /// Reason why new changes wait, while requests keep the known ones from memory: the store cannot be used.
+        store_fault: Option<String> = report.store_fault.as_deref(),
     }
 
     /// Losses of the prompt cache by one cause.

@@ -363,10 +363,54 @@ fn other_changes_apply_to_the_conversation_with_its_calls() {
 }
 
 /// Sends a request that fails, and returns the reason.
-fn problem(wire: &Wire, body: &str) -> String {
+/// Checks what is sent while the store cannot be used, and returns the reason.
+#[track_caller]
+fn held(wire: &Wire, body: &str, expected: &str) -> String {
     let outgoing = wire.request(&head(), body.as_bytes(), 1);
-    assert_eq!(outgoing.body, None);
-    outgoing.facts.problem.unwrap()
+    assert_eq!(outgoing.facts.problem, None);
+    let bytes = outgoing.body.map_or_else(|| body.as_bytes().to_vec(), |edited| edited.bytes(body.as_bytes()));
+    assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+    let reason = outgoing.facts.held.unwrap();
+    assert_eq!(wire.fault().as_ref(), Some(&reason));
+    reason
+}
+
+#[test]
+fn without_the_store_a_changed_session_keeps_its_bytes_and_new_changes_wait() {
+    const THIRD: &str = r#"{"role":"user","content":"third"}"#;
+    // A database whose writes fail, as on a full disk.
+    let full = ["wire_lines", "wire_insertions"]
+        .map(|table| format!("CREATE TRIGGER full_{table} BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'disk full'); END;"))
+        .concat();
+    let faults = [
+        ("BEGIN EXCLUSIVE", "ROLLBACK", "locked"),
+        (&*full, "DROP TRIGGER full_wire_lines; DROP TRIGGER full_wire_insertions", "full"),
+    ];
+    for (fault, repair, reason) in faults {
+        let place = Place::new();
+        place.operation(&[("long result", "short")]);
+        let wire = place.wire();
+        wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+        let known = sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT]));
+        assert!(known.contains("short") && known.contains("manifest"), "{known}");
+        // The store has an operation and the proxy a text that no request had yet.
+        place.operation(&[("ask", "question")]);
+        wire.prepare("s", vec![prepared(TextKind::Manifest, false, "later text")]);
+        let other = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
+        other.execute_batch(fault).unwrap();
+        let later = body(&[ASK, CALL, RESULT, ANSWER, NEXT, LATER, THIRD]);
+        let end = r#"],"x":1e400}"#;
+        let expected = format!("{},{LATER},{THIRD}{end}", known.strip_suffix(end).unwrap());
+        for _ in 0..3 {
+            let found = held(&wire, &later, &expected);
+            assert!(found.contains(reason), "{found}");
+        }
+        other.execute_batch(repair).unwrap();
+        let repaired = sent(&wire, &later);
+        assert!(repaired.contains("later text") && repaired.contains("question"), "{repaired}");
+        assert_eq!(wire.fault(), None);
+        assert_eq!(sent(&wire, &later), repaired);
+    }
 }
 
 #[test]
@@ -377,7 +421,7 @@ fn texts_that_cannot_be_stored_wait_for_the_next_request() {
     wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
     let other = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    assert!(problem(&wire, &body(&[ASK])).contains("locked"));
+    assert!(held(&wire, &body(&[ASK]), &body(&[ASK])).contains("locked"));
     other.execute_batch("ROLLBACK").unwrap();
     let inserted = sent(&wire, &body(&[ASK]));
     assert!(inserted.contains(r"manifest\n\nnote"), "{inserted}");
@@ -401,8 +445,9 @@ fn a_store_that_was_deleted_or_replaced_is_opened_again() {
     for name in ["store.db", "store.db-wal", "store.db-shm"] {
         let _ = std::fs::remove_file(place.path().join(name));
     }
-    assert_eq!(problem(&wire, &request), "the store is not available: it was deleted");
-    assert_eq!(sent(&wire, &request), request, "without a store there is no operation");
+    for _ in 0..2 {
+        assert_eq!(held(&wire, &request, &changed), "the store is not available: it was deleted");
+    }
     std::fs::copy(copy, place.path().join("store.db")).unwrap();
     assert_eq!(sent(&wire, &request), changed);
     place.operation(&[("short", "shorter")]);
