@@ -114,8 +114,7 @@ pub fn usage(
 ) -> UsageTable {
     let mut table = UsageTable::default();
     let mut sums: BTreeMap<String, UsageSum> = BTreeMap::new();
-    for Counted { source, response, copies } in distinct(sources).into_iter().filter(|counted| counted.source.selected) {
-        let model = source.usage.model_of(response);
+    for Counted { source, response, model, copies } in distinct(sources).into_iter().filter(|counted| counted.source.selected) {
         let day = jiff::Timestamp::from_millisecond(response.time).unwrap_or_default().to_zoned(zone.clone()).date();
         let wanted = filter.since.is_none_or(|since| day >= since)
             && filter.until.is_none_or(|until| day <= until)
@@ -156,6 +155,8 @@ pub fn usage(
 struct Counted<'b, 'a> {
     source: &'b UsageSource<'a>,
     response: &'a ResponseUsage,
+    /// Its model; the index of a model is valid only beside the file that holds the response.
+    model: &'a str,
     copies: u64,
 }
 
@@ -167,15 +168,16 @@ fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> Vec<Counted<'b, 'a>> {
     let mut responses: Vec<Counted<'_, '_>> = Vec::new();
     for source in order {
         for response in &source.usage.responses {
+            let model = source.usage.model_of(response);
             match response.key.map(|key| *places.entry(key).or_insert(responses.len())) {
                 Some(place) if place < responses.len() => {
                     let counted = &mut responses[place];
                     counted.copies += 1;
                     if response.tokens.total() > counted.response.tokens.total() {
-                        counted.response = response;
+                        (counted.response, counted.model) = (response, model);
                     }
                 }
-                _ => responses.push(Counted { source, response, copies: 0 }),
+                _ => responses.push(Counted { source, response, model, copies: 0 }),
             }
         }
     }
@@ -252,6 +254,24 @@ mod tests {
         let fork = file("m", vec![response(Some(1), 0, 5), response(Some(2), 1, 1)]);
         let sources = [UsageSource { selected: false, ..source("old", &old) }, source("z", &fork)];
         assert_eq!(outputs(&table(&sources, UsageGroup::Session)), [("z", 1)]);
+    }
+
+    #[test]
+    fn a_larger_copy_in_another_file_counts_at_the_price_of_its_own_model() {
+        let old = FileUsage {
+            models: vec!["claude-opus-4-6".to_owned(), "claude-haiku-4-5".to_owned()],
+            responses: vec![response(Some(1), 0, 5), ResponseUsage { model: 1, ..response(Some(2), 1, 3) }],
+            compactions: Vec::new(),
+        };
+        let subagent = file("claude-haiku-4-5", vec![response(Some(2), 1, 10)]);
+        let table = table(&[source("s", &old), source("agent", &subagent)], UsageGroup::Model);
+        assert_eq!(outputs(&table), [("claude-opus-4-6", 5), ("claude-haiku-4-5", 10)]);
+        let haiku = &table.rows[1];
+        assert!(
+            (haiku.dollars - (10.0 * 1.0 + 10.0 * 5.0 + 100.0 * 1.25 + 1000.0 * 0.1) / 1e6).abs() < 1e-12,
+            "{}",
+            haiku.dollars
+        );
     }
 
     #[test]
