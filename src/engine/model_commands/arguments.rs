@@ -126,14 +126,17 @@ pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malfor
             break;
         }
         let last = place > 0 && place + 1 == pieces.pieces.len();
-        match (verb, Level::from_name(piece), piece) {
+        // Behind the blocks, a level or a place can be in quotation marks.
+        let unquoted = text(piece).filter(|_| place > 0);
+        let name = unquoted.as_deref().unwrap_or(piece);
+        match (verb, Level::from_name(name), name) {
             (Verb::Expand | Verb::Compress, Some(level), _) => command.level = Some(checked_level(verb, level, piece)?),
             (Verb::Pin, _, "top") => command.pin = Pin::Top,
             (Verb::Pin, _, "bottom") => command.pin = Pin::Bottom,
             (Verb::Archive, ..) if last && text(piece).is_some() => command.reason = text(piece).unwrap_or_default(),
             (Verb::Update, ..) if last => command.text = content(verb, piece)?,
             _ if piece.is_empty() => return Err(Malformed::NoBlocks(verb)),
-            _ => command.blocks.push(Named::read(piece)?),
+            _ => command.blocks.push(Named::unquoted(piece).map_or_else(|| Named::read(piece), Ok)?),
         }
     }
     if command.blocks.is_empty() {
@@ -157,6 +160,11 @@ fn checked_level(verb: Verb, level: Level, piece: &str) -> Result<Level, Malform
 }
 
 impl Named {
+    /// Returns the selector in quotation marks, such as a zone or a number; `None` for other words, which are a topic.
+    fn unquoted(piece: &str) -> Option<Named> {
+        text(piece).filter(|inner| Selector::parse(inner).is_ok()).map(Named::Selector)
+    }
+
     /// Parses a reference to blocks: a selector, or words.
     ///
     /// # Errors
