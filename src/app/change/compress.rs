@@ -6,6 +6,7 @@ use crate::commands::compress::Arguments;
 use crate::engine::{self, EditPrice, first_of_last_turns};
 use crate::model::{BlockNumber, Level, OperationKind};
 use crate::output::{ChangeReport, amount, plural};
+use crate::workspace::SkipReason;
 use crate::workspace::{Aim, DigestFold, Draft, Scope, Workspace, fold_into_digest, shorten, shrink};
 use std::slice;
 
@@ -85,11 +86,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let picked = selector.as_ref().map(|selector| selector.select(reading)).transpose()?;
         if let (Some(picked), false) = (&picked, arguments.stale) {
             let level = arguments.level.unwrap_or(Level::Summarized);
-            // A block that is already shorter becomes longer only with an explicit level.
-            let named = picked.iter().filter(|number| **number < end);
-            let shorter = |number: &&BlockNumber| reading.block(**number).is_some_and(|block| block.level < level);
-            let wanted = named.filter(|number| arguments.level.is_some() || shorter(number)).map(|number| (*number, level));
-            summary.kept = shorten(draft, &wanted.collect(), "", None)?;
+            // Compressing never makes a block longer: `expand` does that.
+            let is_longer = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.level <= level);
+            let (wanted, shorter): (Vec<_>, Vec<_>) = picked.iter().copied().filter(|number| *number < end).partition(is_longer);
+            summary.kept = shorten(draft, &wanted.into_iter().map(|number| (number, level)).collect(), "", None)?;
+            if !shorter.is_empty() {
+                summary.kept.entry(SkipReason::NotShorter).or_default().extend(shorter);
+            }
         }
         let named = arguments.budget.map(|budget| budget.tokens(reading));
         let budget = named.or_else(|| arguments.over_budget.then(|| rules.budget(reading)));
