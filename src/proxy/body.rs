@@ -1,13 +1,13 @@
 //! Bodies: of requests, read whole or passed on as a stream, and of responses, read while they pass.
 
 use super::passage::Passage;
-use crate::provider::{BodyPiece, EditedBody, body_capacity};
+use crate::provider::{BodyPiece, EditedBody, body_capacity, returned_capacity};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use tokio::sync::oneshot;
 
@@ -17,6 +17,10 @@ pub const LARGEST: usize = 64 << 20;
 /// The number of buffers that are kept between requests, and the maximum size of one, in bytes.
 const KEPT_BUFFERS: usize = 2;
 const LARGEST_BUFFER: usize = 1 << 20;
+/// The number of buffers in use from which the memory of further ones is returned after use.
+const MANY_BUFFERS: usize = 8;
+/// The size in bytes above which the memory of a buffer is worth being returned.
+const SMALLEST_RETURNED: usize = 16 << 10;
 
 /// An error of any body.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -112,8 +116,7 @@ pub async fn read(mut body: Incoming, buffers: &Buffers) -> Result<Read, hyper::
     if expected > LARGEST {
         return Ok(Read::Larger(stream(body)));
     }
-    let mut bytes = buffers.take();
-    bytes.reserve(capacity(expected));
+    let mut bytes = buffers.take(expected);
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
         if bytes.len() + data.len() > LARGEST {
@@ -125,22 +128,41 @@ pub async fn read(mut body: Incoming, buffers: &Buffers) -> Result<Read, hyper::
     Ok(Read::Whole(buffers.lend(bytes)))
 }
 
-/// Returns the capacity of a buffer for a body of this length. Small buffers are used again.
-fn capacity(length: usize) -> usize {
-    if length > LARGEST_BUFFER { body_capacity(length) } else { length }
-}
-
 /// Buffers that are used again: new memory for each large body would take longer than its copy.
 #[derive(Clone, Default)]
-pub struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
+pub struct Buffers(Arc<Mutex<Pool>>);
+
+#[derive(Default)]
+struct Pool {
+    kept: Vec<Vec<u8>>,
+    /// The number of buffers in use.
+    lent: usize,
+}
 
 impl Buffers {
-    fn take(&self) -> Vec<u8> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a buffer for a body of this length. Small buffers are used again.
+    fn take(&self, length: usize) -> Vec<u8> {
+        let (kept, lent) = {
+            let mut pool = self.pool();
+            (pool.kept.pop(), pool.lent)
+        };
+        let capacity = match () {
+            () if length > LARGEST_BUFFER => body_capacity(length),
+            () if length > SMALLEST_RETURNED && lent >= MANY_BUFFERS => returned_capacity(length),
+            () => length,
+        };
+        let mut bytes = kept.unwrap_or_default();
+        bytes.reserve(capacity);
+        bytes
     }
 
     /// Returns the bytes of a buffer, which comes back when they are no longer used.
     fn lend(&self, bytes: Vec<u8>) -> Bytes {
+        self.pool().lent += 1;
         Bytes::from_owner(Lent { bytes, buffers: self.clone() })
     }
 }
@@ -158,10 +180,11 @@ impl AsRef<[u8]> for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        let mut kept = self.buffers.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < KEPT_BUFFERS && self.bytes.capacity() <= LARGEST_BUFFER {
+        let mut pool = self.buffers.pool();
+        pool.lent -= 1;
+        if pool.kept.len() < KEPT_BUFFERS && self.bytes.capacity() <= LARGEST_BUFFER {
             self.bytes.clear();
-            kept.push(std::mem::take(&mut self.bytes));
+            pool.kept.push(std::mem::take(&mut self.bytes));
         }
     }
 }
@@ -171,8 +194,7 @@ impl Drop for Lent {
 pub fn kept(body: Incoming, buffers: &Buffers) -> (RequestBody, oneshot::Receiver<Bytes>) {
     let (whole, received) = oneshot::channel();
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-    let mut bytes = buffers.take();
-    bytes.reserve(capacity(expected.min(LARGEST)));
+    let bytes = buffers.take(expected.min(LARGEST));
     let kept = Kept { inner: body, bytes, whole: Some(whole), buffers: buffers.clone() };
     (kept.boxed_unsync(), received)
 }

@@ -1,7 +1,7 @@
 //! The newest body of each session that is in no file. It is only in memory: nothing of it is written to a disk.
 
+use super::kept::KeptBody;
 use crate::model::Key;
-use crate::provider::body_capacity;
 use crate::wire::{RequestApi, RequestFacts, Wire};
 use crate::workspace::{RequestSession, RequestSessions, SessionBytes};
 use hyper::body::Bytes;
@@ -12,8 +12,6 @@ use std::time::Duration;
 /// The maximum number of sessions, and of bytes of their bodies together.
 const SESSIONS: usize = 8;
 const BYTES: usize = 64 << 20;
-/// The level of compression of bodies, at which it takes the least time.
-const LEVEL: i32 = 1;
 /// The maximum size of a body that is looked at beside requests, in bytes: the largest one that APIs take. The process that looks at one of
 /// text alone takes ten times its size for some seconds.
 pub const LARGEST_LOOK: usize = 32 << 20;
@@ -44,73 +42,12 @@ impl Kept {
     }
 }
 
-/// The body of a request.
-#[derive(Clone)]
-enum Body {
-    /// As received, until it is compressed.
-    Received(Bytes),
-    /// Compressed, with its length.
-    Packed(Arc<Vec<u8>>, usize),
-}
-
-impl Body {
-    /// Returns the bytes that it takes in memory.
-    fn kept_bytes(&self) -> usize {
-        match self {
-            Body::Received(bytes) => bytes.len(),
-            Body::Packed(packed, _) => packed.len(),
-        }
-    }
-
-    /// Returns the bytes that were received.
-    fn received_bytes(&self) -> usize {
-        match self {
-            Body::Received(bytes) => bytes.len(),
-            Body::Packed(_, length) => *length,
-        }
-    }
-
-    fn packed(self) -> Body {
-        match self {
-            Body::Received(bytes) => match compressed(&bytes) {
-                Ok(packed) => Body::Packed(packed, bytes.len()),
-                Err(_) => Body::Received(bytes),
-            },
-            packed @ Body::Packed(..) => packed,
-        }
-    }
-
-    fn bytes(&self) -> Option<Bytes> {
-        match self {
-            Body::Received(bytes) => Some(bytes.clone()),
-            Body::Packed(packed, length) => decompressed(packed, *length).ok().map(Bytes::from),
-        }
-    }
-}
-
-fn compressed(bytes: &[u8]) -> std::io::Result<Arc<Vec<u8>>> {
-    let longest = zstd::zstd_safe::compress_bound(bytes.len());
-    let mut packed = Vec::with_capacity(body_capacity(longest));
-    zstd::bulk::Compressor::new(LEVEL)?.compress_to_buffer(bytes, &mut packed)?;
-    // The rest of a large capacity takes no memory.
-    if packed.capacity() == longest {
-        packed.shrink_to_fit();
-    }
-    Ok(Arc::new(packed))
-}
-
-fn decompressed(packed: &[u8], length: usize) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(body_capacity(length));
-    zstd::bulk::Decompressor::new()?.decompress_to_buffer(packed, &mut bytes)?;
-    Ok(bytes)
-}
-
 struct Session {
     id: String,
     /// The number of its newest request.
     number: u64,
     api: RequestApi,
-    body: Body,
+    body: KeptBody,
     /// The time of its first request, since the start of the proxy.
     first: Duration,
     /// The time of the newest request, in milliseconds since 1970, UTC.
@@ -140,7 +77,7 @@ impl Memory {
         let (first, is_without_file) =
             known.map_or_else(|| ((self.elapsed)(), false), |known| (known.first, known.is_without_file));
         kept.requests += 1;
-        let (id, number, body) = (id.clone(), kept.requests, Body::Received(body.clone()));
+        let (id, number, body) = (id.clone(), kept.requests, KeptBody::Received(body.clone()));
         kept.sessions.push_back(Session { id, number, api, body, first, modified, is_without_file });
         while kept.sessions.len() > SESSIONS
             || kept.sessions.iter().map(|session| session.body.kept_bytes()).sum::<usize>() > BYTES
@@ -278,7 +215,7 @@ mod tests {
         old(&memory);
         assert_eq!(memory.id_of(&hash_of("a")).as_deref(), Some("a"));
         let lines = || memory.bytes("a").unwrap();
-        assert!(matches!(memory.kept().sessions[0].body, Body::Packed(..)), "it is not running");
+        assert!(matches!(memory.kept().sessions[0].body, KeptBody::Packed(..)), "it is not running");
         assert_eq!(*lines().as_ref(), *b"{\"role\":\"user\",\"content\":\"x\"}\n");
         keep(&memory, "a", r#"{"messages":[{"role":"user","content":"y"}]}"#);
         assert_eq!(*lines().as_ref(), *b"{\"role\":\"user\",\"content\":\"y\"}\n");

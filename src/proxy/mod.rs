@@ -10,6 +10,7 @@ mod child;
 mod control;
 mod forward;
 mod headers;
+mod kept;
 mod ledger;
 mod memory;
 mod passage;

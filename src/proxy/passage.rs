@@ -2,6 +2,7 @@
 
 use super::beside::{Answered, Task};
 use super::body::RequestBody;
+use super::kept::KeptBody;
 use super::relay::Exchange;
 use super::server::Proxy;
 use crate::output::{ProxyRequest, RequestStage};
@@ -69,7 +70,7 @@ impl Passage {
         let mut passage = Passage::new(self.proxy.clone(), request);
         passage.note(Stage::Emit.name(), &format!("continues request {} with the results of its calls", self.number));
         passage.decided = Some((facts.clone(), true));
-        passage.record_body("sent", || exchange.body.bytes(&exchange.received).into());
+        passage.record_body("sent", || exchange.body.bytes(&exchange.received()).into());
         passage
     }
 
@@ -103,6 +104,7 @@ impl Passage {
         let facts = self.decided.as_ref().map(|(facts, _)| facts.clone());
         if let (Some(api), Some((received, body)), Some(facts)) = (api, self.offered.take(), facts) {
             let (method, uri, headers) = (request.method().clone(), request.uri().clone(), request.headers().clone());
+            let received = KeptBody::Received(received);
             self.exchange = Some((facts, Exchange { api, method, uri, headers, received, body }));
         }
     }

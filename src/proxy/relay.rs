@@ -3,6 +3,7 @@
 
 use super::body::{self, BodyError, RequestBody, ResponseBody};
 use super::forward::form;
+use super::kept::KeptBody;
 use super::passage::Passage;
 use super::server::Proxy;
 use crate::app::proxied::answer_call;
@@ -19,6 +20,7 @@ use hyper::{Method, Request, Uri};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// The maximum number of responses in a row that are continued. Calls in the next one are answered with [`TOO_MANY`].
@@ -39,14 +41,20 @@ pub struct Exchange {
     /// The headers.
     pub headers: HeaderMap,
     /// The body as the client wrote it.
-    pub received: Bytes,
+    pub received: KeptBody,
     /// The body as it was sent: the received one after edits.
     pub body: EditedBody,
 }
 
 impl Exchange {
+    /// Returns the body as the client wrote it.
+    pub fn received(&self) -> Bytes {
+        // Without it there is no continuation, and the client gets the response as it is.
+        self.received.bytes().unwrap_or_default()
+    }
+
     fn request(&self) -> Request<RequestBody> {
-        let mut request = Request::new(body::edited(self.received.clone(), self.body.clone()));
+        let mut request = Request::new(body::edited(self.received(), self.body.clone()));
         (*request.method_mut(), *request.uri_mut()) = (self.method.clone(), self.uri.clone());
         *request.headers_mut() = self.headers.clone();
         if self.headers.contains_key(CONTENT_LENGTH) {
@@ -96,12 +104,26 @@ struct Relay {
 
 impl Relay {
     async fn run(mut self, response: Incoming) {
+        let _room = self.hold().await;
         let mut response = Some(response);
         while let Some(body) = response.take() {
             if let Some(reply) = self.pass(body).await {
                 response = self.answer(reply).await;
             }
         }
+    }
+
+    /// Takes room for the body while the response passes; without room, it is compressed.
+    async fn hold(&mut self) -> Option<OwnedSemaphorePermit> {
+        let size = u32::try_from(self.exchange.received.received_bytes() >> 10).unwrap_or(u32::MAX);
+        if let Ok(room) = self.proxy.room.clone().try_acquire_many_owned(size) {
+            return Some(room);
+        }
+        let received = self.exchange.received.clone();
+        if let Some(packed) = self.proxy.tasks.on_bodies(move || received.packed()).await {
+            self.exchange.received = packed;
+        }
+        None
     }
 
     /// Passes a response on. Returns it if it has calls to be answered.
@@ -132,6 +154,7 @@ impl Relay {
     /// Answers the calls of a response. Returns the response that continues it.
     async fn answer(&mut self, reply: Reply) -> Option<Incoming> {
         let Reply { parts, content, calls, is_alone } = reply;
+        self.exchange.received = KeptBody::Received(self.exchange.received());
         self.passage.note(Stage::Emit.name(), &format!("{} of {} withheld and answered", plural(calls.len(), "call"), TOOL.name));
         let results = self.results(calls).await;
         let parts = self.numbered(parts);
@@ -141,7 +164,7 @@ impl Relay {
             self.finish(end).await;
             return None;
         }
-        let (api, received, body) = (self.exchange.api, self.exchange.received.clone(), self.exchange.body.clone());
+        let (api, received, body) = (self.exchange.api, self.exchange.received(), self.exchange.body.clone());
         let continued = tokio::task::spawn_blocking(move || continued(api, &received, body, &content, &results)).await;
         let next = match continued {
             Ok(Some(body)) => self.proceed(body).await,
@@ -156,8 +179,8 @@ impl Relay {
 
     /// Numbers the hashes of the content blocks of a response, as they will be in later requests.
     fn numbered(&mut self, parts: Vec<ReplyPart>) -> Vec<ReplyPart> {
-        let Exchange { api, received, .. } = &self.exchange;
-        let seen = self.seen.get_or_insert_with(|| Occurrences::of(*api, received));
+        let exchange = &self.exchange;
+        let seen = self.seen.get_or_insert_with(|| Occurrences::of(exchange.api, &exchange.received()));
         let part = |part| match part {
             ReplyPart::Passed(key) => ReplyPart::Passed(seen.count(key)),
             withheld => withheld,

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// The maximum time for open requests after the stop.
 const DRAIN: Duration = Duration::from_secs(30);
@@ -39,6 +39,11 @@ const RETRY_ACCEPT: Duration = Duration::from_millis(50);
 const HEAD: Duration = Duration::from_secs(100);
 /// The maximum time for records that are being written.
 const FLUSH: Duration = Duration::from_secs(2);
+
+/// The maximum size in kB of the bodies that are kept as received while their responses pass.
+const ROOM: usize = 8 << 10;
+/// The maximum size of the head of a request in bytes, and of the buffer of a connection: each waiting client has one.
+const LARGEST_HEAD: usize = 16 << 10;
 
 /// The maximum number of different faults that are reported.
 const FAULTS: usize = 100;
@@ -90,6 +95,8 @@ pub struct Proxy {
     pub upstream: Upstream,
     /// The buffers of request bodies.
     pub buffers: Buffers,
+    /// The room in kB for bodies that are kept as received while their responses pass.
+    pub room: Arc<Semaphore>,
     /// The newest requests.
     pub requests: Requests,
     /// The work after requests.
@@ -138,6 +145,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
         memory,
         upstream: Upstream::default(),
         buffers: Buffers::default(),
+        room: Arc::new(Semaphore::new(ROOM)),
         requests: Requests::after(base),
         tasks,
         control_token,
@@ -291,7 +299,7 @@ async fn serve(proxy: Arc<Proxy>, listener: TcpListener) {
                     let proxy = proxy.clone();
                     let service = service_fn(move |request| forward::answer(proxy.clone(), request));
                     let mut protocol = http1::Builder::new();
-                    protocol.preserve_header_case(true).auto_date_header(false);
+                    protocol.preserve_header_case(true).auto_date_header(false).max_buf_size(LARGEST_HEAD);
                     protocol.timer(TokioTimer::new()).header_read_timeout(HEAD);
                     let connection = connections.watch(protocol.serve_connection(TokioIo::new(stream), service));
                     // A connection that breaks has no one to report it to.

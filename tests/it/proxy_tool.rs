@@ -222,6 +222,17 @@ fn a_call_alone_is_answered_within_the_same_message() {
 }
 
 #[test]
+fn a_body_that_has_no_room_while_its_response_passes_is_continued_whole() {
+    let mut talk = Talk::new(vec![response(&[own("o1", "@recall(16)")]), response(&[text("Found.")])]);
+    // More than all the room for running requests.
+    let ask: String = (0..900_000).map(|number: u32| format!("{:08x} ", number.wrapping_mul(2_654_435_761))).collect();
+    talk.send(json!(ask));
+    assert_eq!(talk.answer(), &json!([text("Found.")]));
+    let seen = talk.upstream();
+    assert_eq!((seen.len(), &seen[1][0]), (2, &json!({"role": "user", "content": ask})));
+}
+
+#[test]
 fn beside_calls_of_the_client_only_the_own_call_is_withheld() {
     let read = |id: &str| call(id, "Read", json!({"a": 1}));
     let first = [thinking("s1"), read("t1"), own("o1", "@pin(16)"), read("t2")];

@@ -12,7 +12,12 @@ const RETURNED: usize = (32 << 20) + 1;
 
 /// Returns the capacity for a body of this length, so that the memory of a large one is returned when it is released.
 pub fn body_capacity(length: usize) -> usize {
-    if length > LARGE { length.max(RETURNED) } else { length }
+    if length > LARGE { returned_capacity(length) } else { length }
+}
+
+/// Returns the capacity for a body of this length, so that its memory is returned when it is released, whatever its size.
+pub fn returned_capacity(length: usize) -> usize {
+    length.max(RETURNED)
 }
 
 /// A body after edits: pieces of the bytes that were received, and new ones.

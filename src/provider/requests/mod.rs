@@ -45,7 +45,7 @@ pub(super) use calls::{BETWEEN_TEXTS, block_key, chat_call_key, chat_text_key, i
 pub use calls::{Occurrences, ToolDefinition, begins, call_result, continuation};
 pub use directory::named_directory;
 pub use document::RequestDocument;
-pub use edited::{BodyPiece, EditedBody, body_capacity};
+pub use edited::{BodyPiece, EditedBody, body_capacity, returned_capacity};
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity, named_in_head};
 pub use lines::session_lines;
