@@ -20,7 +20,7 @@ pub use analysis::choices::{Choice, choices, items};
 pub use analysis::never_stale::{LEAST_BYTES, instructs, is_compacted, is_never_stale, is_said};
 pub use analysis::staleness_limits::{PERISHABLE, StalePolicy, StalenessLimit};
 pub use analysis::states::{TRANSITIONS, Transition, lifecycle};
-pub use analysis::{Analysis, ReadSettings, costs, outline, read, read_with, unbilled_costs};
+pub use analysis::{Analysis, ReadSettings, outline, read, read_changed, read_with, unbilled_costs};
 pub use content::terms::terms as terms_of;
 pub use content::{counts, measure, preview};
 pub use cost::binding::{Binding, binding, binding_of};

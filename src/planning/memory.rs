@@ -2,7 +2,7 @@
 
 use super::addresses::Addresses;
 use crate::engine::Analysis;
-use crate::model::{Block, History, Key, Level, MarkAddress, MarkKind, Pin, Session, Slot};
+use crate::model::{Block, BlockChange, History, Key, Level, MarkAddress, MarkKind, Pin, Session, Slot};
 use rustc_hash::FxHashMap;
 
 /// Sets pins, focus marks and changes by other programs on the blocks of a session.
@@ -35,20 +35,43 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
             MarkKind::Focus => block.focused = value.parse::<u32>().is_ok_and(|since| turn < since.saturating_add(focus_turns)),
         }
     }
-    // The last edit of each block gives its expected level.
-    let mut levels: FxHashMap<usize, (Level, &str)> = FxHashMap::default();
+    for (place, change) in last_changes(&addresses, &first, history) {
+        if let Some(block) = session.blocks.get_mut(place) {
+            block.reason = change.reason.as_str().into();
+            block.changed_elsewhere = marked_level(block) != change.level_after;
+        }
+    }
+}
+
+/// Returns the costs of the shortened blocks of a session as the log has them, by the index of each, in tokens: bills count the content
+/// before.
+pub fn logged_costs(session: &Session, history: &History) -> FxHashMap<usize, f64> {
+    if history.operations.is_empty() {
+        return FxHashMap::default();
+    }
+    let changes = last_changes(&Addresses::new(session), &first_blocks(session), history).into_iter();
+    let is_in_force = |(place, change): &(usize, &BlockChange)| {
+        let level = session.blocks.get(*place).map(marked_level);
+        level.is_some_and(|level| level == change.level_after && level != Level::Original) && change.tokens_after > 0.0
+    };
+    changes.filter(is_in_force).map(|(place, change)| (place, change.tokens_after)).collect()
+}
+
+/// Returns the last change of each block, by the index of the block.
+fn last_changes<'h>(addresses: &Addresses, first: &[u32], history: &'h History) -> FxHashMap<usize, &'h BlockChange> {
+    let mut changes = FxHashMap::default();
     for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
         let (Some(change), Some(index)) = (&edit.change, edit.slot.index()) else { continue };
         if let Some(first) = addresses.row(edit.row).and_then(|row| first.get(row as usize)) {
-            levels.insert((first + index) as usize, (change.level_after, &change.reason));
+            changes.insert((first + index) as usize, change);
         }
     }
-    for (place, (level, reason)) in levels {
-        if let Some(block) = session.blocks.get_mut(place) {
-            block.reason = reason.into();
-            block.changed_elsewhere = block.marker.map_or(Level::Original, |marker| marker.level) != level;
-        }
-    }
+    changes
+}
+
+/// Returns the level that the marker of a block states.
+fn marked_level(block: &Block) -> Level {
+    block.marker.map_or(Level::Original, |marker| marker.level)
 }
 
 /// Returns true if the last bill of the window is still an estimate that a change wrote.

@@ -32,7 +32,7 @@ pub use draft::{Draft, Drafted, NOTE, Original, PlanSource, Redacted, SkipReason
 pub use error::PlanError;
 pub use fork::{Fork, fork};
 pub use log_check::{DriftKind, DriftedValue, LogCheck, LoggedSession};
-pub use memory::{apply as apply_marks, is_bill_changed};
+pub use memory::{apply as apply_marks, is_bill_changed, logged_costs};
 pub use originals::{OriginalError, Originals};
 pub use parse::{parse_chunk, parse_session};
 pub use revision::Revision;

@@ -112,8 +112,9 @@ impl<'a> Workspace<'a> {
         let known = known.with(&Known::new(history.naming.iter().flat_map(|text| engine::named_in(text))));
         known.hide_in(&mut session);
         let window = |session: &Session| provider.window(session);
+        let logged = planning::logged_costs(&session, &history);
         let mut reading = match whole(&session) {
-            true => engine::read_with(session, window, settings),
+            true => engine::read_changed(session, window, settings, &logged),
             false => engine::outline(session, window, settings),
         };
         reading.known = known;

@@ -200,7 +200,7 @@ fn open_locked_and_broken_sessions_do_not_stop_the_others() {
     expect![[r#"
         1 of 5 sessions archived
         SESSION   TITLE                        BEFORE  AFTER  SAVED  CHANGE
-        bbbbbbbb  Please do the big job ALPHA     29k    19k  −9.7k  1 block
+        bbbbbbbb  Please do the big job ALPHA     29k    19k  −9.8k  1 block
         aaaaaaaa  Please do the big job ALPHA                        skipped
         11111111  Please do the big job ALPHA                        skipped
         cccccccc                                                     failed

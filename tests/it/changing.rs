@@ -1069,14 +1069,14 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
     expect![[r#"
         16 blocks would be archived
           KIND                      REASON      BLOCKS      TOKENS  CHANGE
-          Read result               referenced       1   9.8k → 84   −9.7k
-          Bash result               active           2  1.4k → 156   −1.3k
+          Read result               referenced       1   9.8k → 58   −9.7k
+          Bash result               active           2  1.4k → 121   −1.3k
           attachment                active           9  1.8k → 591   −1.2k
-          mcp__lab__lab_big result  active           1    562 → 79    −483
-          Agent result              active           1    332 → 79    −253
-          attachment                referenced       1    196 → 66    −130
-          Write call                active           1   120 → 117      −3
-          total                                     16  14k → 1.2k    −13k
+          mcp__lab__lab_big result  active           1    562 → 69    −493
+          Agent result              active           1    332 → 73    −259
+          attachment                referenced       1    196 → 69    −127
+          Write call                active           1    120 → 65     −55
+          total                                     16    14k → 1k    −13k
           skipped #13, #17, #25, #46 (thinking is signed and stays whole)
           skipped #1 (the first prompt stays as it is)
           skipped #45 (the client needs it as it is)
@@ -1102,22 +1102,22 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
           the model binds thinking to everything before it
         nothing was written: this is a dry run
 
-        #16 Read shop/big.py                           | 9.8k → 84  ████████████████████
-        #19 Bash for i in $(seq 1 9000); do echo "lin… |  721 → 77  █▍
-        #24 Bash grep -n NEEDLE big.py | head -50      |  717 → 78  █▍
-        #38 mcp__lab__lab_big 60                       |  562 → 79  █
-        #41 queued command                             |  367 → 80  ▋
-        #33 Agent look for x                           |  332 → 79  ▌
-        #2  environment                                |  304 → 67  ▌
-        #12 remote session change                      |  233 → 66  ▍
-        #10 session context                            |  214 → 70  ▎
-        #4  deferred tools delta                       |  196 → 66  ▎
-        #8  auto mode                                  |  193 → 70  ▎
-        #9  instructions                               |  152 → 68  ▏
-        #5  agent listing delta                        |  130 → 49  ▏
-        #7  skill listing                              |  123 → 54  ▏
-        #6  mcp instructions delta                     |  106 → 67  ▏
-        #28 Write src/new.py                           |  120 → 117
+        #16 Read shop/big.py                            | 9.8k → 58 ████████████████████
+        #24 Bash grep -n NEEDLE big.py | head -50       |  717 → 56 █▍
+        #19 Bash for i in $(seq 1 9000); do echo "line… |  721 → 65 █▍
+        #38 mcp__lab__lab_big 60                        |  562 → 69 █
+        #41 queued command                              |  367 → 51 ▋
+        #33 Agent look for x                            |  332 → 73 ▌
+        #2  environment                                 |  304 → 70 ▌
+        #12 remote session change                       |  233 → 70 ▍
+        #10 session context                             |  214 → 72 ▎
+        #4  deferred tools delta                        |  196 → 69 ▎
+        #8  auto mode                                   |  193 → 75 ▎
+        #5  agent listing delta                         |  130 → 50 ▏
+        #9  instructions                                |  152 → 73 ▏
+        #7  skill listing                               |  123 → 56 ▏
+        #28 Write src/new.py                            |  120 → 65 ▏
+        #6  mcp instructions delta                      |  106 → 73 ▏
         16 blocks changed, 29k → 16k tokens (−13k)
     "#]]
     .assert_eq(&done(&sandbox, &format!("{line} --stat")));

@@ -346,6 +346,37 @@ fn each_block_has_the_same_figure_in_every_report() {
     }
 }
 
+/// The cost after a change follows from the cost before, also where the bills are far below or above the estimates.
+#[test]
+fn a_shortened_block_is_never_reported_larger() {
+    for percent in [30, 60, 100, 250] {
+        for model in [BINDS, OLDER] {
+            let text = thinking_session(&[model; 8], "2.1.330");
+            let rows = text.lines().map(|row| {
+                let mut row: Value = serde_json::from_str(row).unwrap();
+                if let Some(usage) = row["message"]["usage"].as_object_mut() {
+                    for figure in usage.values_mut() {
+                        *figure = (figure.as_u64().unwrap() * percent / 100).into();
+                    }
+                }
+                format!("{row}\n")
+            });
+            let sandbox = Sandbox::new();
+            sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.collect::<String>(), 0);
+            for how in ["trimmed", "summarized", "minimal"] {
+                let change = json(&sandbox, &format!("compress kind(tool_result) --level {how} --dry-run"), "change");
+                let changes = change["changes"].as_array().unwrap();
+                assert!(changes.len() > 2, "{percent} {model} {how}");
+                let figure = |of: &Value, name: &str| of[name]["value"].as_f64().unwrap();
+                for of in changes.iter().chain([&change]) {
+                    let (before, after) = (figure(of, "tokens_before"), figure(of, "tokens_after"));
+                    assert!(after < before, "{percent} {model} {how}: {before} to {after} of {of}");
+                }
+            }
+        }
+    }
+}
+
 /// Output of a command that the client ran is not a prompt, shortened or not.
 #[test]
 fn a_shortened_row_becomes_no_turn() {

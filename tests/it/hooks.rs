@@ -326,7 +326,7 @@ fn a_prompt_brings_what_the_user_changed() {
         User has highlighted the following blocks as relevant: #16 (Read shop/big.py)
 
         Since your last turn, the user changed your memory of this session:
-        - reduced to a line #19 Bash for i in $(seq 1 9000); do echo "line $i of long output"; done (saves ~675)
+        - reduced to a line #19 Bash for i in $(seq 1 9000); do echo "line $i of long output"; done (saves ~687)
         - pinned #24
     "#]]
     .assert_eq(&format!("\n{second}\n"));
@@ -359,24 +359,24 @@ fn a_live_change_is_told_as_pending_until_the_client_reads_the_file() {
     assert!(said.contains("takes effect after /resume 11111111-1111-4111-8111-111111111111"), "{said}");
     expect![[r#"
         The user changed the file of this session. This takes effect after /resume 11111111-1111-4111-8111-111111111111; until then you still receive the content as before:
-        - reduced to a line #16 Read shop/big.py (saves ~9.7k)"#]]
+        - reduced to a line #16 Read shop/big.py (saves ~9.8k)"#]]
     .assert_eq(&prompt());
     expect![[r#"
-        ▓░░░░░░░ 19k/1M 2 % · 948k free · /resume: −9.7k
+        ▓░░░░░░░ 19k/1M 2 % · 948k free · /resume: −9.8k
         exit code 0
     "#]]
     .assert_eq(&line());
     let status = sandbox.text(&["status"]);
-    assert!(status.contains("\npending   −9.7k: takes effect after /resume 11111111-"), "{status}");
+    assert!(status.contains("\npending   −9.8k: takes effect after /resume 11111111-"), "{status}");
     let status = sandbox.json(&["status"], "aperture.status/2");
     assert_eq!(status["pending"]["operations"], json!([1]));
     // A compaction does not read the file.
     told(&sandbox, "SessionStart", &json!({"source": "compact", "transcript_path": path}));
-    assert!(line().contains("/resume: −9.7k"), "{}", line());
+    assert!(line().contains("/resume: −9.8k"), "{}", line());
     told(&sandbox, "SessionStart", &json!({"source": "resume", "transcript_path": path}));
     expect![[r#"
         These changes of your memory of this session are now in effect:
-        - reduced to a line #16 Read shop/big.py (saves ~9.7k)"#]]
+        - reduced to a line #16 Read shop/big.py (saves ~9.8k)"#]]
     .assert_eq(&prompt());
     assert!(!line().contains("/resume"), "{}", line());
     assert_eq!(sandbox.json(&["status"], "aperture.status/2")["pending"], Value::Null);
@@ -420,7 +420,7 @@ fn a_change_is_loaded_by_a_new_process_and_an_undo_of_it_is_pending_too() {
     let told = prompt();
     assert!(told.contains("takes effect after /resume") && told.contains("- restored #16"), "{told}");
     let line = given(&sandbox, &["statusline"], &payload.to_string()).stdout;
-    assert!(line.contains("/resume: +9.7k"), "{line}");
+    assert!(line.contains("/resume: +9.8k"), "{line}");
     open_in_client(&sandbox, None);
     let line = given(&sandbox, &["statusline"], &payload.to_string()).stdout;
     assert!(!line.contains("/resume"), "{line}");

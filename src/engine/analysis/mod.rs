@@ -88,7 +88,18 @@ fn levels(session: &mut Session) {
 }
 
 /// As [`read`], but computes the window in parallel with the steps that do not depend on it.
-pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Analysis {
+pub fn read_with(session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Analysis {
+    read_changed(session, window, settings, &FxHashMap::default())
+}
+
+/// As [`read_with`], for a session with shortened blocks. `logged` has the costs of these in tokens, by the index of each: they follow from
+/// the bills of their contents before.
+pub fn read_changed(
+    mut session: Session,
+    window: impl FnOnce(&Session) -> Window + Send,
+    settings: &ReadSettings,
+    logged: &FxHashMap<usize, f64>,
+) -> Analysis {
     levels(&mut session);
     let (mut turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
@@ -99,7 +110,10 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
             let topics = topics::find(&session, &window);
             (window, topics)
         },
-        || (references::trace(&session, turns.len() as u32, steps), tokens::bills(&session, &model), row_faults(&session)),
+        || {
+            let bills = tokens::bills(&session, &model).with_known(logged);
+            (references::trace(&session, turns.len() as u32, steps), bills, row_faults(&session))
+        },
     );
     for (fault, count) in faults.into_iter().filter(|(_, count)| *count > 0) {
         session.damage.insert(fault, count);
@@ -139,12 +153,6 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
         stale_policy: settings.stale,
         known: Known::default(),
     }
-}
-
-/// Returns the estimated cost of each block of a session, by its index, before it is reconciled with the last bill.
-pub fn costs(session: &mut Session, model: &str) -> Vec<TokenCount> {
-    levels(session);
-    tokens::bills(session, model).costs()
 }
 
 /// Returns the estimated cost of a window without a bill of its own: of each block of the session, by its index, and of all that is

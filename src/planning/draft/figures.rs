@@ -29,20 +29,18 @@ impl Draft<'_> {
         billed(self.session(), &self.reading().window) && !billed(&revision.session, window)
     }
 
-    /// Returns the cost of each block of the revision; for a changed block, the cost that the next analysis will compute.
-    pub(super) fn tokens(&self, revision: &mut Revision) -> Vec<f64> {
+    /// Returns the cost of each block of the revision; that of a changed block follows from its cost before, so that both are counted
+    /// in the same way.
+    pub(super) fn tokens(&self, revision: &Revision) -> Vec<f64> {
         let reading = self.reading();
-        let costs = engine::costs(&mut revision.session, &reading.model);
         let price = |(block, was): (&Block, &Option<u32>)| {
             let old = was.and_then(|was| reading.session.blocks.get(was as usize));
             match old {
                 Some(old) if old.hash == block.hash && old.kind == block.kind => old.tokens.value,
-                Some(old) => match self.known_tokens.get(&old.number) {
-                    Some(tokens) => *tokens,
-                    // The block is billed in full, even if the client sends it truncated.
-                    None if block.cut.is_some() || old.cut.is_some() => reading.price.revised(old, block).value,
-                    None => costs[block.number as usize - 1].value,
-                },
+                Some(old) => {
+                    let known = self.known_tokens.get(&old.number).copied();
+                    known.unwrap_or_else(|| reading.price.revised(old, block).value)
+                }
                 None => reading.price.revised(block, block).value,
             }
         };

@@ -63,7 +63,7 @@ impl WindowTokens {
     pub fn revised(&self, before: &Block, after: &Block) -> TokenCount {
         let family = self.family.0;
         let (was, is) = (family.block(&before.as_sent()), family.block(&after.as_sent()));
-        let scale = if was > 0.0 && before.tokens.value > 0.0 { (before.tokens.value / was).clamp(0.5, 2.0) } else { 1.0 };
+        let scale = if was > 0.0 && before.tokens.value > 0.0 { before.tokens.value / was } else { 1.0 };
         TokenCount { value: is * scale, basis: before.tokens.basis.max(Basis::Calibrated) }
     }
 }
@@ -131,9 +131,14 @@ pub struct Bills {
 }
 
 impl Bills {
-    /// Returns the cost of each block, in file order.
-    pub fn costs(self) -> Vec<TokenCount> {
-        self.costs
+    /// Returns the bills with the costs of some blocks, by their indexes, in the place of estimates.
+    pub fn with_known(mut self, costs: &FxHashMap<usize, f64>) -> Bills {
+        for (place, cost) in costs {
+            if let Some(known) = self.costs.get_mut(*place) {
+                *known = TokenCount { value: *cost, basis: known.basis.max(Basis::Calibrated) };
+            }
+        }
+        self
     }
 }
 
@@ -186,7 +191,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
             *turn = (turn.0 + guess, turn.1 + growth);
         }
         let growth = growth.map(|growth| growth - hidden);
-        assign(session, &mut costs, previous, call, growth, &correction);
+        assign(session, &mut costs, done.last(), call, growth, &correction);
         if let Some(growth) = growth {
             correction.learn(guesses, growth);
         }
@@ -272,7 +277,7 @@ fn sent_with(session: &Session, call: &Call, family: &Family) -> f64 {
         + family.notification * f64::from(call.notifications)
 }
 
-/// Writes the cost of the blocks that a call sent for the first time, and of the response before it.
+/// Writes the cost of the blocks that a call sent for the first time, and of the response before it, which it need not continue.
 fn assign(
     session: &Session,
     costs: &mut [TokenCount],
