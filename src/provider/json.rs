@@ -192,10 +192,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 /// Declares a struct of optional verbatim values, one for each named key of an object.
 ///
 /// Deserialization is lenient: unknown keys are skipped, of equal keys the last one wins, and a value may have any type. A field
-/// declared with another such struct is parsed in the same pass, and must be an object.
+/// declared with another such struct is parsed in the same pass, and must be an object or `null`.
 macro_rules! fields {
     (@value $life:lifetime) => { &$life serde_json::value::RawValue };
     (@value $life:lifetime $inner:ident) => { $inner<$life> };
+    (@next $map:ident) => { Some($map.next_value()?) };
+    (@next $map:ident $inner:ident) => { $map.next_value::<Option<$inner<'de>>>()? };
     ($(#[$doc:meta])* $name:ident { $($field:ident $(: $inner:ident)? = $key:literal,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default)]
@@ -237,7 +239,7 @@ macro_rules! fields {
                         let mut fields = $name::default();
                         while let Some(key) = map.next_key::<Key>()? {
                             match key {
-                                $(Key::$field => fields.$field = Some(map.next_value()?),)*
+                                $(Key::$field => fields.$field = fields!(@next map $($inner)?),)*
                                 Key::Other => { map.next_value::<serde::de::IgnoredAny>()?; }
                             }
                         }

@@ -204,8 +204,35 @@ impl Store {
         Ok(session.map(|session| (session, found)))
     }
 
+    /// Returns the proposals whose outcomes are not yet reported to the model, oldest first.
+    pub fn untold(&self, session: SessionKey) -> Result<Vec<ProposalNumber>, StoreError> {
+        let sql = "SELECT number FROM proposals WHERE session = ?1 AND told = 0 ORDER BY number";
+        Ok(self.connection.prepare_cached(sql)?.query_map([session.0], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
     /// Returns outcomes not yet reported to the model, oldest first, each formatted by `line`, at most
-    /// `most_bytes` bytes in total but at least one, and marks them as reported.
+    /// `most_bytes` bytes in total but at least one, and their numbers.
+    pub fn answers(
+        &self,
+        session: SessionKey,
+        most_bytes: usize,
+        line: &dyn Fn(&Proposal) -> String,
+    ) -> Result<(String, Vec<ProposalNumber>), StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 AND told = 0 ORDER BY number");
+        let (mut text, mut numbers) = (String::new(), Vec::new());
+        for answer in self.connection.prepare_cached(&sql)?.query_map([session.0], proposal)? {
+            let answer = answer?;
+            let line = line(&answer);
+            if text.len() + line.len() > most_bytes && !text.is_empty() {
+                break;
+            }
+            numbers.push(answer.number);
+            text.push_str(&line);
+        }
+        Ok((text, numbers))
+    }
+
+    /// Returns outcomes as [`Store::answers`], and marks them as reported.
     pub fn take_answers(
         &self,
         session: SessionKey,
@@ -213,17 +240,8 @@ impl Store {
         line: &dyn Fn(&Proposal) -> String,
     ) -> Result<String, StoreError> {
         let transaction = self.writing()?;
-        let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 AND told = 0 ORDER BY number");
-        let mut text = String::new();
-        for answer in transaction.prepare_cached(&sql)?.query_map([session.0], proposal)? {
-            let answer = answer?;
-            let line = line(&answer);
-            if text.len() + line.len() > most_bytes && !text.is_empty() {
-                break;
-            }
-            transaction.execute("UPDATE proposals SET told = 1 WHERE number = ?1", [answer.number])?;
-            text.push_str(&line);
-        }
+        let (text, numbers) = self.answers(session, most_bytes, line)?;
+        numbers.into_iter().try_for_each(|number| self.mark_told(number))?;
         transaction.commit()?;
         Ok(text)
     }

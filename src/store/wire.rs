@@ -2,7 +2,7 @@
 
 use super::database::{Store, StoreError, StoredSession, damaged};
 use super::rows::stored;
-use crate::model::{BlockEdit, Key, OperationId, OperationState, WindowChange, request_id};
+use crate::model::{BlockEdit, Key, OperationId, OperationState, ProposalNumber, WindowChange, request_id};
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -136,13 +136,15 @@ impl Store {
         select.query_map([session, line], read)?.collect::<Result<_, _>>().map_err(damaged)
     }
 
-    /// Stores a text that requests of a line contain from now on, and deletes the staged texts that it consists of, in one transaction.
+    /// Stores a text that requests of a line contain from now on, deletes the staged texts that it consists of, and marks the outcomes of
+    /// proposals in it as reported, in one transaction.
     pub fn insert_text(
         &self,
         session: &str,
         line: &str,
         insertion: &Insertion,
         staged: &[StagedText],
+        told: &[ProposalNumber],
         time: i64,
     ) -> Result<(), StoreError> {
         let transaction = self.writing()?;
@@ -153,6 +155,7 @@ impl Store {
         for text in staged {
             transaction.execute("DELETE FROM staged_texts WHERE number = ?1", [text.number])?;
         }
+        told.iter().try_for_each(|number| self.mark_told(*number))?;
         transaction.commit()?;
         Ok(())
     }
@@ -246,8 +249,8 @@ mod tests {
         let staged = store.staged("s").unwrap();
         assert_eq!(staged.iter().map(|staged| &*staged.text).collect::<Vec<_>>(), ["a", "b"]);
         let insertion = |anchor, text: &str| Insertion { anchor: Key(anchor), occurrence: 0, text: text.to_owned() };
-        store.insert_text("s", "", &insertion(7, "ab"), &staged, 2).unwrap();
-        store.insert_text("s", "", &insertion(8, "later"), &[], 3).unwrap();
+        store.insert_text("s", "", &insertion(7, "ab"), &staged, &[], 2).unwrap();
+        store.insert_text("s", "", &insertion(8, "later"), &[], &[], 3).unwrap();
         assert_eq!(store.staged("s").unwrap(), []);
         assert_eq!(store.insertions("s", "").unwrap(), [insertion(7, "ab"), insertion(8, "later")]);
         assert_eq!(store.insertions("s", "agent").unwrap(), []);

@@ -19,7 +19,7 @@ pub use crate::provider::{RefusalCause, RequestApi, RequestHead};
 pub use calls::TOOL;
 pub use pipeline::{PipelineSettings, Stage, StageNote};
 pub use session::{WireError, unapplied};
-pub use texts::{PreparedText, TextKind};
+pub use texts::{PreparedText, TASK, TextKind};
 
 use crate::engine::memory::HEADING;
 use crate::model::WithheldReply;
@@ -97,10 +97,14 @@ pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Store>, String> + Send + 
 /// Returns the memories for a new session, by its id and the working directory that its client names; `None` if there are none.
 pub type FirstMemories = Box<dyn Fn(&str, &Path) -> Option<String> + Send + Sync>;
 
+/// Returns the text of the outcomes that the model of a session has not received, by its id; `None` if there are none.
+pub type UntoldAnswers = Box<dyn Fn(&str) -> Option<PreparedText> + Send + Sync>;
+
 /// The sessions on the wire.
 pub struct Wire {
     settings: PipelineSettings,
     memories: Option<FirstMemories>,
+    answers: Option<UntoldAnswers>,
     sessions: Mutex<Sessions>,
     /// The work beside the requests of each session, and its reasons.
     notes: Mutex<FxHashMap<String, Vec<StageNote>>>,
@@ -109,12 +113,17 @@ pub struct Wire {
 impl Wire {
     /// Creates the wire over a store, which is opened with the first request.
     pub fn new(settings: PipelineSettings, open: OpenStore) -> Wire {
-        Wire { settings, memories: None, sessions: Mutex::new(Sessions::new(open)), notes: Mutex::default() }
+        Wire { settings, memories: None, answers: None, sessions: Mutex::new(Sessions::new(open)), notes: Mutex::default() }
     }
 
     /// Returns the wire with memories for new sessions.
     pub fn with_memories(self, memories: FirstMemories) -> Wire {
         Wire { memories: Some(memories), ..self }
+    }
+
+    /// Returns the wire with the outcomes of the model's commands.
+    pub fn with_answers(self, answers: UntoldAnswers) -> Wire {
+        Wire { answers: Some(answers), ..self }
     }
 
     /// Returns true if a request with this head is sent as it is, whatever its body contains, as far as that is known at once.
@@ -135,7 +144,7 @@ impl Wire {
     pub fn request(&self, head: &RequestHead, body: &[u8], now: i64) -> Outgoing {
         let (mut facts, ingested) = ingest(head, body);
         let is_on = self.settings.emit && self.settings.parse;
-        let Some((api, document, has_tools, is_named)) = ingested.filter(|_| is_on) else {
+        let Some((api, document, has_tools)) = ingested.filter(|_| is_on) else {
             return Outgoing { facts, ..Outgoing::default() };
         };
         if !has_tools {
@@ -146,12 +155,12 @@ impl Wire {
             facts.stages.extend(self.notes_of(&facts.session));
         }
         if let Some(text) = self.memories_for(&document, &facts) {
-            let text = PreparedText { kind: TextKind::Memory, is_top: false, text };
-            self.sessions.lock().unwrap_or_else(PoisonError::into_inner).add_prepared(&facts.session, text);
+            self.add_prepared(&facts.session, PreparedText::new(TextKind::Memory, text));
         }
-        // Another conversation can have the hash of a session without a name.
-        let settings = PipelineSettings { tool: self.settings.tool && is_named, ..self.settings };
-        match self.rewrite(settings, api, &document, &mut facts, now) {
+        if let Some(text) = self.answers_for(&facts) {
+            self.add_prepared(&facts.session, text);
+        }
+        match self.rewrite(self.settings, api, &document, &mut facts, now) {
             Ok((body, offers_tool)) => {
                 facts.sent_bytes = body.as_ref().map_or(facts.client_bytes, |body| body.len() as u64);
                 Outgoing { body, offers_tool, facts }
@@ -172,6 +181,18 @@ impl Wire {
             return None;
         }
         memories(&facts.session, &document.working_directory()?)
+    }
+
+    /// Returns the text of the outcomes that the model has not received, unless it is prepared. The sessions are not locked meanwhile.
+    fn answers_for(&self, facts: &RequestFacts) -> Option<PreparedText> {
+        let is_wanted = self.settings.injection && facts.is_main && !facts.asks_for_summary;
+        let answers = self.answers.as_ref().filter(|_| is_wanted)?;
+        let lacks = self.sessions.lock().unwrap_or_else(PoisonError::into_inner).lacks_answers(&facts.session);
+        if lacks { answers(&facts.session) } else { None }
+    }
+
+    fn add_prepared(&self, session: &str, text: PreparedText) {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).add_prepared(session, text);
     }
 
     fn rewrite(
@@ -316,8 +337,8 @@ fn attempt(
     Ok((outgoing.finish(), offers_tool))
 }
 
-/// A request that can be changed: its API, its body, if it offers tools, and if the client names its session.
-type Ingested<'b> = (RequestApi, RequestDocument<'b>, bool, bool);
+/// A request that can be changed: its API, its body, and if it offers tools.
+type Ingested<'b> = (RequestApi, RequestDocument<'b>, bool);
 
 /// Reads the facts of a request; the second value is `None` if the request cannot be changed.
 fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<Ingested<'b>>) {
@@ -328,11 +349,11 @@ fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<Inges
         facts.problem = Some("the body is not a JSON object".to_owned());
         return (facts, None);
     };
-    let RequestIdentity { session, line, is_named, has_tools, asks_for_summary } = identity(head, api, &document);
+    let RequestIdentity { session, line, has_tools, asks_for_summary } = identity(head, api, &document);
     facts.model = document.model();
     facts.note(Stage::Ingest, format!("{}, {} bytes", api.format(), body.len()));
     facts.is_main = has_tools && line.is_empty();
     facts.asks_for_summary = asks_for_summary;
     (facts.session, facts.line) = (session, line);
-    (facts, Some((api, document, has_tools, is_named)))
+    (facts, Some((api, document, has_tools)))
 }

@@ -3,7 +3,7 @@
 use super::contents::Contents;
 use super::texts::PreparedText;
 use super::{OpenStore, Refusal};
-use crate::model::{Key, OperationId, WithheldReply};
+use crate::model::{Key, OperationId, ProposalNumber, WithheldReply};
 use crate::provider::{KnownElements, RefusalCause, by_name};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
 use rustc_hash::FxHashMap;
@@ -46,6 +46,8 @@ pub(super) struct Line {
     pub insertions: Vec<Insertion>,
     /// The texts that wait for the next prompt.
     pub staged: Vec<StagedText>,
+    /// The commands of the model whose outcomes it has not received.
+    pub untold: Vec<ProposalNumber>,
     /// True if its requests offer the tool of aperture; `None` before it was decided.
     pub offers: Option<bool>,
     /// The responses with calls of that tool.
@@ -70,7 +72,7 @@ struct Refusals {
 
 impl Line {
     fn is_idle(&self) -> bool {
-        !self.is_changed() && self.staged.is_empty()
+        !self.is_changed() && self.staged.is_empty() && self.untold.is_empty()
     }
 
     /// Returns true if a request of the line could have been changed.
@@ -203,6 +205,14 @@ impl Sessions {
         texts.push(text);
     }
 
+    /// Returns true if outcomes of commands wait for the model, and their text is not prepared.
+    pub fn lacks_answers(&mut self, session: &str) -> bool {
+        let prepared = self.prepared(session);
+        let Ok(Line { untold, .. }) = self.line(session, "") else { return false };
+        let is_prepared = |text: &PreparedText| !text.answers.is_empty() && untold.starts_with(&text.answers);
+        !untold.is_empty() && !prepared.iter().any(is_prepared)
+    }
+
     /// Returns the texts for the next prompt, which wait until they are inserted.
     pub fn prepared(&self, session: &str) -> Vec<PreparedText> {
         self.prepared.get(session).cloned().unwrap_or_default()
@@ -270,7 +280,11 @@ impl Sessions {
             // The API has its changes in the prompt cache, and the model knows them.
             let is_orphan = old.is_changed() && !new.is_changed() && (old.is_orphan || old.read_from.0 != now.0);
             // Refusals are not in the store.
-            new = if is_orphan { Line { staged: new.staged, is_orphan, ..old } } else { Line { refusals: old.refusals, ..new } };
+            new = if is_orphan {
+                Line { staged: new.staged, untold: new.untold, is_orphan, ..old }
+            } else {
+                Line { refusals: old.refusals, ..new }
+            };
         }
         self.lines.insert(name.clone(), Line { read_from: now, ..new });
         Ok(())
@@ -300,18 +314,26 @@ impl Sessions {
         Ok(())
     }
 
-    /// Stores texts that requests of a session contain from now on, in the place of those that wait. If that fails, they wait for the
-    /// next request.
-    pub fn insert(&mut self, session: &str, insertions: Vec<Insertion>, now: i64) -> Result<(), WireError> {
+    /// Stores texts that requests of a session contain from now on, in the place of those that wait, and that the model receives the
+    /// outcomes of these commands. If that fails, they wait for the next request.
+    pub fn insert(
+        &mut self,
+        session: &str,
+        insertions: Vec<Insertion>,
+        told: &[ProposalNumber],
+        now: i64,
+    ) -> Result<(), WireError> {
         let staged = self.line(session, "")?.staged.clone();
         let last = insertions.len().saturating_sub(1);
         for (place, insertion) in insertions.into_iter().enumerate() {
-            let taken = if place == last { &staged[..] } else { &[] };
-            self.write(|store| store.insert_text(session, "", &insertion, taken, now))?;
+            let (taken, told) = if place == last { (&staged[..], told) } else { Default::default() };
+            self.write(|store| store.insert_text(session, "", &insertion, taken, told, now))?;
             self.line(session, "")?.insertions.push(insertion);
         }
         self.prepared.remove(session);
-        self.line(session, "")?.staged.clear();
+        let line = self.line(session, "")?;
+        line.staged.clear();
+        line.untold.retain(|number| !told.contains(number));
         Ok(())
     }
 
@@ -386,6 +408,7 @@ fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireEr
         state: store.wire_line(session, line)?,
         insertions: store.insertions(session, line)?,
         staged: if line.is_empty() { store.staged(session)? } else { Vec::new() },
+        untold: found.filter(|_| line.is_empty()).map(|found| store.untold(found.key)).transpose()?.unwrap_or_default(),
         offers: store.offers_tool(session, line)?,
         replies: store.withheld_replies(session, line)?,
         ..Line::default()

@@ -4,8 +4,8 @@ use super::RequestFacts;
 use super::pipeline::{PipelineSettings, Stage};
 use super::session::{Line, Sessions, WireError};
 use crate::engine::memory::HEADING;
-use crate::engine::plural;
-use crate::model::{BlockKind, Key, RowKind};
+use crate::engine::{plural, preview};
+use crate::model::{BlockKind, Key, ProposalNumber, RowKind};
 use crate::provider::{BodyEdit, RequestBody};
 use crate::store::Insertion;
 use rustc_hash::FxHashMap;
@@ -18,6 +18,8 @@ pub enum TextKind {
     Manifest,
     /// The memories for a new session.
     Memory,
+    /// The outcomes of the model's commands.
+    Answers,
     /// The blocks that the user selected.
     Selection,
     /// Pinned blocks that are no longer sent.
@@ -36,6 +38,7 @@ impl TextKind {
         match self {
             TextKind::Manifest => "manifest",
             TextKind::Memory => "memories",
+            TextKind::Answers => "results of commands",
             TextKind::Selection => "selection",
             TextKind::Pinned => "pinned blocks",
             TextKind::Instructions => "explanation of the headers",
@@ -52,9 +55,25 @@ pub struct PreparedText {
     pub kind: TextKind,
     /// True if it belongs to the beginning of the window.
     pub is_top: bool,
-    /// The text.
+    /// The text. Of a manifest, [`TASK`] stands for the prompt that it follows.
     pub text: String,
+    /// The commands whose outcomes the text states.
+    #[serde(default)]
+    pub answers: Vec<ProposalNumber>,
 }
+
+impl PreparedText {
+    /// Creates a text.
+    pub fn new(kind: TextKind, text: String) -> PreparedText {
+        PreparedText { kind, is_top: false, text, answers: Vec::new() }
+    }
+}
+
+/// The mark in a manifest for the prompt that it follows.
+pub const TASK: &str = "{prompt}";
+
+/// The maximum length of the prompt there, in characters.
+const TASK_CHARACTERS: usize = 60;
 
 /// A place in a request that texts can follow, identified by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +118,7 @@ pub(super) fn take(
     if line.text_after(&newest).is_some() {
         return Ok(());
     }
-    let staged =
-        line.staged.iter().map(|staged| PreparedText { kind: TextKind::Staged, is_top: false, text: staged.text.clone() });
+    let staged = line.staged.iter().map(|staged| PreparedText::new(TextKind::Staged, staged.text.clone()));
     let staged: Vec<PreparedText> = staged.collect();
     let mut texts: Vec<PreparedText> = sessions.prepared(&session).into_iter().chain(staged).collect();
     if texts.is_empty() {
@@ -108,6 +126,10 @@ pub(super) fn take(
     }
     let line = sessions.line(&session, "")?;
     texts.retain(|text| !is_sent(line, body, places, &newest, text));
+    let told: Vec<ProposalNumber> = texts.iter().flat_map(|text| text.answers.iter().copied()).collect();
+    for manifest in texts.iter_mut().filter(|text| text.kind == TextKind::Manifest) {
+        manifest.text = about(&manifest.text, &body.prompt(newest.element));
+    }
     if settings.reorder {
         texts.sort_by_key(|text| text.kind);
     }
@@ -123,7 +145,15 @@ pub(super) fn take(
         let joined = texts.iter().map(|text| &*text.text).collect::<Vec<_>>().join("\n\n");
         insertions.push(Insertion { anchor: place.anchor, occurrence: place.occurrence, text: joined });
     }
-    sessions.insert(&session, insertions, now)
+    sessions.insert(&session, insertions, &told, now)
+}
+
+/// Returns a manifest that names a prompt as the current task.
+fn about(manifest: &str, prompt: &str) -> String {
+    let prompt = preview(prompt);
+    let end = prompt.char_indices().nth(TASK_CHARACTERS).map(|(end, _)| end);
+    let shown = end.map_or_else(|| prompt.clone(), |end| format!("{}…", &prompt[..end]));
+    manifest.replacen(TASK, &shown, 1)
 }
 
 /// Returns true if a text need not be added: the client, such as its hooks, sends it already, or it was added before.
@@ -139,6 +169,8 @@ fn is_sent(line: &Line, body: &RequestBody<'_>, places: &[Place], newest: &Place
             let mut added = places.iter().filter_map(|place| line.text_after(place));
             added.any(|added| added.contains(HEADING)) || body.contains_after(0, HEADING)
         }
+        // A hook told them meanwhile.
+        TextKind::Answers => !text.answers.iter().all(|number| line.untold.contains(number)),
         TextKind::Manifest | TextKind::Headers | TextKind::Staged => false,
     }
 }

@@ -281,6 +281,8 @@ fn the_manifest_follows_the_next_prompt() {
             Some(client.send(&prompts)).filter(|body| body.contains("[CONTEXT MANIFEST"))
         });
         let manifest = &body[body.find("[CONTEXT MANIFEST").unwrap()..];
+        let task = format!("Current task: \\\"{}\\\"", prompts.last().unwrap());
+        assert!(manifest.contains(&task), "{form:?}: {manifest}");
         assert!(manifest.contains("a.txt #") && !manifest.contains("before prompt"), "{form:?}: {manifest}");
     }
 }
@@ -346,9 +348,68 @@ fn commands_in_the_text_of_the_model_are_executed_once_each() {
 }
 
 #[test]
+fn a_selection_reaches_the_model_once() {
+    for form in FORMS {
+        let sandbox = Sandbox::new();
+        sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\n");
+        let client = Client::with(form, sandbox, "ses_1");
+        client.send(&[]);
+        let result = client.result();
+        let mut prompts = vec!["one"];
+        client.send(&prompts);
+        for (command, statement) in [("focus", "User has highlighted the following"), ("unfocus", "The user cleared the")] {
+            client.run(&[command, &result]);
+            wait_for(statement, || {
+                prompts.push("next");
+                std::thread::sleep(Duration::from_secs(1));
+                client.send(&prompts).contains(statement).then_some(())
+            });
+            for _ in 0..2 {
+                prompts.push("later");
+                std::thread::sleep(Duration::from_secs(1));
+                assert_eq!(client.send(&prompts).matches(statement).count(), 1, "{form:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn outcomes_of_commands_follow_the_next_prompt() {
+    for form in FORMS {
+        let sandbox = Sandbox::new();
+        sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\n[model]\narchive = \"approve\"\n");
+        let client = Client::with(form, sandbox, "ses_1");
+        client.send(&[]);
+        let result = client.result();
+        let commands = format!("Done.\n\n@pin(9999)\n\n@archive({result})");
+        client.script.lock().unwrap().push_back(form.response(&commands, None));
+        client.send(&["one"]);
+        let count = |sent: &str, text: &str| sent.matches(text).count();
+        let mut prompts = vec!["one"];
+        let failed = wait_for("the results", || {
+            prompts.push("next");
+            std::thread::sleep(Duration::from_millis(500));
+            Some(client.send(&prompts)).filter(|sent| sent.contains("Results of the commands"))
+        });
+        assert!(failed.contains("@pin(9999) was not executed"), "{form:?}: {failed}");
+        assert!(failed.contains(&format!("@archive({result}) is not executed yet: the user must approve it")), "{form:?}");
+        client.run(&["deny", "--all", "--reason", "it is needed"]);
+        // Not a moment later: the next prompt has it.
+        prompts.push("after the decision");
+        let denied = format!("@archive({result}) is denied: it is needed");
+        assert_eq!(count(&client.send(&prompts), &denied), 1, "{form:?}");
+        prompts.push("later");
+        assert_eq!(count(&client.send(&prompts), &denied), 1, "{form:?}: it stays at its place");
+    }
+}
+
+#[test]
 fn a_session_that_its_client_does_not_name_has_a_hash() {
     let mut client = Client::with(Form::Chat, Sandbox::new(), "");
-    assert!(!client.send(&[]).contains("\"aperture\""), "another conversation could have the same hash");
+    let begin = Form::Chat.request(vec![json!({"role": "user", "content": "read the file"})]);
+    client.post(&begin);
+    assert!(find(&client.api.last_body(), b"\"aperture\"").is_some(), "the model has the tool from the first request on");
+    assert!(client.send(&[]).contains("\"aperture\""));
     let id = wait_for("the session", || {
         let sessions = client.sandbox.run(&["sessions", "--json"]);
         let sessions: Value = serde_json::from_str(&sessions.stdout).ok()?;

@@ -7,6 +7,7 @@ use crate::sandbox::{PATIENCE, Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -182,6 +183,38 @@ fn commands_in_an_answer_are_executed_once() {
     assert!(pinned.contains("16"), "{pinned}");
     let log = client.sandbox.json(&["log"], "aperture.log/2");
     assert_eq!(log["operations"].as_array().unwrap().len(), 1, "{log}");
+}
+
+#[test]
+fn outcomes_of_commands_follow_the_next_prompt_unless_a_hook_told_them() {
+    for has_hook in [false, true] {
+        let commands = AtomicBool::new(true);
+        let api = Api::new(move |_, stream| {
+            let text = if commands.swap(false, Ordering::Relaxed) { "Fine.\n\n@pin(9999)\n\n@archive(16)\n" } else { "fine" };
+            let delta = json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
+            answer_events(stream, &format!("event: content_block_delta\ndata: {delta}\n\n"));
+        });
+        let client = Client::of("tools-and-spill", "[pipeline]\nmanifest = false\n", api);
+        client.send(&client.body(&["go on"]));
+        wait_for("the commands", || Some(()).filter(|()| client.sandbox.text(&["inbox"]).contains("archive")));
+        let hook = || {
+            let payload = json!({"transcript_path": session(&client.sandbox)}).to_string();
+            crate::hooks::given(&client.sandbox, &["hook", "UserPromptSubmit"], &payload).stdout
+        };
+        let outcomes = ["aperture: @pin(9999) was not executed: ", "aperture: @archive(16) needs the user's approval: "];
+        let told = if has_hook { hook() } else { String::new() };
+        let sent = client.send(&client.body(&["go on", "second"]));
+        for outcome in outcomes {
+            assert_eq!((told.contains(outcome), sent.contains(outcome)), (has_hook, !has_hook), "{told}\n{sent}");
+        }
+        client.sandbox.text(&["deny", "--all"]);
+        let denied = "aperture: @archive(16) is denied: rejected by the user";
+        let sent = client.send(&client.body(&["go on", "second", "third"]));
+        assert_eq!(sent.matches(denied).count(), 1, "{sent}");
+        assert!(!hook().contains(denied), "the model has it");
+        let sent = client.send(&client.body(&["go on", "second", "third", "fourth"]));
+        assert_eq!((sent.matches(denied).count(), sent.matches(outcomes[0]).count()), (1, usize::from(!has_hook)), "{sent}");
+    }
 }
 
 #[test]

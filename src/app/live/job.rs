@@ -25,6 +25,8 @@ pub enum Job {
     Obey(String, String, String),
     /// Execute the commands in a call of the model, given the id of the call and its input. The result is the text of the answer.
     Answer(String, String, String),
+    /// State the results of the model's commands that it has not received. The result is an optional text.
+    Untold(String),
     /// Compose the memories for a new session in a directory. The result is an optional text.
     Memories(String, PathBuf),
 }
@@ -60,6 +62,7 @@ impl Job {
             Job::Answer(session, id, input) => {
                 json!(proxied::answer(env, session, id, input).unwrap_or_else(|error| error.text()))
             }
+            Job::Untold(session) => json!(proxied::untold(env, session)?),
             Job::Memories(session, directory) => json!(LiveMemories::new(env, session, directory)?.at_start()?),
         };
         Ok(result)
@@ -102,13 +105,14 @@ mod tests {
             Job::Look("s".to_owned(), None),
             Job::Obey("s".to_owned(), "1".to_owned(), "@pin(3)\n\u{1b}".to_owned()),
             Job::Answer("s".to_owned(), "1".to_owned(), "@recall(\"ä\")".to_owned()),
+            Job::Untold("s".to_owned()),
             Job::Memories("s".to_owned(), PathBuf::from("/a b")),
         ] {
             assert_eq!(serde_json::from_str::<Job>(&json!(job).to_string()).unwrap(), job);
         }
         let notes = Stage::ALL.map(|stage| (stage, stage.name().to_owned())).to_vec();
         let automatic = Automatic { notes, budget_tokens: Some(9), lifetime_milliseconds: i64::MAX, has_changed: true };
-        let text = PreparedText { kind: TextKind::Pinned, is_top: true, text: "\n".to_owned() };
+        let text = PreparedText { is_top: true, answers: vec![7], ..PreparedText::new(TextKind::Pinned, "\n".to_owned()) };
         let looked = Looked { automatic: Some(automatic), texts: Some(vec![text]) };
         assert_eq!(serde_json::from_str::<Looked>(&json!(looked).to_string()).unwrap(), looked);
     }

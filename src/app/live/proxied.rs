@@ -14,8 +14,9 @@ use crate::engine::ModelActivity;
 use crate::engine::model_commands::find as commands_in;
 use crate::model::{OperationId, Pin, request_id};
 use crate::output::{Headers, ProxyRequest, Report};
-use crate::wire::{PipelineSettings, PreparedText, TextKind, Wire};
+use crate::wire::{PipelineSettings, PreparedText, TASK, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
+use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -23,8 +24,8 @@ use std::time::Duration;
 /// Longest wait of a request for another process that has locked the store. Other requests wait meanwhile; a commit takes less.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// Longest wait of the first request of a session for its memories.
-const MEMORY_WAIT: Duration = Duration::from_millis(1500);
+/// Longest wait of a request for its memories, or for the results of the model's commands.
+const JOB_WAIT: Duration = Duration::from_millis(1500);
 
 /// The result of a call in a session that is neither in a file nor in memory.
 const UNKNOWN: &str = "nothing was executed: aperture finds no content of this session";
@@ -39,10 +40,11 @@ const STEP: Duration = Duration::from_millis(50);
 /// Returns the sessions on the wire, by the store of the environment. `emit` is false if no request is changed.
 pub fn wire(env: &Env, emit: bool) -> Wire {
     let settings = PipelineSettings { emit, ..env.pipeline };
-    let (memories, env) = (env.clone(), env.clone());
+    let (memories, answers, env) = (env.clone(), env.clone(), env.clone());
     let open = move |creates| env.store_within(PATIENCE, creates).map_err(|error| format!("{:#}", error.source));
     Wire::new(settings, Box::new(open))
         .with_memories(Box::new(move |session, directory| memories_for(&memories, session, directory)))
+        .with_answers(Box::new(move |session| done_soon(answers.clone(), Job::Untold(session.to_owned()))))
 }
 
 /// Returns the memories for a new session. If they take longer than a request should wait, the session has none: by the next one,
@@ -53,13 +55,19 @@ fn memories_for(env: &Env, session: &str, directory: &Path) -> Option<String> {
     }
     let job = Job::Memories(session.to_owned(), directory.to_owned());
     // The settings of the project are those of its directory, not of the proxy.
-    let env = env.renewed(directory).ok()?.beside(|_| {});
-    let (done, composed) = channel();
-    let compose = move || {
+    done_soon(env.renewed(directory).ok()?, job)
+}
+
+/// Returns the result of a job for a request; `None` if it fails or takes longer than the request should wait.
+fn done_soon<T: DeserializeOwned + Send + 'static>(env: Env, job: Job) -> Option<T> {
+    let mut env = env.beside(|_| {});
+    env.refresh();
+    let (done, result) = channel();
+    let work = move || {
         let _ = done.send(job.run(&env).ok().flatten());
     };
-    std::thread::Builder::new().name("memories".to_owned()).spawn(compose).ok()?;
-    composed.recv_timeout(MEMORY_WAIT).ok().flatten()
+    std::thread::Builder::new().name("job".to_owned()).spawn(work).ok()?;
+    result.recv_timeout(JOB_WAIT).ok().flatten()
 }
 
 /// Records that the requests of a session pass the proxy with this process id.
@@ -81,9 +89,13 @@ pub(super) fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, Co
     let is_wanted = injection && (with_manifest || with_selection || headers);
     let Some(workspace) = is_wanted.then(|| open(env, session)).flatten().transpose()? else { return Ok(Vec::new()) };
     let mut texts = Vec::new();
-    let mut add = |kind, is_top, text: Option<String>| texts.extend(text.map(|text| PreparedText { kind, is_top, text }));
+    let mut add = |kind, is_top, text: Option<String>| {
+        texts.extend(text.map(|text| PreparedText { is_top, ..PreparedText::new(kind, text) }));
+    };
     if with_manifest {
         let mut report = manifest::short(env, &workspace);
+        // It follows a prompt that is not known yet.
+        report.manifest.current_task = Some(TASK.to_owned());
         if with_selection {
             // The others follow this prompt, or the requests have them.
             report.manifest.pinned_outside = compaction::outside(&workspace);
@@ -91,7 +103,7 @@ pub(super) fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, Co
         add(TextKind::Manifest, false, Some(report.text(&env.style)));
     }
     if with_selection {
-        add(TextKind::Selection, false, selection::since_last_turn(&workspace));
+        add(TextKind::Selection, false, selected(env, session, &workspace)?);
         for is_top in [true, false] {
             add(TextKind::Pinned, is_top, compaction::dropped(&workspace, &|block| (block.pin == Some(Pin::Top)) == is_top)?);
         }
@@ -101,6 +113,16 @@ pub(super) fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, Co
         add(TextKind::Headers, false, transcript::headers_of_last_turn(env, &workspace)?);
     }
     Ok(texts)
+}
+
+/// Returns the blocks that the user selected and that the model does not know of.
+fn selected(env: &Env, session: &str, workspace: &Workspace<'_>) -> Result<Option<String>, CommandError> {
+    // The elements of requests have no times.
+    if request_id(&workspace.path).is_none() {
+        return Ok(selection::since_last_turn(workspace));
+    }
+    let texts = env.existing_store()?.map_or_else(|| Ok(Vec::new()), |store| store.insertions(session, ""))?;
+    Ok(selection::since_texts(workspace, &texts))
 }
 
 /// Executes the commands in a message of the model that has just ended, by the policy. `id` is that of the response. If the session is in
@@ -131,6 +153,18 @@ pub fn answer_call(env: &Env, session: &str, id: &str, input: &str) -> String {
         Job::Answer(session.to_owned(), id.to_owned(), input.to_owned()).run(env)
     };
     answer().unwrap_or_else(|error: CommandError| env.gate.masked(&error.text()))
+}
+
+/// Returns the results of the model's commands that it has not received; `None` if there are none.
+///
+/// # Errors
+///
+/// The store cannot be read.
+pub(super) fn untold(env: &Env, session: &str) -> Result<Option<PreparedText>, CommandError> {
+    let Some(found) = find(env, session) else { return Ok(None) };
+    let (text, answers) = obey::untold(&env.on(&found.path, "aperture proxy"))?;
+    let text = PreparedText { answers, ..PreparedText::new(TextKind::Answers, text.trim_end().to_owned()) };
+    Ok(Some(text).filter(|text| !text.answers.is_empty()))
 }
 
 /// Executes the commands in a tool call, and returns the text of its result.

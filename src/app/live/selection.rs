@@ -2,20 +2,38 @@
 
 use crate::engine::{Analysis, label};
 use crate::model::{MarkKind, Role};
+use crate::store::Insertion;
 use crate::workspace::Workspace;
+
+/// The starts of the two statements.
+const SELECTED: &str = "User has highlighted the following blocks as relevant: ";
+const CLEARED: &str = "The user cleared the highlighted blocks.";
 
 /// Returns the highlighted blocks, if the user changed them since the last turn.
 pub fn since_last_turn(workspace: &Workspace<'_>) -> Option<String> {
-    let reading = &workspace.reading;
-    let since = last_turn(reading)?;
+    let since = last_turn(&workspace.reading)?;
     let new = workspace.history.operations.iter().filter(|operation| operation.time > since);
     new.flat_map(|operation| &operation.marks).find(|mark| mark.kind == MarkKind::Focus)?;
+    Some(statement(workspace))
+}
+
+/// Returns the highlighted blocks of a session without times, if the user changed them and the model does not know: `texts` are those
+/// that its requests contain, oldest first.
+pub fn since_texts(workspace: &Workspace<'_>, texts: &[Insertion]) -> Option<String> {
+    let lines = texts.iter().rev().flat_map(|insertion| insertion.text.lines().rev());
+    let known = lines.into_iter().find(|line| line.starts_with(SELECTED) || *line == CLEARED);
+    let marks = workspace.history.operations.iter().rev().flat_map(|operation| operation.marks.iter().rev());
+    let newest = marks.into_iter().find(|mark| mark.kind == MarkKind::Focus)?;
+    // A selection also ends by itself.
+    let now = Some(statement(workspace)).filter(|now| now != CLEARED || newest.after.is_none())?;
+    (known.unwrap_or(CLEARED) != now).then_some(now)
+}
+
+fn statement(workspace: &Workspace<'_>) -> String {
+    let reading = &workspace.reading;
     let selected = reading.in_window().filter(|block| block.focused);
     let selected: Vec<String> = selected.map(|block| format!("#{} ({})", block.number, label(block))).collect();
-    Some(match selected.is_empty() {
-        true => "The user cleared the highlighted blocks.".to_owned(),
-        false => format!("User has highlighted the following blocks as relevant: {}", selected.join(", ")),
-    })
+    if selected.is_empty() { CLEARED.to_owned() } else { format!("{SELECTED}{}", selected.join(", ")) }
 }
 
 /// Returns the time of the last prompt that the model answered: it does not know about later changes.

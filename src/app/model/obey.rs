@@ -8,7 +8,7 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::obey::Arguments;
 use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus, request_id};
 use crate::output::{ChangeReport, ObeyReport, ObeyedCommand, TellReport};
-use crate::store::{NewProposal, Outcome, SessionKey, Store};
+use crate::store::{NewProposal, Outcome, SessionKey, Store, StoreError};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ const MOST_TOLD: usize = 8_000;
 /// Executes the commands, does a dry run, or prints the answers.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.tell {
-        return env.print(&TellReport { text: untold_answers(env)? });
+        return env.print(&TellReport { text: take_answers(env)? });
     }
     if request_id(&env.find(None)?.path).is_some() {
         let error = anyhow!("the proxy executes the commands of this session, each with its answer");
@@ -224,18 +224,35 @@ fn report(workspace: &Workspace<'_>, dry_run: bool, commands: Vec<ObeyedCommand>
 /// Returns the answers to the model's commands for its next prompt, each answer once; `None` if there are none. If the store cannot
 /// be used, a note on standard error reports it.
 pub fn answers(env: &Env) -> Option<String> {
-    let told = untold_answers(env).unwrap_or_else(|error| {
+    let told = take_answers(env).unwrap_or_else(|error| {
         env.note(&format!("the model does not receive the results of its commands: {:#}", error.source));
         String::new()
     });
     Some(told).filter(|told| !told.is_empty())
 }
 
-fn untold_answers(env: &Env) -> Result<String, CommandError> {
+fn take_answers(env: &Env) -> Result<String, CommandError> {
+    with_answers(env, |store, session, line| store.take_answers(session, MOST_TOLD, line))
+}
+
+/// Returns the answers to the model's commands that it has not received, and their numbers.
+///
+/// # Errors
+///
+/// The store cannot be read.
+pub fn untold(env: &Env) -> Result<(String, Vec<ProposalNumber>), CommandError> {
+    with_answers(env, |store, session, line| store.answers(session, MOST_TOLD, line))
+}
+
+/// Reads from the store of a session with the line of each answer.
+fn with_answers<T: Default>(
+    env: &Env,
+    read: impl FnOnce(&Store, SessionKey, &dyn Fn(&Proposal) -> String) -> Result<T, StoreError>,
+) -> Result<T, CommandError> {
     let found = env.find(None)?;
     let path = env.disk.resolve(&found.path)?;
-    let Some(store) = env.existing_store()? else { return Ok(String::new()) };
-    let Some(session) = store.find(&path)? else { return Ok(String::new()) };
+    let Some(store) = env.existing_store()? else { return Ok(T::default()) };
+    let Some(session) = store.find(&path)? else { return Ok(T::default()) };
     let live = LiveChanges::read(env, &found, None)?;
     let history = env.history_of(&found)?;
     let pending: Vec<OperationId> = live.pending(&history).iter().map(|operation| operation.id).collect();
@@ -259,5 +276,5 @@ fn untold_answers(env: &Env) -> Result<String, CommandError> {
         }
         format!("aperture: {command}{became}: {answer}\n")
     };
-    Ok(store.take_answers(session.key, MOST_TOLD, &line)?)
+    Ok(read(&store, session.key, &line)?)
 }

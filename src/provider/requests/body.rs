@@ -161,6 +161,15 @@ impl<'a> RequestBody<'a> {
         Some((range.start + value.start..range.start + value.end, encoded))
     }
 
+    /// Returns the words of the user in an element, or its texts if it has none.
+    pub fn prompt(&self, element: usize) -> String {
+        let Some(RequestElement { range, .. }) = self.elements.get(element) else { return String::new() };
+        let parsed = self.format.parse(&self.bytes[range.clone()]);
+        let blocks = || parsed.blocks.iter().filter(|parsed| parsed.block.kind == BlockKind::Text);
+        let words: Vec<&str> = blocks().flat_map(|parsed| parsed.block.words_in(&parsed.content)).collect();
+        if words.is_empty() { blocks().map(|parsed| &*parsed.content).collect::<Vec<_>>().join(" ") } else { words.join(" ") }
+    }
+
     /// Returns the edits that remove thinking from an element. An element that consists of it keeps it: a message is not empty.
     pub fn without_thinking(&self, element: usize, is_dropped: &dyn Fn(Key) -> bool) -> Vec<BodyEdit> {
         let Some(RequestElement { range, content }) = self.elements.get(element) else { return Vec::new() };

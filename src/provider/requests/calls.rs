@@ -176,12 +176,12 @@ pub(super) fn chat_keys(message: &RawValue) -> Vec<Key> {
 }
 
 /// Returns the calls of a message of the Chat Completions API.
-pub(super) fn chat_calls(message: &RawValue) -> Vec<&RawValue> {
+pub(in crate::provider) fn chat_calls(message: &RawValue) -> Vec<&RawValue> {
     member(message, "tool_calls").map(elements).unwrap_or_default()
 }
 
-/// Returns the text of a message of the Chat Completions API.
-fn chat_text(message: &RawValue) -> Cow<'_, str> {
+/// Returns the text of a message of the Chat Completions API, or of a part of one.
+pub(in crate::provider) fn chat_text(message: &RawValue) -> Cow<'_, str> {
     let text = text_of(member(message, "content"));
     let parts = || content(message).into_iter().filter_map(|part| text_of(member(part, "text")));
     text.unwrap_or_else(|| parts().collect::<String>().into())

@@ -1,10 +1,13 @@
 //! The session and the line of a request.
 
+use super::REQUESTS;
 use super::document::RequestDocument;
 use super::head::{RequestApi as Api, RequestHead};
-use crate::model::Key;
+use crate::model::{BlockKind, Key};
+use crate::provider::ParsedBlock;
 use crate::provider::json::{elements, member, text_of};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// Headers with the id of a session, in the order in which they are read.
 const SESSION_HEADERS: &[&str] = &["x-claude-code-session-id", "session-id", "session_id", "x-session-id"];
@@ -19,8 +22,6 @@ pub struct RequestIdentity {
     pub session: String,
     /// Empty for the main requests of a session, or the id of a subagent.
     pub line: String,
-    /// True if the client names the session, so that it can have a file.
-    pub is_named: bool,
     /// True if requests of this line may be changed: they offer tools to the model. The others are requests beside the
     /// conversation, such as those for a title.
     pub has_tools: bool,
@@ -44,7 +45,6 @@ fn header<'h>(head: &'h RequestHead, names: &[&str]) -> Option<&'h str> {
 /// Returns the session and the line of a request.
 pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> RequestIdentity {
     let name = header(head, SESSION_HEADERS).map(str::to_owned).or_else(|| named(body));
-    let is_named = name.is_some();
     let session = name.unwrap_or_else(|| hashed(api, body));
     let tools = ["tools", "functions"].iter().filter_map(|name| body.member(name)).map(elements);
     // Codex offers some tools as an item of the conversation.
@@ -52,7 +52,7 @@ pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> Req
     let offers = || body.member("input").is_some_and(|input| elements(input).iter().any(is_tools));
     let has_tools = tools.into_iter().any(|tools| !tools.is_empty()) || offers();
     let line = header(head, AGENT_HEADERS).unwrap_or_default().to_owned();
-    RequestIdentity { session, line, is_named, has_tools, asks_for_summary: asks_for_summary(api, body) }
+    RequestIdentity { session, line, has_tools, asks_for_summary: asks_for_summary(api, body) }
 }
 
 /// Returns true if the last message of the user asks for a summary of the conversation.
@@ -91,11 +91,27 @@ fn hashed(api: Api, body: &RequestDocument<'_>) -> String {
     };
     let messages = body.member(conversation).map(elements).unwrap_or_default();
     let is_user = |message: &&&RawValue| text_of(member(message, "role")).is_some_and(|role| role == "user");
-    let first = messages.iter().find(is_user).and_then(|message| member(message, "content"));
+    let prompts = || messages.iter().filter(is_user).filter_map(|message| member(message, "content"));
+    let first =
+        prompts().find_map(|content| asked(api, content)).or_else(|| prompts().next().map(|content| content.get().into()));
     let before = messages.iter().take_while(|message| !is_user(message)).map(|message| message.get());
-    let parts: Vec<&str> = before.chain(body.member(instructions).into_iter().chain(first).map(RawValue::get)).collect();
-    let text: Vec<String> = parts.into_iter().map(without_cache_marks).collect();
+    let parts = before.chain(body.member(instructions).map(RawValue::get)).map(Cow::Borrowed).chain(first);
+    let text: Vec<String> = parts.map(|part| without_cache_marks(&part)).collect();
     format!("{:?}", Key::from_bytes(text.join("\n").as_bytes()))
+}
+
+/// Returns the content of a message of the user without the texts that its client adds, which differ when a conversation is continued;
+/// `None` if it has nothing else.
+fn asked(api: Api, content: &RawValue) -> Option<Cow<'_, str>> {
+    let format = REQUESTS.iter().find(|format| format.name() == api.format())?;
+    let message = format!(r#"{{"role":"user","content":{}}}"#, content.get());
+    let blocks = format.parse(message.as_bytes()).blocks;
+    let is_asked = |parsed: &&ParsedBlock<'_>| parsed.block.kind != BlockKind::Attachment;
+    if blocks.iter().all(|parsed| is_asked(&parsed)) {
+        return Some(Cow::Borrowed(content.get()));
+    }
+    let asked: Vec<&str> = blocks.iter().filter(is_asked).map(|parsed| &*parsed.content).collect();
+    (!asked.is_empty()).then(|| Cow::Owned(asked.join("\n")))
 }
 
 /// Returns JSON without the marks that move from message to message.
@@ -119,7 +135,7 @@ mod tests {
         let head = RequestHead { headers, ..RequestHead::default() };
         let found = identity(&head, api, &RequestDocument::new(body.as_bytes()).unwrap());
         let (session, line) = (session.to_owned(), line.to_owned());
-        let expected = RequestIdentity { session, line, is_named: true, has_tools, asks_for_summary: false };
+        let expected = RequestIdentity { session, line, has_tools, asks_for_summary: false };
         assert_eq!(found, expected, "{body}");
     }
 
@@ -138,7 +154,6 @@ mod tests {
     fn requests_of_one_conversation_share_a_hash() {
         let id = |body: &str| {
             let found = identity(&RequestHead::default(), Api::Chat, &RequestDocument::new(body.as_bytes()).unwrap());
-            assert!(!found.is_named);
             found.session
         };
         let first = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"}]}"#);
@@ -154,6 +169,25 @@ mod tests {
         let marked =
             id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}"#);
         assert_eq!(marked, id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}"#));
+    }
+
+    #[test]
+    fn texts_that_the_client_adds_to_a_prompt_name_no_conversation() {
+        let id = |content: &str| {
+            let body = format!(r#"{{"messages":[{{"role":"system","content":"s"}},{content}]}}"#);
+            identity(&RequestHead::default(), Api::Chat, &RequestDocument::new(body.as_bytes()).unwrap()).session
+        };
+        let user = |parts: &[&str]| {
+            let parts: Vec<String> = parts.iter().map(|text| format!(r#"{{"type":"text","text":"{text}"}}"#)).collect();
+            format!(r#"{{"role":"user","content":[{}]}}"#, parts.join(","))
+        };
+        let (date, skills) =
+            ("<system-reminder>\\nIt is Monday.\\n</system-reminder>", "<system-reminder>\\nOne skill.\\n</system-reminder>");
+        let first = id(&user(&[skills, date, "fix it"]));
+        assert_eq!(first, id(&user(&[skills, "fix it"])));
+        assert_eq!(first, id(&[user(&[date]), user(&["fix it", date])].join(",")));
+        assert_ne!(first, id(&user(&[skills, date, "test it"])));
+        assert_ne!(id(&user(&[skills])), id(&user(&[date])), "without a prompt the client's texts are all there is");
     }
 
     #[test]

@@ -41,7 +41,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
-pub(super) use calls::{BETWEEN_TEXTS, block_key, chat_call_key, chat_text_key, item_key};
+pub(super) use calls::{BETWEEN_TEXTS, block_key, chat_call_key, chat_calls, chat_text, chat_text_key, item_key};
 pub use calls::{Occurrences, ToolDefinition, begins, call_result, continuation};
 pub use directory::named_directory;
 pub use document::RequestDocument;

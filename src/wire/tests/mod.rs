@@ -97,7 +97,7 @@ const LATER: &str =
     r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"C"},{"type":"text","text":"more"}]}"#;
 
 fn prepared(kind: TextKind, is_top: bool, text: &str) -> PreparedText {
-    PreparedText { kind, is_top, text: text.to_owned() }
+    PreparedText { is_top, ..PreparedText::new(kind, text.to_owned()) }
 }
 
 fn sent(wire: &Wire, body: &str) -> String {
