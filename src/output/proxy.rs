@@ -63,6 +63,9 @@ pub struct ProxyRequest {
     pub saved_dollars: Option<f64>,
     /// The work of each stage, in order.
     pub stages: Vec<RequestStage>,
+    /// The process of `run` that started the client, if the proxy serves other clients too.
+    #[serde(skip)]
+    pub run: Option<u32>,
 }
 
 /// The running proxy.

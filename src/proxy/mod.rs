@@ -7,12 +7,14 @@
 mod beside;
 mod body;
 mod child;
+mod connection;
 mod control;
 mod forward;
 mod headers;
 mod ledger;
 mod memory;
 mod passage;
+mod peer;
 mod relay;
 mod requests;
 mod schedule;
