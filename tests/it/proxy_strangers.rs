@@ -76,6 +76,29 @@ const CASES: &[Case] = &[
         Answer::Refused(403),
     ),
     (
+        "Chromium: a form of a page on another port",
+        "POST",
+        Path::Right,
+        "Host: 127.0.0.1:PORT\r\nCache-Control: max-age=0\r\nOrigin: http://127.0.0.1:1\r\nSec-Fetch-Site: same-site\r\n\
+         Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\nUpgrade-Insecure-Requests: 1\r\n",
+        Answer::Refused(403),
+    ),
+    (
+        "Chromium: a script of a page, which sends no origin",
+        "GET",
+        Path::Right,
+        "Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: script\r\n",
+        Answer::Refused(403),
+    ),
+    (
+        "Chromium: a beacon of a page",
+        "POST",
+        Path::Without,
+        "Host: 127.0.0.1:PORT\r\nContent-Type: text/plain;charset=UTF-8\r\nOrigin: null\r\nSec-Fetch-Site: cross-site\r\n\
+         Sec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: empty\r\n",
+        Answer::Refused(403),
+    ),
+    (
         "a preflight",
         "OPTIONS",
         Path::Without,
