@@ -84,7 +84,7 @@ pub use sessions::{SessionRow, SessionsReport, short_id};
 pub use show::{ShowReport, ShownBlock};
 pub use snapshot::{SnapshotReport, SnapshotRow};
 pub use stage::StageReport;
-pub use status::{Share, StatusReport, unapplied};
+pub use status::{Share, StatusReport, degraded, unapplied};
 pub use status_line::StatusLineReport;
 pub use style::{Paint, Style};
 pub use summary::{SummaryFormat, SummaryReport};

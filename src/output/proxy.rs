@@ -1,4 +1,4 @@
-use super::{Paint, Report, Style, age, amount, bytes, clip, padded, plural, printable, short_id, time, unapplied};
+use super::{Paint, Report, Style, age, amount, bytes, clip, degraded, padded, plural, printable, short_id, time, unapplied};
 use crate::model::{BilledTokens, OperationId};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,9 @@ pub struct ProxyRequest {
     pub saved_dollars: Option<f64>,
     /// The work of each stage, in order.
     pub stages: Vec<RequestStage>,
+    /// The process of `run` that started the client, if the proxy serves other clients too.
+    #[serde(skip)]
+    pub run: Option<u32>,
 }
 
 /// The running proxy.
@@ -216,7 +219,7 @@ impl Report for ProxyStatusReport {
         ));
         text.push_str(&self.tokens.text());
         if let Some(fault) = &self.store_fault {
-            text.push_str(&format!("degraded   new changes wait, known ones are sent from memory: {}\n", printable(fault)));
+            text.push_str(&(degraded(fault).replacen(' ', "  ", 1) + "\n"));
         }
         for (session, operations) in &self.unapplied {
             text.push_str(&format!("unapplied  {}\n", unapplied(operations, &printable(session))));

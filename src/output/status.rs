@@ -1,5 +1,5 @@
 use super::pending::{PendingChanges, difference};
-use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, tokens, unit, wrap};
+use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, printable, tokens, unit, wrap};
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry, Suggestion, SuggestionKind};
 use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone};
@@ -36,6 +36,8 @@ pub struct StatusReport {
     pub refused: Option<String>,
     /// The operations in force whose contents the last request through a proxy did not have.
     pub unapplied: Vec<OperationId>,
+    /// The reason why new changes wait: a running proxy cannot use the store.
+    pub store_fault: Option<String>,
     /// The changes by the model in the last turn, as a sentence.
     pub activity: Option<String>,
     /// The session that it was forked from.
@@ -181,6 +183,10 @@ impl StatusReport {
             let text = format!("proxy     requests are sent as the client writes them: {reason}");
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
         }
+        if let Some(fault) = &self.store_fault {
+            let text = degraded(fault);
+            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        }
         if !self.unapplied.is_empty() {
             let text = format!("unapplied {}", unapplied(&self.unapplied, &self.session));
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
@@ -312,7 +318,7 @@ impl StatusReport {
     fn suggestion_lines(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         for (place, suggestion) in self.suggestions.iter().enumerate() {
             let name = if place == 0 { "next" } else { "" };
-            let command = super::printable(&suggestion.command);
+            let command = printable(&suggestion.command);
             let painted = style.paint(Paint::Name, &command);
             match width.checked_sub(MARGIN + command.width()) {
                 Some(room) => {
@@ -352,6 +358,11 @@ impl StatusReport {
             lines.extend(damage.iter().map(|line| style.paint(Paint::Warning, line)));
         }
     }
+}
+
+/// Returns a line on a store that a running proxy cannot use.
+pub fn degraded(fault: &str) -> String {
+    format!("degraded  new changes wait, known ones are sent from memory: {}", printable(fault))
 }
 
 /// Returns a sentence about operations whose contents the last request did not have.

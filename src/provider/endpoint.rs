@@ -1,4 +1,4 @@
-//! The APIs behind a proxy: the base URL of a request, the form of errors, and the way in which a client is given another address.
+//! The APIs behind a proxy: the base URL of a request, and the form of errors.
 
 use super::claude_code::ClaudeCode;
 use super::client::Client;
@@ -63,62 +63,6 @@ impl Endpoint {
     }
 }
 
-/// The changes to a client's command line and environment that lead its requests to another address.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Redirection {
-    /// Environment variables to set.
-    pub variables: Vec<(&'static str, String)>,
-    /// Arguments to insert before the client's own.
-    pub arguments: Vec<String>,
-    /// The variables with the base URL of Anthropic that the user chose for this client; the client reads the first one that is set.
-    pub anthropic: &'static [&'static str],
-    /// The same for OpenAI.
-    pub openai: &'static [&'static str],
-    /// Variables that lead the client's requests past every base URL.
-    pub elsewhere: &'static [&'static str],
-}
-
-/// Returns the changes for a client by the name of its program, such as `claude`, and the URL of the proxy without a path; `None` for
-/// an unknown program.
-pub fn redirection(program: &str, proxy: &str) -> Option<Redirection> {
-    const ANTHROPIC: &[&str] = &["ANTHROPIC_BASE_URL"];
-    const OPENAI: &[&str] = &["OPENAI_BASE_URL"];
-    const AIDER_ANTHROPIC: &[&str] = &["ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"];
-    const AIDER_OPENAI: &[&str] = &["AIDER_OPENAI_API_BASE", "OPENAI_BASE_URL", "OPENAI_API_BASE"];
-    let versioned = format!("{proxy}/v1");
-    let set = |names: &[&'static str], url: &str| names.iter().map(|name| (*name, url.to_owned())).collect::<Vec<_>>();
-    Some(match program {
-        // With another base URL, Claude Code sends the definitions of all MCP tools unless this variable is set.
-        "claude" => Redirection {
-            variables: [set(ANTHROPIC, proxy), set(&["ENABLE_TOOL_SEARCH"], "true")].concat(),
-            anthropic: ANTHROPIC,
-            elsewhere: &["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"],
-            ..Redirection::default()
-        },
-        "codex" => Redirection {
-            arguments: vec!["-c".to_owned(), format!("openai_base_url=\"{versioned}\"")],
-            openai: OPENAI,
-            ..Redirection::default()
-        },
-        "opencode" => Redirection {
-            variables: [set(ANTHROPIC, &versioned), set(OPENAI, &versioned)].concat(),
-            anthropic: ANTHROPIC,
-            openai: OPENAI,
-            ..Redirection::default()
-        },
-        "aider" => Redirection {
-            variables: [set(AIDER_OPENAI, &versioned), set(AIDER_ANTHROPIC, proxy)].concat(),
-            anthropic: AIDER_ANTHROPIC,
-            openai: AIDER_OPENAI,
-            ..Redirection::default()
-        },
-        _ => return None,
-    })
-}
-
-/// The programs that [`redirection`] knows.
-pub const REDIRECTED: &[&str] = &["claude", "codex", "opencode", "aider"];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,15 +80,5 @@ mod tests {
         assert_eq!(url("/v1/responses", "chatgpt-account-id"), "https://chatgpt.com/backend-api/codex/responses");
         assert_eq!(Endpoint::OpenAi.url("http://127.0.0.1:1/", "/v1/models"), "http://127.0.0.1:1/v1/models");
         assert_eq!(Endpoint::OpenAi.url("http://host/gateway", "/v1?x"), "http://host/gateway/v1?x");
-    }
-
-    #[test]
-    fn every_known_program_is_redirected() {
-        for program in REDIRECTED {
-            let changes = redirection(program, "http://127.0.0.1:5").unwrap();
-            let values = changes.variables.iter().map(|(_, value)| value).chain(&changes.arguments);
-            assert!(values.clone().any(|value| value.contains("http://127.0.0.1:5")), "{program}");
-        }
-        assert_eq!(redirection("ls", "http://127.0.0.1:5"), None);
     }
 }

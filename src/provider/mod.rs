@@ -24,6 +24,7 @@ mod message;
 mod requests;
 mod response;
 mod rewriter;
+mod route;
 mod shell_words;
 mod sniff;
 mod usage;
@@ -35,7 +36,7 @@ use std::sync::LazyLock;
 
 pub use billing::Billing;
 pub use client::{Client, ClientPart, Location, OpenSession, Places, Variables, WindowSize, WriterLock};
-pub use endpoint::{Endpoint, REDIRECTED, Redirection, redirection};
+pub use endpoint::Endpoint;
 pub use format::{Format, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals};
 pub use framing::Framing;
 pub use json::strings;
@@ -50,6 +51,7 @@ pub use requests::{
 pub use requests::{body, chat_body};
 pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
 pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
+pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
 pub use sniff::{FileKind, sniff};
 pub use usage::UsageScanner;
 

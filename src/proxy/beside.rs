@@ -307,9 +307,7 @@ impl Beside {
             }
             _ => self.ledger.failed(task.number),
         }
-        if task.content.tokens.is_some() {
-            self.proxy.requests.add_to_totals(&request);
-        }
+        self.proxy.requests.account(&request);
         self.log.add(&request);
         if self.log.waiting() >= BATCH {
             self.flush();

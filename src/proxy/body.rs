@@ -1,5 +1,6 @@
 //! Bodies: of requests, read whole or passed on as a stream, and of responses, read while they pass.
 
+use super::connection::ClientBody;
 use super::passage::Passage;
 use crate::provider::{BodyPiece, EditedBody, body_capacity, returned_capacity};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -94,7 +95,7 @@ impl Body for Edited {
 }
 
 /// Returns a body that passes on as it arrives.
-pub fn stream(body: Incoming) -> RequestBody {
+pub fn stream(body: impl Body<Data = Bytes, Error = hyper::Error> + Send + 'static) -> RequestBody {
     body.map_err(Into::into).boxed_unsync()
 }
 
@@ -111,7 +112,7 @@ pub enum Read {
 /// # Errors
 ///
 /// The client closed the connection.
-pub async fn read(mut body: Incoming, buffers: &Buffers) -> Result<Read, hyper::Error> {
+pub async fn read(mut body: ClientBody, buffers: &Buffers) -> Result<Read, hyper::Error> {
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if expected > LARGEST {
         return Ok(Read::Larger(stream(body)));
@@ -191,7 +192,7 @@ impl Drop for Lent {
 
 /// Returns a body that passes on as it arrives, and receives its bytes when it has arrived. There are none if it is cut, or larger than
 /// [`LARGEST`].
-pub fn kept(body: Incoming, buffers: &Buffers) -> (RequestBody, oneshot::Receiver<Bytes>) {
+pub fn kept(body: ClientBody, buffers: &Buffers) -> (RequestBody, oneshot::Receiver<Bytes>) {
     let (whole, received) = oneshot::channel();
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let bytes = buffers.take(expected.min(LARGEST));
@@ -200,7 +201,7 @@ pub fn kept(body: Incoming, buffers: &Buffers) -> (RequestBody, oneshot::Receive
 }
 
 struct Kept {
-    inner: Incoming,
+    inner: ClientBody,
     bytes: Vec<u8>,
     whole: Option<oneshot::Sender<Bytes>>,
     buffers: Buffers,
@@ -251,7 +252,7 @@ impl Body for Kept {
 /// A body whose beginning was already read.
 struct Prefixed {
     before: VecDeque<Bytes>,
-    rest: Incoming,
+    rest: ClientBody,
 }
 
 impl Body for Prefixed {

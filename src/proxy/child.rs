@@ -5,15 +5,19 @@ use super::server::{self, Options};
 use super::state::State;
 use super::upstream::{self, Bases};
 use super::{control, secret};
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::run::Arguments;
 use crate::output::ProxyStatusReport;
-use crate::provider::{REDIRECTED, Redirection, redirection};
+use crate::provider::{Launch, REDIRECTED, Redirection, Route, redirection};
 use anyhow::{Context, anyhow};
-use std::ffi::OsStr;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+
+/// The interval and the number of checks if the last bills were read.
+const BILL: Duration = Duration::from_millis(50);
+const BILLS: u32 = 40;
 
 /// Runs a client behind the proxy and returns its exit code.
 ///
@@ -32,25 +36,43 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
                 .hint(format!("known clients: {known}; for others start aperture proxy and set their base URL"))
         })
     };
-    let client = redirect("")?;
-    if let Some(variable) = client.elsewhere.iter().find(|name| env.variable(name).is_some_and(|value| is_on(&value))) {
-        env.note(&format!("{variable} is set: {name} sends its requests to another provider, and none passes the proxy"));
+    redirect("")?;
+    let route = Route::of(&Launch {
+        program: &name,
+        arguments: own,
+        directory: &env.directory,
+        places: &env.places,
+        variable: &|name| value(env, name),
+        file: &|path| files::text(env.disk, path).ok().flatten(),
+    });
+    for setting in &route.elsewhere {
+        let those = if route.is_all_elsewhere { "its requests" } else { "these requests" };
+        let none = if route.is_all_elsewhere { "none passes" } else { "they do not pass" };
+        env.note(&format!("{setting}: {name} sends {those} to another provider, and {none} the proxy"));
     }
+    let redirect = |url: &str| {
+        if route.is_detoured {
+            // The keys would go to the proxy of the company, in requests that it can read.
+            env.note(&format!("NO_PROXY in the settings of {name} does not except 127.0.0.1: no request passes the proxy"));
+            return Ok(Redirection::default());
+        }
+        redirect(url)
+    };
     let shared = State::running(env)?.filter(|state| state.client.is_none());
     // The user's own base URLs become those of a proxy for this client alone, each for its API.
-    let chosen = |names: &[&'static str]| {
-        let set = names.iter().filter_map(|name| env.variable(name)?.into_string().ok()).find(|url| !url.is_empty());
-        let own = set.filter(|url| shared.as_ref().is_none_or(|state| !url.starts_with(&state.url())));
-        own.as_deref().map(upstream::base).transpose()
+    let chosen = |url: &Option<String>| {
+        let own = url.as_ref().filter(|url| shared.as_ref().is_none_or(|state| !url.starts_with(&state.url())));
+        own.map(|url| upstream::base(url)).transpose()
     };
-    let bases = Bases { anthropic: chosen(client.anthropic)?, openai: chosen(client.openai)? };
+    let bases = Bases { anthropic: chosen(&route.anthropic)?, openai: chosen(&route.openai)? };
     // One base URL for all would get the keys of the other API.
-    let is_single = client.anthropic.is_empty() || client.openai.is_empty();
-    let is_usable = |state: &State| bases == Bases::default() && !arguments.observe && (is_single || !state.has_upstream);
+    let is_usable = |state: &State| bases == Bases::default() && !arguments.observe && (route.has_one_api || !state.has_upstream);
     if let Some(state) = shared.as_ref().filter(|state| is_usable(state)) {
-        let before: ProxyStatusReport = state.get(control::STATUS)?;
-        let ended = start(env, program, own, &redirect(&state.base_url())?);
-        if let Ok(after) = state.get::<ProxyStatusReport>(control::STATUS) {
+        let requests = format!("{}{}", control::RUNS, env.process());
+        let before: ProxyStatusReport = state.get(&requests)?;
+        let url = format!("{}/{}", state.url(), secret::of_run(&state.secret, env.process()));
+        let ended = start(env, program, own, &redirect(&url)?);
+        if let Some(after) = settled(state, &requests) {
             env.note(&after.since(&before));
         }
         return ended;
@@ -71,29 +93,35 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     state.announce(env);
     let ended = redirect(&state.base_url()).and_then(|changes| start(env, program, own, &changes));
     state.remove(env);
-    let status = server.status();
-    for fault in server.end() {
-        env.note(&fault);
-    }
+    let (status, faults) = server.end();
+    faults.iter().for_each(|fault| env.note(fault));
     if ended.is_ok() {
         env.note(&status.since(&ProxyStatusReport::absent()));
     }
     ended
 }
 
-/// Returns true if the value of a switch is not one that switches it off.
-fn is_on(value: &OsStr) -> bool {
-    !matches!(value.to_string_lossy().trim().to_ascii_lowercase().as_str(), "" | "0" | "false" | "no" | "off")
+/// Returns the status of the requests of this run when all of them have their bill, or after a while.
+fn settled(state: &State, requests: &str) -> Option<ProxyStatusReport> {
+    let mut status: Option<ProxyStatusReport> = None;
+    for _ in 0..BILLS {
+        status = state.get(requests).ok();
+        if status.as_ref().is_none_or(|status| status.running_requests == 0) {
+            break;
+        }
+        crate::app::wait(BILL);
+    }
+    status
 }
 
-/// Returns the variables that keep the requests to this machine from the proxy of a company; none if no such proxy is set.
+/// Returns the value of a variable; `None` if it is empty.
+fn value(env: &Env, name: &str) -> Option<String> {
+    env.variable(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty())
+}
+
+/// Returns the variables that keep the requests to this machine from the proxy of a company, which settings of the client can name too.
 fn direct(env: &Env) -> Vec<(&'static str, String)> {
-    let value = |name: &str| env.variable(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty());
-    let proxies = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
-    if !proxies.iter().any(|name| value(name).is_some()) {
-        return Vec::new();
-    }
-    let known = value("NO_PROXY").or_else(|| value("no_proxy")).map(|known| known + ",").unwrap_or_default();
+    let known = value(env, "NO_PROXY").or_else(|| value(env, "no_proxy")).map(|known| known + ",").unwrap_or_default();
     ["NO_PROXY", "no_proxy"].map(|name| (name, format!("{known}127.0.0.1,localhost,::1"))).into()
 }
 

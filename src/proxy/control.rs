@@ -17,6 +17,8 @@ use std::sync::Arc;
 const ROOT: &str = "/.aperture/";
 /// The path of the status.
 pub const STATUS: &str = "/.aperture/status";
+/// The path below which each client of `run` has its status, by the process of `run`.
+pub const RUNS: &str = "/.aperture/status/";
 /// The path of the newest requests.
 pub const REQUESTS: &str = "/.aperture/requests";
 /// The path of the sessions in memory. Below it, each has a path with the hash of its id.
@@ -39,6 +41,10 @@ pub async fn answer(proxy: &Arc<Proxy>, parts: &Parts) -> Response<ResponseBody>
     }
     match (&parts.method, parts.uri.path()) {
         (&Method::GET, STATUS) => document(&proxy.status()),
+        (&Method::GET, path) if path.starts_with(RUNS) => match path[RUNS.len()..].parse() {
+            Ok(process) => document(&proxy.status_of(process)),
+            Err(_) => unknown(),
+        },
         (&Method::GET, REQUESTS) => document(&proxy.requests.newest()),
         (&Method::GET, SESSIONS) => document(&proxy.memory.list()),
         (&Method::GET, path) if path.starts_with(SESSIONS) => session(proxy, &path[SESSIONS.len()..], parts).await,

@@ -1,7 +1,9 @@
 //! One request: checked, read, changed as `wire` says, sent, and its response passed on.
 
 use super::body::{self, RequestBody, ResponseBody, Tee};
+use super::connection::{ClientBody, Connection};
 use super::passage::Passage;
+use super::secret::Owner;
 use super::server::Proxy;
 use super::upload::{Upload, upload};
 use super::{control, headers, relay, secret};
@@ -20,10 +22,25 @@ use std::sync::Arc;
 /// # Errors
 ///
 /// The client closed the connection while it sent the request.
-pub async fn answer(proxy: Arc<Proxy>, request: Request<Incoming>) -> Result<Response<ResponseBody>, hyper::Error> {
-    let (mut parts, body) = request.into_parts();
+pub async fn answer(
+    proxy: Arc<Proxy>,
+    connection: Arc<Connection>,
+    request: Request<ClientBody>,
+) -> Result<Response<ResponseBody>, hyper::Error> {
+    let (parts, body) = request.into_parts();
+    let response = checked(proxy, &connection, parts, body).await?;
+    Ok(connection.answer(response))
+}
+
+/// Answers a request of a connection.
+async fn checked(
+    proxy: Arc<Proxy>,
+    connection: &Connection,
+    mut parts: Parts,
+    body: ClientBody,
+) -> Result<Response<ResponseBody>, hyper::Error> {
     let is_control = control::is_control(&parts);
-    let is_users = secret::take(&mut parts, &proxy.options.secret);
+    let owner = secret::take(&mut parts, &proxy.options.secret);
     let endpoint = Endpoint::of(parts.uri.path(), |name| parts.headers.contains_key(name));
     let refuse = |status, code, message: &str| Ok(error(endpoint, status, code, message));
     if headers::is_of_page(&parts.headers, proxy.address.port()) {
@@ -47,14 +64,18 @@ pub async fn answer(proxy: Arc<Proxy>, request: Request<Incoming>) -> Result<Res
         // Clients that try a websocket first then use HTTP.
         return refuse(StatusCode::UPGRADE_REQUIRED, "no_websocket", "websockets are not supported; use HTTP");
     }
-    if !is_users {
+    // A secret of `run` can be in the arguments of its client.
+    let is_listed = proxy.options.client.is_some() || matches!(owner, Some(Owner::Run(_)));
+    let Some(owner) = owner else { return Ok(pass(&proxy, endpoint, parts, body).await) };
+    if is_listed && !connection.is_of_user() {
+        proxy.report_once("requests of another user of this machine have the secret: they pass as they are");
         return Ok(pass(&proxy, endpoint, parts, body).await);
     }
-    forward(proxy, endpoint, parts, body).await
+    forward(proxy, owner, endpoint, parts, body).await
 }
 
 /// Passes on a request that does not prove to be the user's, byte for byte: no session is looked up, and nothing is listed or stored.
-async fn pass(proxy: &Proxy, endpoint: Endpoint, parts: Parts, body: Incoming) -> Response<ResponseBody> {
+async fn pass(proxy: &Proxy, endpoint: Endpoint, parts: Parts, body: ClientBody) -> Response<ResponseBody> {
     let base = proxy.options.upstream.of(endpoint);
     let sent = match outgoing(parts, endpoint, base, Upload::stream(body::stream(body)), false) {
         Ok(request) => proxy.upstream.send(request).await,
@@ -80,13 +101,18 @@ fn unreachable(proxy: &Proxy, endpoint: Endpoint, base: &str, cause: &anyhow::Er
 
 async fn forward(
     proxy: Arc<Proxy>,
+    owner: Owner,
     endpoint: Endpoint,
     parts: Parts,
-    body: Incoming,
+    body: ClientBody,
 ) -> Result<Response<ResponseBody>, hyper::Error> {
     let head = headers::head(&parts);
-    let request =
-        ProxyRequest { time: proxy.now(), method: head.method.clone(), path: head.path().to_owned(), ..ProxyRequest::default() };
+    let (method, path) = (head.method.clone(), head.path().to_owned());
+    let run = match owner {
+        Owner::Run(process) => Some(process),
+        Owner::User => None,
+    };
+    let request = ProxyRequest { time: proxy.now(), method, path, run, ..ProxyRequest::default() };
     let mut passage = Passage::new(proxy.clone(), request);
     let api = head.api().filter(|_| proxy.wire.reads());
     let is_api = api.is_some();

@@ -160,6 +160,10 @@ impl RequestSessions for Memory {
         let (api, body) = self.kept().find(id).map(|session| (session.api, session.body.clone()))?;
         Some(self.wire.session_lines(id, api, body.bytes()?).ok()?.into())
     }
+
+    fn store_fault(&self) -> Option<String> {
+        self.wire.fault()
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 mod beside;
 mod body;
 mod child;
+mod connection;
 mod control;
 mod forward;
 mod headers;
@@ -14,6 +15,7 @@ mod kept;
 mod ledger;
 mod memory;
 mod passage;
+mod peer;
 mod relay;
 mod requests;
 mod schedule;

@@ -66,7 +66,7 @@ impl Passage {
         let bytes = exchange.body.len() as u64;
         let mut request = ProxyRequest { time: self.proxy.now(), session, line, model, ..ProxyRequest::default() };
         (request.client_bytes, request.sent_bytes) = (bytes, bytes);
-        self.update(|of| (request.method, request.path) = (of.method.clone(), of.path.clone()));
+        self.update(|of| (request.method, request.path, request.run) = (of.method.clone(), of.path.clone(), of.run));
         let mut passage = Passage::new(self.proxy.clone(), request);
         passage.note(Stage::Emit.name(), &format!("continues request {} with the results of its calls", self.number));
         passage.decided = Some((facts.clone(), true));

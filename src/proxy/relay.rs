@@ -248,7 +248,7 @@ impl Relay {
         let (proxy, facts) = (self.proxy.clone(), self.facts.clone());
         let stored = tokio::task::spawn_blocking(move || proxy.wire.add_replies(&facts, replies, proxy.now())).await;
         if let Ok(Err(error)) = stored {
-            self.proxy.report_once(&format!("later requests do not contain a call of {}: {error}", TOOL.name));
+            self.proxy.report_once(&format!("a call of {} is in memory only, as long as this proxy runs: {error}", TOOL.name));
         }
     }
 

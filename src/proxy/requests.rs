@@ -2,6 +2,7 @@
 
 use crate::engine::LossCause;
 use crate::output::{ProxyRequest, ProxyTokens};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
@@ -17,8 +18,21 @@ struct List {
     newest: VecDeque<ProxyRequest>,
     totals: Totals,
     tokens: ProxyTokens,
+    /// The clients of `run`, by the process of it.
+    runs: FxHashMap<u32, Run>,
     /// The number of the last request of earlier proxies.
     base: u64,
+}
+
+/// The requests of one client of `run`.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// All requests.
+    pub requests: u64,
+    /// Those whose bill was read, or will have none.
+    pub accounted: u64,
+    /// Their tokens.
+    pub tokens: ProxyTokens,
 }
 
 /// Counts over all requests.
@@ -48,6 +62,9 @@ impl Requests {
     pub fn add(&self, request: ProxyRequest) -> u64 {
         let mut list = self.list();
         list.totals.requests += 1;
+        if let Some(run) = request.run {
+            list.runs.entry(run).or_default().requests += 1;
+        }
         let number = list.base + list.totals.requests;
         if list.newest.len() == LISTED {
             list.newest.pop_front();
@@ -85,17 +102,21 @@ impl Requests {
         totals.errors += u64::from(failed);
     }
 
-    /// Adds a request with a bill to the totals of tokens.
-    pub fn add_to_totals(&self, request: &ProxyRequest) {
-        let tokens = &mut self.list().tokens;
-        tokens.client += request.client_tokens;
-        tokens.sent += request.sent_tokens;
-        tokens.saved_full_price += request.saved_full_price_tokens;
-        tokens.saved_dollars += request.saved_dollars.unwrap_or_default();
-        if let Some(cause) = LossCause::ALL.iter().position(|cause| cause.name() == request.lost_by) {
-            tokens.losses[cause] += 1;
-            tokens.lost[cause] += request.lost_tokens;
+    /// Adds a request to the totals of tokens, if it has a bill.
+    pub fn account(&self, request: &ProxyRequest) {
+        let list = &mut *self.list();
+        let mut run = request.run.and_then(|run| list.runs.get_mut(&run));
+        if let Some(run) = &mut run {
+            run.accounted += 1;
         }
+        if request.billed.is_some() {
+            run.map(|run| &mut run.tokens).into_iter().chain([&mut list.tokens]).for_each(|tokens| add(tokens, request));
+        }
+    }
+
+    /// Returns the requests of a client of `run`, by the process of it.
+    pub fn run(&self, process: u32) -> Run {
+        self.list().runs.get(&process).cloned().unwrap_or_default()
     }
 
     /// Returns the totals of tokens.
@@ -121,9 +142,21 @@ impl Requests {
     }
 }
 
+fn add(tokens: &mut ProxyTokens, request: &ProxyRequest) {
+    tokens.client += request.client_tokens;
+    tokens.sent += request.sent_tokens;
+    tokens.saved_full_price += request.saved_full_price_tokens;
+    tokens.saved_dollars += request.saved_dollars.unwrap_or_default();
+    if let Some(cause) = LossCause::ALL.iter().position(|cause| cause.name() == request.lost_by) {
+        tokens.losses[cause] += 1;
+        tokens.lost[cause] += request.lost_tokens;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::BilledTokens;
 
     #[test]
     fn only_the_newest_requests_are_kept() {
@@ -158,11 +191,17 @@ mod tests {
             lost_by: "client".to_owned(),
             saved_full_price_tokens: 1.0,
             saved_dollars: Some(0.5),
+            billed: Some(BilledTokens::default()),
+            run: Some(5),
             ..ProxyRequest::default()
         };
-        for request in [&request, &request, &ProxyRequest::default()] {
-            requests.add_to_totals(request);
+        let other = ProxyRequest { run: None, ..request.clone() };
+        for request in [&request, &other, &ProxyRequest::default(), &ProxyRequest { run: Some(5), ..ProxyRequest::default() }] {
+            requests.add(request.clone());
+            requests.account(request);
         }
+        let run = requests.run(5);
+        assert_eq!((run.requests, run.accounted, run.tokens.sent, requests.run(6).requests), (2, 2, 40, 0));
         let tokens = requests.tokens();
         assert_eq!((tokens.client, tokens.sent, tokens.saved_full_price, tokens.saved_dollars), (100, 80, 2.0, 1.0));
         assert_eq!((tokens.losses, tokens.lost), ([0, 2, 0, 0], [0, 14, 0, 0]));

@@ -2,6 +2,7 @@
 
 use super::control::is_equal;
 use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::workspace::is_alive;
 use anyhow::anyhow;
 use hyper::Uri;
 use hyper::http::request::Parts;
@@ -12,6 +13,8 @@ use rustls::crypto::ring;
 const VARIABLE: &str = "APERTURE_PROXY_SECRET";
 /// The file with the secret of the proxy for all clients, in the data directory: base URLs stay valid after a restart.
 const FILE: &str = "proxy.secret";
+/// The purpose of the secrets that follow from another one.
+const DERIVED: &str = "aperture 2026 secret of a client of run";
 /// The minimum length of a secret, in characters.
 const SHORTEST: usize = 16;
 
@@ -68,22 +71,42 @@ pub fn kept(env: &Env) -> Result<String, CommandError> {
     Ok(secret)
 }
 
-/// Removes the secret from the beginning of the path. Returns false, and changes nothing, if it is not there.
-pub fn take(parts: &mut Parts, secret: &str) -> bool {
-    let Some(target) = parts.uri.path_and_query() else { return false };
-    let Some(rest) = target.as_str().strip_prefix('/') else { return false };
+/// The owner of a request with a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The user.
+    User,
+    /// A client of `run` behind a proxy that other clients use too, by the process of `run`.
+    Run(u32),
+}
+
+/// Returns the secret of a client of `run`, which holds while that process runs: it can be in the list of processes.
+pub fn of_run(secret: &str, process: u32) -> String {
+    let hash = blake3::Hasher::new_derive_key(DERIVED).update(format!("{process} {secret}").as_bytes()).finalize();
+    format!("{process}.{}", hash.to_hex())
+}
+
+/// Returns the owner of a request by the given secret; `None` if that is wrong.
+fn owner(given: &str, secret: &str) -> Option<Owner> {
+    let Some((process, _)) = given.split_once('.') else {
+        return is_equal(given.as_bytes(), secret.as_bytes()).then_some(Owner::User);
+    };
+    let process = process.parse().ok().filter(|process| is_alive(*process))?;
+    is_equal(given.as_bytes(), of_run(secret, process).as_bytes()).then_some(Owner::Run(process))
+}
+
+/// Removes the secret from the beginning of the path and returns its owner. `None`, and nothing is changed, if it is not there.
+pub fn take(parts: &mut Parts, secret: &str) -> Option<Owner> {
+    let rest = parts.uri.path_and_query()?.as_str().strip_prefix('/')?;
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (given, rest) = rest.split_at(end);
-    if !is_equal(given.as_bytes(), secret.as_bytes()) {
-        return false;
-    }
+    let owner = owner(given, secret)?;
     let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
-    let Ok(target) = rest.parse::<PathAndQuery>() else { return false };
+    let target = rest.parse::<PathAndQuery>().ok()?;
     let mut uri = parts.uri.clone().into_parts();
     uri.path_and_query = Some(target);
-    let Ok(uri) = Uri::from_parts(uri) else { return false };
-    parts.uri = uri;
-    true
+    parts.uri = Uri::from_parts(uri).ok()?;
+    Some(owner)
 }
 
 #[cfg(test)]
@@ -94,13 +117,26 @@ mod tests {
     fn only_the_whole_first_segment_is_the_secret() {
         let taken = |target: &str| {
             let mut parts = hyper::Request::get(target).body(()).unwrap().into_parts().0;
-            take(&mut parts, "abc").then(|| parts.uri.to_string())
+            take(&mut parts, "abc").map(|_| parts.uri.to_string())
         };
         assert_eq!(taken("/abc/v1/messages?a=b").as_deref(), Some("/v1/messages?a=b"));
         assert_eq!(taken("/abc").as_deref(), Some("/"));
         assert_eq!(taken("/abc?a").as_deref(), Some("/?a"));
         for target in ["/", "/v1/messages", "/abcd/v1", "/ab/v1", "/v1/abc", "//abc/v1", "/ABC/v1", "/?abc", "/%61bc/v1"] {
             assert_eq!(taken(target), None, "{target}");
+        }
+    }
+
+    #[test]
+    fn the_secret_of_a_run_holds_while_it_runs() {
+        let process = std::process::id();
+        let own = of_run("abc", process);
+        assert_eq!(owner(&own, "abc"), Some(Owner::Run(process)));
+        assert_eq!(owner("abc", "abc"), Some(Owner::User));
+        for given in
+            [&*own.replace('.', ""), &of_run("other", process), &of_run("abc", 0), &format!("{process}."), ".abc", "abc."]
+        {
+            assert_eq!(owner(given, "abc"), None, "{given}");
         }
     }
 

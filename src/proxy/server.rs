@@ -2,6 +2,7 @@
 
 use super::beside::{self, Tasks, Worker};
 use super::body::Buffers;
+use super::connection::{self, ClientStream, Connection};
 use super::control;
 use super::forward;
 use super::headers::TOKEN_HEADER;
@@ -16,9 +17,8 @@ use crate::wire::Wire;
 use anyhow::Context;
 use hyper::body::Bytes;
 use hyper::header::HeaderMap;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -34,16 +34,11 @@ use tokio::sync::{Semaphore, watch};
 const DRAIN: Duration = Duration::from_secs(30);
 /// The time after which a failed accept is tried again, such as one without free file descriptors.
 const RETRY_ACCEPT: Duration = Duration::from_millis(50);
-/// The maximum time for the head of a request, and for which a connection waits for one: longer than clients keep an unused connection, so
-/// that none is closed while it is used again.
-const HEAD: Duration = Duration::from_secs(100);
 /// The maximum time for records that are being written.
 const FLUSH: Duration = Duration::from_secs(2);
 
 /// The maximum size in kB of the bodies that are kept as received while their responses pass.
 const ROOM: usize = 8 << 10;
-/// The maximum size of the head of a request in bytes, and of the buffer of a connection: each waiting client has one.
-const LARGEST_HEAD: usize = 16 << 10;
 
 /// The maximum number of different faults that are reported.
 const FAULTS: usize = 100;
@@ -187,12 +182,13 @@ impl Server {
         self.worker.finish(&self.proxy.tasks);
     }
 
-    /// Ends the proxy at once and returns the faults that were not reported.
-    pub fn end(self) -> Vec<String> {
+    /// Ends the proxy at once and returns its last status, and the faults that were not reported.
+    pub fn end(self) -> (ProxyStatusReport, Vec<String>) {
         self.proxy.enter(Phase::Ended);
         let proxy = self.proxy.clone();
         self.wait();
-        std::mem::take(&mut *proxy.faults.lock().unwrap_or_else(PoisonError::into_inner))
+        let faults = std::mem::take(&mut *proxy.faults.lock().unwrap_or_else(PoisonError::into_inner));
+        (proxy.status(), faults)
     }
 }
 
@@ -256,6 +252,13 @@ impl Proxy {
         }
     }
 
+    /// Returns the status with the requests of one client of `run` only, by the process of it.
+    pub fn status_of(&self, process: u32) -> ProxyStatusReport {
+        let run = self.requests.run(process);
+        let running_requests = run.requests - run.accounted;
+        ProxyStatusReport { requests: run.requests, running_requests, tokens: run.tokens, ..self.status() }
+    }
+
     /// Reports a fault once, also if another report contained it. A client that was started behind the proxy uses the terminal, so that the faults are reported
     /// after its end.
     pub fn report_once(&self, fault: &str) {
@@ -297,11 +300,14 @@ async fn serve(proxy: Arc<Proxy>, listener: TcpListener) {
                 Ok((stream, _)) => {
                     let _ = stream.set_nodelay(true);
                     let proxy = proxy.clone();
-                    let service = service_fn(move |request| forward::answer(proxy.clone(), request));
-                    let mut protocol = http1::Builder::new();
-                    protocol.preserve_header_case(true).auto_date_header(false).max_buf_size(LARGEST_HEAD);
-                    protocol.timer(TokioTimer::new()).header_read_timeout(HEAD);
-                    let connection = connections.watch(protocol.serve_connection(TokioIo::new(stream), service));
+                    let client = Connection::new(&stream);
+                    let stream = TokioIo::new(ClientStream::new(stream, client.clone()));
+                    let service = service_fn(move |request| {
+                        // Before the next read of the connection, which can find its end.
+                        let request = client.begin(request);
+                        forward::answer(proxy.clone(), client.clone(), request)
+                    });
+                    let connection = connections.watch(connection::protocol(connection::HEAD).serve_connection(stream, service));
                     // A connection that breaks has no one to report it to.
                     tokio::spawn(async move { drop(connection.await) });
                 }

@@ -4,6 +4,7 @@
 use super::control;
 use super::memory::hash_of;
 use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::output::ProxyStatusReport;
 use crate::workspace::{RequestSession, RequestSessions, SessionBytes, is_alive};
 use anyhow::{Context, anyhow};
 use serde::de::DeserializeOwned;
@@ -240,5 +241,10 @@ impl RequestSessions for Remote {
     fn bytes(&self, id: &str) -> Option<SessionBytes> {
         let path = format!("{}/{}", control::SESSIONS, hash_of(id));
         self.running().iter().find_map(|state| self.read(state, path.clone()))
+    }
+
+    fn store_fault(&self) -> Option<String> {
+        let status = |state: &State| state.get::<ProxyStatusReport>(control::STATUS).ok();
+        self.running().iter().filter_map(status).find_map(|status| status.store_fault)
     }
 }

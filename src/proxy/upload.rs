@@ -2,13 +2,14 @@
 
 use super::beside::{Sent, is_in_line};
 use super::body::{self, Read, RequestBody};
+use super::connection::ClientBody;
 use super::passage::Passage;
 use super::server::Proxy;
 use super::turns::Turn;
 use crate::output::RequestStage;
 use crate::provider::EditedBody;
 use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, Stage, Wire};
-use hyper::body::{Body, Bytes, Incoming};
+use hyper::body::{Body, Bytes};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -42,7 +43,7 @@ pub async fn upload(
     passage: &mut Passage,
     head: RequestHead,
     is_compressed: bool,
-    body: Incoming,
+    body: ClientBody,
 ) -> Result<(Upload, Duration), hyper::Error> {
     let proxy = passage.proxy().clone();
     if head.api().is_none() {
@@ -80,7 +81,7 @@ fn passes(proxy: &Proxy, head: &RequestHead, length: usize) -> bool {
 }
 
 /// Returns the body as a stream: no time is spent before it is sent, and its facts are read when it has arrived.
-fn pass(passage: &mut Passage, head: RequestHead, body: Incoming, turn: Option<Turn>) -> RequestBody {
+fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option<Turn>) -> RequestBody {
     let proxy = passage.proxy().clone();
     let (body, arrived) = body::kept(body, &proxy.buffers);
     let number = passage.number();

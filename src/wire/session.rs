@@ -107,15 +107,18 @@ pub(super) struct Sessions {
     lines: FxHashMap<(String, String), Line>,
     /// The texts for the next prompt of each session.
     prepared: FxHashMap<String, Vec<PreparedText>>,
+    /// Responses with calls that could not be stored, by their line, and the time of the first: they are in memory until they are.
+    owed: FxHashMap<(String, String), (Vec<WithheldReply>, i64)>,
     /// The elements of earlier requests.
     pub known: KnownElements,
 }
 
 impl Sessions {
     pub fn new(open: OpenStore) -> Sessions {
-        let (lines, prepared, known) = (FxHashMap::default(), FxHashMap::default(), KnownElements::default());
+        let (lines, prepared, owed, known) =
+            (FxHashMap::default(), FxHashMap::default(), FxHashMap::default(), KnownElements::default());
         let (opened, version, is_deleted, fault, is_held) = (0, 0, false, None, false);
-        Sessions { open, store: None, opened, version, is_deleted, fault, is_held, lines, prepared, known }
+        Sessions { open, store: None, opened, version, is_deleted, fault, is_held, lines, prepared, owed, known }
     }
 
     /// Forgets everything that can be read again.
@@ -229,11 +232,15 @@ impl Sessions {
                 Err(_) if self.is_deleted && !is_known => Ok(()),
                 found => found.and_then(|()| self.read_again(&name)),
             };
-            if let Err(error) = read {
-                let failed = self.noted(Err(error));
-                match is_known {
-                    true => self.is_held = true,
-                    false => return failed,
+            match read {
+                // If they still cannot be stored, they stay in memory.
+                Ok(()) => drop(self.store_owed(&name)),
+                Err(error) => {
+                    let failed = self.noted(Err(error));
+                    match is_known {
+                        true => self.is_held = true,
+                        false => return failed,
+                    }
                 }
             }
         }
@@ -285,6 +292,11 @@ impl Sessions {
             } else {
                 Line { refusals: old.refusals, ..new }
             };
+        }
+        if !new.is_orphan
+            && let Some((replies, _)) = self.owed.get(name)
+        {
+            new.replies.extend(replies.iter().cloned());
         }
         self.lines.insert(name.clone(), Line { read_from: now, ..new });
         Ok(())
@@ -346,11 +358,21 @@ impl Sessions {
 
     /// See [`super::Wire::add_replies`].
     pub fn add_replies(&mut self, session: &str, line: &str, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
-        // A line that is read after this has the replies of the store.
-        self.line(session, line)?;
-        self.write(|store| store.add_withheld_replies(session, line, &replies, now))?;
-        if let Some(known) = self.lines.get_mut(&(session.to_owned(), line.to_owned())) {
+        let name = (session.to_owned(), line.to_owned());
+        // A line that is read after this has them.
+        let read = self.line(session, line).map(drop);
+        self.owed.entry(name.clone()).or_insert((Vec::new(), now)).0.extend(replies.iter().cloned());
+        if let Some(known) = self.lines.get_mut(&name) {
             known.replies.extend(replies);
+        }
+        read.and_then(|()| self.store_owed(&name))
+    }
+
+    /// Stores the replies of a line that are in memory only.
+    fn store_owed(&mut self, name: &(String, String)) -> Result<(), WireError> {
+        if let Some((replies, time)) = self.owed.get(name).cloned() {
+            self.write(|store| store.add_withheld_replies(&name.0, &name.1, &replies, time))?;
+            self.owed.remove(name);
         }
         Ok(())
     }

@@ -55,6 +55,9 @@ pub trait RequestSessions: Send + Sync {
 
     /// Returns the bytes of a session with the changes of the log; `None` if it does not have the session.
     fn bytes(&self, id: &str) -> Option<SessionBytes>;
+
+    /// Returns the reason why new changes of its sessions wait, if it cannot use the store.
+    fn store_fault(&self) -> Option<String>;
 }
 
 /// Returns the session with an id or a unique prefix of it; `None` if there is none.

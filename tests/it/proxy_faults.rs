@@ -408,6 +408,8 @@ fn faults_of_the_store_send_the_known_changes_and_are_reported_once() {
         assert!(held[0] != second && held[0] == held[1] && !held[0].contains("Friday"), "{name}: {held:?}");
         let status = client.sandbox.text(&["proxy", "status"]);
         assert!(status.contains("degraded   new changes wait"), "{name}: {status}");
+        let status = client.sandbox.run(&["status"]).stdout;
+        assert!(status.contains("degraded  new changes wait"), "{name}: {status}");
         drop(broken);
         let repaired = client.send(&second);
         assert!(repaired.contains("the deadline is Friday"), "{name}: {repaired}");

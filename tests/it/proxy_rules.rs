@@ -22,9 +22,12 @@ struct Client {
 
 impl Client {
     fn new(settings: &str, bills: &[Bill]) -> Client {
+        Client::of(settings, api(bills))
+    }
+
+    fn of(settings: &str, api: Api) -> Client {
         let sandbox = Sandbox::of("tools-and-spill");
         sandbox.write("aperture.toml", settings);
-        let api = api(bills);
         let proxy = start(&sandbox, &api);
         let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
         let result = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].as_str().unwrap().to_owned();
@@ -150,6 +153,30 @@ fn a_budget_below_what_must_stay_is_approached_as_far_as_it_goes() {
     client.until_noted("budget", "operation 1: compress --budget");
     let log = client.log();
     assert!(log.len() == 1 && !log[0].starts_with("policy: compress --budget 1600"), "{log:?}");
+}
+
+#[test]
+fn a_budget_is_kept_within_a_turn_of_fast_steps_and_its_rule_waits_for_the_bill_of_its_change() {
+    // The bill follows the sent bytes, and each answer calls a tool: no step is the last one of its turn.
+    let steps = Api::new(|seen, stream| {
+        let written = if seen.body.len() > 20_000 { 40_000 } else { 12_000 };
+        let usage = json!({"input_tokens": 10, "cache_creation_input_tokens": written, "output_tokens": 1});
+        let start = json!({"type": "message_start", "message": {"usage": usage}});
+        let call = json!({"type": "tool_use", "id": "toolu_9", "name": "Read", "input": {}});
+        let block = json!({"type": "content_block_start", "index": 0, "content_block": call});
+        answer_events(stream, &format!("event: message_start\ndata: {start}\n\nevent: content_block_start\ndata: {block}\n\n"));
+    });
+    let client = Client::of("[budget]\ntokens = 25000\n[pipeline]\nmanifest = false\nbudget = true\n", steps);
+    let original = client.send(&["again"]).len();
+    assert!(original > 20_000, "{original}");
+    let sent = wait_for("a smaller request", || Some(client.send(&["again"]).len()).filter(|sent| *sent < original / 2));
+    let after = client.api.seen().len();
+    assert!(after < 2_000, "{after} steps of {original} bytes before one of {sent}");
+    for _ in 0..200 {
+        client.send(&["again"]);
+    }
+    client.accounted(after + 200);
+    assert_eq!(client.log(), ["policy: compress --budget 20000 (aperture proxy)"]);
 }
 
 #[test]

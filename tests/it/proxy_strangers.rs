@@ -1,13 +1,19 @@
 //! Requests that do not prove to be the user's: what passes, what is refused, and that nothing of the user's is touched.
 #![allow(clippy::disallowed_types, reason = "the client of the proxy")]
 
-use crate::network::{Api, Proxy, SECRET, send, split, stream};
-use crate::sandbox::{Sandbox, wait_for};
+use crate::network::{Api, Proxy, SECRET, STREAM, answer_events, requests, send, split, stream};
+#[cfg(target_os = "linux")]
+use crate::sandbox::skipped;
+use crate::sandbox::{PATIENCE, Sandbox, wait_for};
 use crate::wire::Client;
 use serde_json::json;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
 
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,6 +73,29 @@ const CASES: &[Case] = &[
         "GET",
         Path::Without,
         "host: 127.0.0.1:PORT\r\nSec-Fetch-Site: cross-site\r\n",
+        Answer::Refused(403),
+    ),
+    (
+        "Chromium: a form of a page on another port",
+        "POST",
+        Path::Right,
+        "Host: 127.0.0.1:PORT\r\nCache-Control: max-age=0\r\nOrigin: http://127.0.0.1:1\r\nSec-Fetch-Site: same-site\r\n\
+         Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe\r\nUpgrade-Insecure-Requests: 1\r\n",
+        Answer::Refused(403),
+    ),
+    (
+        "Chromium: a script of a page, which sends no origin",
+        "GET",
+        Path::Right,
+        "Host: localhost:PORT\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: script\r\n",
+        Answer::Refused(403),
+    ),
+    (
+        "Chromium: a beacon of a page",
+        "POST",
+        Path::Without,
+        "Host: 127.0.0.1:PORT\r\nContent-Type: text/plain;charset=UTF-8\r\nOrigin: null\r\nSec-Fetch-Site: cross-site\r\n\
+         Sec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: empty\r\n",
         Answer::Refused(403),
     ),
     (
@@ -268,5 +297,223 @@ fn the_proxy_of_a_company_is_used_for_apis_that_are_not_excepted() {
         let line = seen.first().map(|seen| seen.head.as_str()).unwrap_or_default();
         assert!(line.starts_with(expected) && line.is_empty() == expected.is_empty(), "{upstream}: {line}");
         assert!(line.is_empty() || line.contains("Basic dXNlcjp3b3Jk") && !line.contains("x-api-key"), "{line}");
+    }
+}
+
+/// Answers with a stream when the test says so, and sends news when the client is gone before that.
+fn patient() -> (Api, Sender<()>, Receiver<()>) {
+    let ((step, steps), (gone, is_gone)) = (channel(), channel());
+    let (steps, gone) = (Mutex::new(steps), Mutex::new(gone));
+    let api = Api::new(move |_, stream| {
+        if steps.lock().unwrap().recv().is_ok() {
+            return answer_events(stream, STREAM);
+        }
+        if stream.read(&mut [0]).is_ok_and(|read| read == 0) {
+            let _ = gone.lock().unwrap().send(());
+        }
+    });
+    (api, step, is_gone)
+}
+
+#[test]
+fn a_client_that_only_closes_its_sending_side_gets_its_answer() {
+    for (version, framing, body) in [
+        ("1.1", "content-length: 2\r\n", &b"{}"[..]),
+        ("1.1", "transfer-encoding: chunked\r\n", b"2\r\n{}\r\n0\r\n\r\n"),
+        ("1.0", "content-length: 2\r\n", b"{}"),
+        ("1.1", "", b""),
+    ] {
+        for path in [format!("/{SECRET}/v1/messages"), "/v1/messages".to_owned(), format!("/{SECRET}/v1/models")] {
+            let (api, step, _) = patient();
+            let sandbox = Sandbox::new();
+            let proxy = Proxy::of(&sandbox, &api);
+            let mut stream = proxy.connect();
+            let head = format!("POST {path} HTTP/{version}\r\nhost: 127.0.0.1:{}\r\n{framing}\r\n", proxy.port);
+            stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+            stream.shutdown(Shutdown::Write).unwrap();
+            wait_for(&format!("the request {version} {framing} {path}"), || (!api.seen().is_empty()).then_some(()));
+            thread::sleep(Duration::from_millis(50));
+            step.send(()).unwrap();
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).unwrap();
+            let text = String::from_utf8_lossy(&answer);
+            let text = text.strip_prefix("HTTP/1.1 100 Continue\r\n\r\n").unwrap_or(&text);
+            assert!(text.starts_with(&format!("HTTP/{version} 200 ")), "{version} {framing} {path}: {text}");
+            assert!(text.contains("message_delta"), "{version} {framing} {path}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_client_that_leaves_before_its_answer_closes_the_connection_to_the_api() {
+    for path in [format!("/{SECRET}/v1/messages"), "/v1/messages".to_owned()] {
+        let (api, step, is_gone) = patient();
+        let sandbox = Sandbox::new();
+        let proxy = Proxy::of(&sandbox, &api);
+        let mut stream = proxy.connect();
+        write!(stream, "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\ncontent-length: 2\r\n\r\n{{}}", proxy.port).unwrap();
+        wait_for("the request", || (!api.seen().is_empty()).then_some(()));
+        drop(stream);
+        drop(step);
+        is_gone.recv_timeout(PATIENCE).unwrap();
+    }
+}
+
+#[cfg(unix)]
+mod run {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+    use std::process::{Child, Command, Stdio};
+
+    /// A client that writes down what it was given, sends nothing, and waits for the test.
+    const CLIENT: &str = "#!/bin/sh
+cd \"$(dirname \"$0\")\"
+echo \"$ANTHROPIC_BASE_URL $*\" > given.new
+mv given.new given
+while [ ! -e done ]; do sleep 0.05; done
+";
+
+    /// A client that `run` started.
+    struct Running {
+        run: Child,
+        directory: PathBuf,
+        /// Its base URL and arguments.
+        given: String,
+    }
+
+    impl Running {
+        fn start(sandbox: &Sandbox, name: &str, arguments: &[&str], change: impl Fn(&mut Command)) -> Running {
+            let client = sandbox.write(&format!("bin/{name}"), CLIENT);
+            fs::set_permissions(&client, PermissionsExt::from_mode(0o755)).unwrap();
+            let directory = client.parent().unwrap().to_owned();
+            let _ = fs::remove_file(directory.join("done"));
+            let _ = fs::remove_file(directory.join("given"));
+            let mut command = sandbox.command(&[&["run", "--", client.to_str().unwrap()], arguments].concat());
+            change(command.env("PATH", std::env::var("PATH").unwrap()));
+            let run = command.stderr(Stdio::piped()).spawn().unwrap();
+            let given = wait_for("the client", || fs::read_to_string(directory.join("given")).ok());
+            Running { run, directory, given }
+        }
+
+        /// Returns the address and the path of its base URL.
+        fn base(&self) -> (String, String) {
+            let url = self.given.split_once("http://").unwrap().1.split([' ', '"', '\n']).next().unwrap();
+            let (address, path) = url.split_once('/').unwrap();
+            (address.to_owned(), path.to_owned())
+        }
+
+        /// Sends a request to its base URL.
+        fn send(&self, path: &str) {
+            let (address, base) = self.base();
+            let mut stream = TcpStream::connect(&address).unwrap();
+            let head = "connection: close\r\ncontent-length: 2\r\n\r\n{}";
+            write!(stream, "POST /{base}{path} HTTP/1.1\r\nhost: {address}\r\n{head}").unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        }
+
+        /// Ends the client and returns the notes of `run`.
+        fn end(self) -> String {
+            fs::write(self.directory.join("done"), "").unwrap();
+            String::from_utf8(self.run.wait_with_output().unwrap().stderr).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_run_behind_a_shared_proxy_counts_its_own_requests() {
+        let (sandbox, api) = (Sandbox::new(), Api::new(stream));
+        let shared = Proxy::of(&sandbox, &api);
+        let running = Running::start(&sandbox, "claude", &[], |_| {});
+        assert!(!running.given.contains(SECRET), "it has a secret of its own");
+        shared.post("/v1/messages", "", b"{}");
+        running.send("/v1/messages");
+        shared.post("/v1/messages", "", b"{}");
+        let (address, base) = running.base();
+        let errors = running.end();
+        assert!(errors.starts_with("note: 1 request passed the proxy: ~330 tokens sent, saved ~0"), "{errors}");
+        assert!(api.seen().iter().all(|seen| seen.target() == "/v1/messages"));
+        // After the end of the run, its secret proves nothing.
+        let head = "connection: close\r\ncontent-length: 2\r\n\r\n{}";
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(stream, "POST /{base}/v1/messages HTTP/1.1\r\nhost: {address}\r\n{head}").unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+        assert_eq!(api.last().target(), format!("/{base}/v1/messages"));
+    }
+
+    #[test]
+    fn the_settings_of_a_client_that_lead_past_the_proxy_are_said_at_the_start() {
+        const PROVIDER: &str = "sends its requests to another provider, and none passes the proxy";
+        let bedrock = r#"{"env":{"CLAUDE_CODE_USE_BEDROCK":"1"}}"#;
+        let gateway = r#"{"env":{"ANTHROPIC_BASE_URL":"http://gateway.invalid"}}"#;
+        for (client, file, text, arguments, setting) in [
+            ("claude", ".claude/settings.json", bedrock, &[][..], "CLAUDE_CODE_USE_BEDROCK is set in "),
+            ("claude", ".claude/settings.local.json", gateway, &[], "ANTHROPIC_BASE_URL is set in "),
+            ("codex", ".codex/config.toml", "model_provider = \"ollama\"", &[], "model_provider is set in "),
+            ("codex", ".codex/config.toml", "", &["--oss"], "--oss is set in the arguments"),
+        ] {
+            let sandbox = Sandbox::new();
+            fs::create_dir_all(sandbox.home.join(file).parent().unwrap()).unwrap();
+            fs::write(sandbox.home.join(file), text).unwrap();
+            let running = Running::start(&sandbox, client, arguments, |command| {
+                command.current_dir(&sandbox.home);
+            });
+            let errors = running.end();
+            let first = errors.lines().next().unwrap_or_default();
+            assert!(first.starts_with(&format!("note: {setting}")) && first.ends_with(PROVIDER), "{file}: {errors}");
+            assert!(errors.ends_with("note: 0 requests passed the proxy: ~0 tokens sent, saved ~0 tokens at the full price\n"));
+        }
+    }
+
+    #[test]
+    fn the_key_of_codex_goes_to_the_base_url_of_its_own_settings() {
+        let (sandbox, own, other) = (Sandbox::new(), Api::new(stream), Api::new(stream));
+        fs::create_dir_all(sandbox.home.join(".codex")).unwrap();
+        fs::write(sandbox.home.join(".codex/config.toml"), format!("openai_base_url = \"{}/v1\"", own.url())).unwrap();
+        let running = Running::start(&sandbox, "codex", &["exec"], |command| {
+            // Codex does not read it.
+            command.env("OPENAI_BASE_URL", other.url());
+        });
+        assert!(running.given.ends_with("/v1\" exec\n"), "{}", running.given);
+        running.send("/responses");
+        running.end();
+        assert_eq!((own.last().target(), other.seen().len()), ("/v1/responses", 0));
+    }
+
+    #[test]
+    fn settings_that_lead_to_the_proxy_of_a_company_keep_the_requests_as_they_are() {
+        let (sandbox, company) = (Sandbox::new(), Api::new(stream));
+        fs::create_dir_all(sandbox.home.join(".claude")).unwrap();
+        let settings = format!(r#"{{"env":{{"HTTP_PROXY":"{}","NO_PROXY":"intern"}}}}"#, company.url());
+        fs::write(sandbox.home.join(".claude/settings.json"), settings).unwrap();
+        let running = Running::start(&sandbox, "claude", &[], |_| {});
+        assert_eq!(running.given, " \n", "the client keeps its own address");
+        let errors = running.end();
+        assert!(errors.starts_with("note: NO_PROXY in the settings of claude does not except 127.0.0.1"), "{errors}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_secret_from_the_list_of_processes_is_of_no_use_to_another_user() {
+        use std::os::unix::process::CommandExt;
+        let sandbox = Sandbox::new();
+        let api = Api::new(stream);
+        let (mut shared, shell) = (Proxy::of(&sandbox, &api), Command::new("bash").arg("-c").arg("true").uid(65534).status());
+        if !shell.is_ok_and(|status| status.success()) {
+            return skipped("another user can be tried by the administrator only, with bash");
+        }
+        let running = Running::start(&sandbox, "codex", &[], |_| {});
+        let (address, base) = running.base();
+        let port = address.rsplit(':').next().unwrap();
+        let head = format!("POST /{base}/responses HTTP/1.1\\r\\nhost: 127.0.0.1\\r\\nconnection: close\\r\\ncontent-length: 2");
+        let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; printf '{head}\\r\\n\\r\\n{{}}' >&3; cat <&3");
+        let answer = Command::new("bash").arg("-c").arg(script).uid(65534).output().unwrap();
+        assert!(String::from_utf8_lossy(&answer.stdout).starts_with("HTTP/1.1 200 "), "{answer:?}");
+        assert_eq!((api.last().target(), requests(&sandbox).len()), ("/v1/responses", 0), "it passes, and is not the user's");
+        running.send("/responses");
+        assert_eq!((api.seen().len(), requests(&sandbox).len()), (2, 1));
+        assert!(running.end().starts_with("note: 1 request passed the proxy"));
+        assert!(shared.errors().contains("another user of this machine"));
     }
 }

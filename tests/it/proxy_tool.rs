@@ -412,3 +412,29 @@ fn the_responses_api_has_the_tool_too() {
     assert_eq!(inputs[1], json!([ask, said("m1"), own, result]));
     assert_eq!(inputs[2], json!([ask, said("m1"), own, result, said("m2"), ask]));
 }
+
+#[test]
+fn a_call_that_cannot_be_stored_is_in_later_requests_all_the_same() {
+    let first = [thinking("s1"), own("o1", "@recall(16)")];
+    let rest = ["one", "two", "three", "four"].map(|word| response(&[text(word)]));
+    let mut talk = Talk::new([response(&[text("zero")]), response(&first)].into_iter().chain(rest).collect());
+    talk.send(json!("begin"));
+    let store = rusqlite::Connection::open(talk.sandbox.home.join(".aperture/store.db")).unwrap();
+    store.execute_batch("BEGIN IMMEDIATE").unwrap();
+    talk.send(json!("ask"));
+    let continued = talk.upstream().pop().unwrap();
+    assert!(result_of(&continued[4], "o1").contains("locked"), "{continued:?}");
+    // While the store is locked, then when it can be used, and by another proxy.
+    talk.send(json!("next"));
+    let status = talk.sandbox.text(&["status"]);
+    assert!(status.contains("degraded  new changes wait, known ones are sent from memory: the store is not"), "{status}");
+    store.execute_batch("ROLLBACK").unwrap();
+    talk.send(json!("next"));
+    assert!(!talk.sandbox.text(&["status"]).contains("degraded"));
+    talk.restart();
+    talk.send(json!("next"));
+    for later in &talk.upstream()[3..] {
+        assert_eq!(later[..5], continued[..5]);
+    }
+    assert_eq!(talk.left(), 0);
+}

@@ -264,6 +264,11 @@ impl Env {
         Ok(Env { disk: self.disk, requests: self.requests.clone(), ..renewed })
     }
 
+    /// Returns the reason why a running proxy cannot use the store.
+    pub fn store_fault(&self) -> Option<String> {
+        self.requests.as_ref().and_then(|requests| requests.store_fault())
+    }
+
     /// Returns true if a path is an existing directory.
     pub fn is_directory(&self, path: &Path) -> bool {
         path.is_dir()

@@ -21,8 +21,16 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let pending = pending::changes(env, &workspace);
     let deferred = deferred::count(env, &pending::found(&workspace));
     let (refused, activity) = (proxied::refusal(env, &workspace.location.id), proxied::model_activity(&workspace));
-    let unapplied = proxied::unapplied(env, &workspace.location.id);
-    env.print(&StatusReport { pending, deferred, refused, activity, unapplied, ..report(&workspace, open, suggestions) })
+    let (unapplied, store_fault) = (proxied::unapplied(env, &workspace.location.id), env.store_fault());
+    env.print(&StatusReport {
+        pending,
+        deferred,
+        refused,
+        activity,
+        unapplied,
+        store_fault,
+        ..report(&workspace, open, suggestions)
+    })
 }
 
 fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
@@ -57,6 +65,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         agent: workspace.provider.agent(),
         refused: None,
         unapplied: Vec::new(),
+        store_fault: None,
         activity: None,
         forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
             Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),

@@ -83,6 +83,8 @@ json_objects! {
         refused: Option<String> = report.refused,
         /// Operations that are in force, but not in effect: the last request through a proxy did not have their contents.
         unapplied_operations: Vec<u32> = report.unapplied,
+        /// Reason why new changes wait: a running proxy cannot use the store; null if it can.
+        store_fault: Option<String> = report.store_fault,
         /// Changes by the model in the last turn, as a sentence; null if there are none.
         activity: Option<String> = report.activity,
         /// Id of the session that this one was forked from.

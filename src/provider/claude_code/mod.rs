@@ -28,7 +28,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use hook::shortenable_texts;
-pub use places::slug;
+pub use places::{config, slug};
 
 /// Tokens of free window at which the client compacts automatically. Source: measured with 2.1.330, which compacted windows of 100k,
 /// 200k and 1M from 67.0k, 167k and 967k on, and lists the same size as its buffer for auto-compaction.
@@ -108,7 +108,7 @@ impl Client for ClaudeCode {
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
-        vec![places::config(places).join("projects")]
+        vec![config(places).join("projects")]
     }
 
     fn locate(&self, path: &Path) -> Option<Location> {
@@ -133,7 +133,7 @@ impl Client for ClaudeCode {
     }
 
     fn registries(&self, places: &Places) -> Vec<PathBuf> {
-        vec![places::config(places).join("sessions")]
+        vec![config(places).join("sessions")]
     }
 
     fn registered(&self, content: &[u8]) -> Option<OpenSession> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf, is_separator};
 const SLUG_UNITS: usize = 200;
 
 /// Returns the client's configuration directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
-pub(super) fn config(places: &Places) -> PathBuf {
+pub fn config(places: &Places) -> PathBuf {
     places.claude_config.clone().unwrap_or_else(|| places.home.join(".claude"))
 }
 
