@@ -98,6 +98,9 @@ impl<'a> Measurer<'a> {
                 secrets
             }
         });
+        if let Some(sent) = &block.sent {
+            block.block.counts = engine::counts(sent);
+        }
         block.block.cuts.extend(block.cuts.iter().map(|cut| Cut {
             limit: cut.limit,
             stated: cut.stated,

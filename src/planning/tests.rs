@@ -64,3 +64,22 @@ fn rows_in_memory_that_are_too_few_are_refused() {
     let draft = Draft::new(source, Box::new(MemoryRows(&ROWS.as_bytes()[1..])), None, 0);
     assert!(matches!(draft, Err(PlanError::Moved)));
 }
+
+#[test]
+fn a_plan_that_the_client_adds_to_a_call_is_not_counted() {
+    let counts = |version: &str, input: &str| {
+        let content = format!(r#"[{{"type":"tool_use","id":"t","name":"ExitPlanMode","input":{input}}}]"#);
+        let row = format!(
+            r#"{{"type":"assistant","uuid":"a","parentUuid":null,"version":"{version}","message":{{"id":"m","content":{content}}}}}"#
+        );
+        let session = parse_session(&ClaudeCode, "S".to_owned(), row.as_bytes());
+        assert_eq!(session.blocks[0].bytes, input.len() as u64);
+        session.blocks[0].counts
+    };
+    let plan = format!(r#""plan":"{}","planFilePath":"/p/plan.md""#, "one step after the other; ".repeat(40));
+    let added = format!(r#"{{"allowed":["run tests"],{plan}}}"#);
+    assert_eq!(counts("2.1.33", &added), counts("2.1.33", r#"{"allowed":["run tests"]}"#));
+    assert_eq!(counts("2.1.33", &format!("{{{plan}}}")), counts("2.1.33", "{}"));
+    // Before plans were files, the model wrote them into the call.
+    assert!(counts("2.0.14", &added).o200k > counts("2.1.33", &added).o200k + 200);
+}

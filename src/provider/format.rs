@@ -134,6 +134,8 @@ pub struct ParsedBlock<'a> {
     pub refers: Option<String>,
     /// The part of it that the client sends and the row does not record; it is counted by its size.
     pub unrecorded: Option<super::Unrecorded>,
+    /// The part of it that the client sends, for people, if the row records more; only this is counted.
+    pub sent: Option<String>,
     /// The content as the client sends it under each limit that may apply, if that is not all of it.
     pub cuts: Vec<SentUnder>,
 }
@@ -152,7 +154,7 @@ pub struct SentUnder {
 impl<'a> ParsedBlock<'a> {
     /// A block whose content is plain text.
     pub fn new(block: Block, content: Cow<'a, str>) -> ParsedBlock<'a> {
-        ParsedBlock { block, content, readable: None, refers: None, unrecorded: None, cuts: Vec::new() }
+        ParsedBlock { block, content, readable: None, refers: None, unrecorded: None, sent: None, cuts: Vec::new() }
     }
 
     /// Returns the content for people.

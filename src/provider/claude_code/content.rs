@@ -82,11 +82,13 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
             block.call = key(fields.id);
             block.label = if kind == "tool_use" { "".into() } else { kind.as_ref().into() };
-            let input = tool::read(&text_of(fields.name).unwrap_or_default(), fields.input);
+            let name = text_of(fields.name).unwrap_or_default();
+            let input = tool::read(&name, fields.input);
+            let sent = fields.input.filter(|_| name == PLAN_TOOL).and_then(without_plan);
             block.tool = Some(Box::new(input.tool));
             block.excerpts = Excerpts { files: input.files, ..Excerpts::default() }.some();
             let content = Cow::Borrowed(fields.input.map_or("{}", RawValue::get));
-            ParsedBlock { readable: Some(input.readable), refers: Some(input.refers), ..ParsedBlock::new(block, content) }
+            ParsedBlock { readable: Some(input.readable), refers: Some(input.refers), sent, ..ParsedBlock::new(block, content) }
         }
         "image" => {
             let mut block = Block::new(BlockKind::Image, speaker);
@@ -118,6 +120,17 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             ParsedBlock::new(block, Cow::Borrowed(element.get()))
         }
     }
+}
+
+/// The tool whose recorded input contains the text of a plan that the model did not write there.
+const PLAN_TOOL: &str = "ExitPlanMode";
+
+/// Returns the input of the tool as the model wrote it and as it is sent, for people; `None` if nothing was added to it.
+fn without_plan(input: &RawValue) -> Option<String> {
+    let mut members: serde_json::Map<String, serde_json::Value> = serde_json::from_str(input.get()).ok()?;
+    let added = ["plan", "planFilePath"].map(|name| members.remove(name).is_some());
+    let rest = serde_json::value::to_raw_value(&members).ok().filter(|_| added.contains(&true))?;
+    Some(tool::read(PLAN_TOOL, Some(&rest)).readable)
 }
 
 fn key(value: Option<&RawValue>) -> Option<Key> {

@@ -4,6 +4,9 @@ use crate::provider::json::{elements, fault, fields, is_true, member, number, te
 use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
 
+/// The first version of the client in which a plan is a file: the client adds its text to the recorded call, and does not send it.
+const PLANS_ARE_FILES: [u32; 3] = [2, 0, 51];
+
 fields! {
     /// The relevant keys of a row.
     RowFields {
@@ -244,6 +247,13 @@ fn stripped(attachment: &RawValue) -> Option<Event> {
     Some(Event::ThinkingStripped(scope))
 }
 
+/// Returns true if a row was written by version `first` of the client or a later one.
+pub(super) fn is_from(fields: &RowFields<'_>, first: [u32; 3]) -> bool {
+    let version = text_of(fields.version).unwrap_or_default();
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
+    [(); 3].map(|()| parts.next().unwrap_or_default()) >= first
+}
+
 fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlock<'a>>) {
     let message = fields.message.and_then(|value| serde_json::from_str::<MessageFields<'a>>(value.get()).ok());
     let assistant = row.kind == RowKind::Assistant;
@@ -256,6 +266,9 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
         Some(string) => blocks.push(content::spoken(string.clone(), assistant)),
         None if !content.get().starts_with('[') => return unusable(row, blocks),
         None => blocks.extend(elements(content).into_iter().map(|element| content::block(element, assistant))),
+    }
+    if !is_from(fields, PLANS_ARE_FILES) {
+        blocks.iter_mut().for_each(|parsed| parsed.sent = None);
     }
     if !blocks.is_empty() && blocks.iter().all(|parsed| parsed.block.kind == BlockKind::Other && parsed.block.label.is_empty()) {
         return unusable(row, blocks);

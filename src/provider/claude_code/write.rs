@@ -249,19 +249,12 @@ pub(super) fn forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
 
 /// Returns true if the client that wrote a row supports rows that strip thinking.
 pub(super) fn strips_thinking(row: &[u8]) -> bool {
-    is_from(row, STRIPS_THINKING)
+    parse::fields(row).is_some_and(|fields| parse::is_from(&fields, STRIPS_THINKING))
 }
 
 /// Returns true if the client that wrote a row takes the window size from the iterations of a response.
 pub(super) fn reads_iterations(row: &[u8]) -> bool {
-    is_from(row, READS_ITERATIONS)
-}
-
-/// Returns true if a row was written by version `first` of the client or a later one.
-fn is_from(row: &[u8], first: [u32; 3]) -> bool {
-    let version = parse::fields(row).and_then(|fields| text_of(fields.version)).unwrap_or_default();
-    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
-    [(); 3].map(|()| parts.next().unwrap_or_default()) >= first
+    parse::fields(row).is_some_and(|fields| parse::is_from(&fields, READS_ITERATIONS))
 }
 
 /// Returns true if a row stores the system prompt and the tools as first sent, which the client sends unchanged from then on.

@@ -1,7 +1,7 @@
 //! Derives from the order of the rows their parents, the responses that they form, and the usage and model of each response.
 
 use super::cut;
-use crate::model::{Block, Event, Flags, Key, Origin, RowKind, Session, Vocabulary};
+use crate::model::{Block, Event, Flags, Key, Origin, RowKind, Session, Usage, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fills in the fields that no row records itself. Idempotent.
@@ -106,7 +106,11 @@ fn cut_outputs(session: &mut Session, model: Option<&str>) {
     }
 }
 
-/// A run of rows of the model: the response to one request, as far as the file shows.
+/// The response to one request, as far as the file shows, and its bill.
+///
+/// A client writes the rows of a response and then its bill. Clients of 2025 write the bill when the response ends, and its rows
+/// together with the outputs of its tools afterwards; and every client writes a bill again when it learns the limits of the
+/// account. Which order holds follows from each turn: its first new bill comes before or after its first rows of the model.
 #[derive(Default)]
 struct Response {
     key: Option<Key>,
@@ -114,6 +118,18 @@ struct Response {
     open: bool,
     /// The model that the last state row named.
     model: Option<Box<str>>,
+    /// The last bill, and the response that it is for.
+    bill: Option<Usage>,
+    billed: Option<Key>,
+    /// True once the turn has rows of the model, and once it has a new bill.
+    answered: bool,
+    counted: bool,
+    /// True if bills precede the rows of their responses.
+    bill_first: bool,
+    /// The bill of the rows that follow, and its row.
+    ahead: Option<(Usage, usize)>,
+    /// True if the next row of the model begins another response.
+    begins: bool,
 }
 
 impl Response {
@@ -121,30 +137,63 @@ impl Response {
     fn add(&mut self, session: &mut Session, index: usize) {
         let row = &mut session.rows[index];
         match row.kind {
-            RowKind::Assistant => {
-                if !self.open {
-                    self.key = row.id;
+            RowKind::Assistant => self.speak(session, index),
+            RowKind::User | RowKind::Attachment => {
+                self.open = false;
+                if row.prompt {
+                    (self.answered, self.counted, self.begins, self.ahead) = (false, false, true, None);
                 }
-                (self.open, self.last) = (true, Some(index));
-                row.message = self.key;
-                row.model.clone_from(&self.model);
-                (row.usage, row.finished) = (None, false);
             }
-            RowKind::User | RowKind::Attachment => self.open = false,
-            RowKind::Boundary => (self.key, self.last, self.open) = (None, None, false),
+            RowKind::Boundary => {
+                (self.key, self.last, self.open) = (None, None, false);
+                (self.answered, self.counted, self.bill_first, self.ahead) = (false, false, false, None);
+            }
             RowKind::State if row.model.is_some() => self.model.clone_from(&row.model),
             RowKind::Record => {
                 if let Some(Event::Capacity(tokens)) = row.event.as_deref() {
                     session.capacity = Some(*tokens);
                 }
-                // A bill follows the response, mostly after the output of its tools, and is sometimes repeated.
-                if let (Some(usage), Some(last)) = (row.usage.filter(|usage| usage.sent() > 0), self.last) {
-                    row.message = self.key;
-                    session.rows[last].usage = Some(usage);
-                    session.rows[last].finished = true;
+                if let Some(usage) = row.usage.filter(|usage| usage.sent() > 0) {
+                    self.bill(session, index, usage);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Takes a row of the model. The outputs of the tools do not end a response whose bill came first.
+    fn speak(&mut self, session: &mut Session, index: usize) {
+        let begins = if self.bill_first { std::mem::take(&mut self.begins) } else { !self.open };
+        if begins {
+            self.key = session.rows[index].id;
+            if let Some((_, bill)) = self.ahead {
+                self.billed = self.key;
+                let bills = session.rows[bill..index].iter_mut().filter(|row| row.kind == RowKind::Record && row.usage.is_some());
+                bills.for_each(|row| row.message = self.key);
+            }
+        }
+        (self.open, self.last, self.answered) = (true, Some(index), true);
+        let row = &mut session.rows[index];
+        row.message = self.key;
+        row.model.clone_from(&self.model);
+        (row.usage, row.finished) = (self.ahead.map(|(usage, _)| usage), self.ahead.is_some());
+    }
+
+    /// Takes a bill. The same figures again are the same bill, whatever was written in between.
+    fn bill(&mut self, session: &mut Session, index: usize, usage: Usage) {
+        let repeated = self.bill.replace(usage) == Some(usage);
+        if !repeated && !std::mem::replace(&mut self.counted, true) {
+            (self.bill_first, self.ahead) = (!self.answered, None);
+        }
+        match self.last {
+            _ if repeated && (self.bill_first || self.billed != self.key) => session.rows[index].message = self.billed,
+            _ if self.bill_first => (self.ahead, self.begins) = (Some((usage, index)), true),
+            Some(last) => {
+                self.billed = self.key;
+                session.rows[index].message = self.key;
+                (session.rows[last].usage, session.rows[last].finished) = (Some(usage), true);
+            }
+            None => {}
         }
     }
 }
@@ -165,4 +214,101 @@ fn merge(origin: &mut Origin, said: Option<&Origin>) -> bool {
         }
     }
     *origin != before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::link;
+    use crate::model::{RowKind, Session};
+    use crate::provider::codex::parse::parse;
+
+    /// Returns a session of one-word rows: `prompt`, `think`, `call`, `output`, `say`, `compacted`, or the input of a bill.
+    fn session(words: &str) -> Session {
+        let row = |(second, word): (usize, &str)| {
+            let message =
+                |role: &str| format!(r#""type":"message","role":"{role}","content":[{{"type":"input_text","text":"{second}"}}]"#);
+            let (kind, payload) = match word {
+                "prompt" => ("response_item", message("user")),
+                "say" => ("response_item", message("assistant")),
+                "think" => ("response_item", r#""type":"reasoning","summary":[]"#.to_owned()),
+                "call" => {
+                    ("response_item", format!(r#""type":"function_call","name":"f","arguments":"{{}}","call_id":"{second}""#))
+                }
+                "output" => {
+                    ("response_item", format!(r#""type":"function_call_output","call_id":"{}","output":"x""#, second - 1))
+                }
+                "compacted" => ("compacted", r#""message":"summary""#.to_owned()),
+                input => {
+                    let usage = format!(r#"{{"input_tokens":{input},"output_tokens":5}}"#);
+                    ("event_msg", format!(r#""type":"token_count","info":{{"last_token_usage":{usage}}}"#))
+                }
+            };
+            format!(r#"{{"timestamp":"2025-10-02T10:00:{second:02}Z","type":"{kind}","payload":{{{payload}}}}}"#)
+        };
+        let mut session = Session::default();
+        for line in words.split(' ').enumerate().map(row) {
+            let parsed = parse(line.as_bytes());
+            session.rows.push(parsed.row);
+            session.blocks.extend(parsed.blocks.into_iter().map(|parsed| parsed.block));
+        }
+        link(&mut session);
+        session
+    }
+
+    /// Returns the responses: the number of their rows, and the input that was billed.
+    fn responses(words: &str) -> Vec<(usize, u64)> {
+        let session = session(words);
+        let mut responses: Vec<(usize, u64)> = Vec::new();
+        let mut last = None;
+        for row in session.rows.iter().filter(|row| row.kind == RowKind::Assistant) {
+            if row.message != last {
+                responses.push((0, 0));
+            }
+            last = row.message;
+            if let Some(response) = responses.last_mut() {
+                response.0 += 1;
+                response.1 = row.usage.map_or(response.1, |usage| usage.sent());
+            }
+        }
+        responses
+    }
+
+    #[test]
+    fn a_bill_follows_its_response() {
+        assert_eq!(responses("prompt think call 100 output say 200 prompt say 300"), [(2, 100), (1, 200), (1, 300)]);
+        assert_eq!(responses("prompt think call output 100 say 200"), [(2, 100), (1, 200)]);
+    }
+
+    #[test]
+    fn a_repeated_bill_is_not_that_of_the_next_response() {
+        assert_eq!(responses("prompt call 100 output 100 100 think 100 say 200 200"), [(1, 100), (2, 200)]);
+        // The second response was interrupted.
+        assert_eq!(responses("prompt call 100 output think 100"), [(1, 100), (1, 0)]);
+    }
+
+    #[test]
+    fn a_bill_can_precede_its_response() {
+        let turns = "prompt 100 think call output call output 100 200 say prompt 200 300 call output 300 400 say 400";
+        assert_eq!(responses(turns), [(3, 100), (1, 200), (1, 300), (1, 400)]);
+    }
+
+    #[test]
+    fn each_turn_has_its_own_order_of_bills() {
+        assert_eq!(
+            responses("prompt 100 call output 100 200 say prompt 200 call 300 output say 400"),
+            [(1, 100), (1, 200), (1, 300), (1, 400)]
+        );
+        // The bill of a compaction is that of no response.
+        assert_eq!(responses("prompt call 100 output 150 compacted call 50 output say 60"), [(1, 150), (1, 50), (1, 60)]);
+    }
+
+    #[test]
+    fn every_copy_of_a_bill_belongs_to_its_response() {
+        for words in ["prompt call 100 output 100 think 100", "prompt 100 100 call output 100 100"] {
+            let session = session(words);
+            let call = session.rows.iter().find(|row| row.kind == RowKind::Assistant).and_then(|row| row.message);
+            let bills = session.rows.iter().filter(|row| row.kind == RowKind::Record);
+            assert!(call.is_some() && bills.clone().count() > 2 && bills.clone().all(|row| row.message == call), "{words}");
+        }
+    }
 }
