@@ -90,6 +90,7 @@ fn levels(session: &mut Session) {
 /// As [`read`], but computes the window in parallel with the steps that do not depend on it.
 pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Analysis {
     levels(&mut session);
+    let impossible = tokens::void_impossible(&mut session);
     let (mut turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
     let model = session.rows.iter().rev().find_map(|row| row.model.as_deref()).unwrap_or_default().to_owned();
@@ -101,7 +102,7 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
         },
         || (references::trace(&session, turns.len() as u32, steps), tokens::bills(&session, &model), row_faults(&session)),
     );
-    for (fault, count) in faults.into_iter().filter(|(_, count)| *count > 0) {
+    for (fault, count) in faults.into_iter().chain([(Fault::ImpossibleBill, impossible)]).filter(|(_, count)| *count > 0) {
         session.damage.insert(fault, count);
     }
     let price = tokens::count_window(&mut session, &window, bills);
