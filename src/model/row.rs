@@ -174,6 +174,8 @@ pub enum Fault {
     UnansweredUse,
     /// The session that it inherits rows from is missing.
     MissingParentSession,
+    /// A bill larger than the window that it is a bill of.
+    ImpossibleBill,
 }
 
 /// The number of occurrences of each fault.

@@ -1,7 +1,10 @@
 use super::{Report, Style, amount, clip, percent, plural};
 use crate::engine::Analysis;
-use crate::engine::tokens::{Accuracy, quantiles};
+use crate::engine::tokens::{Accuracy, Cut, CutKind, quantiles};
 use crate::model::TokenCount;
+
+/// The largest error of an estimate of the window that counts as agreement.
+const NEAR: f64 = 0.1;
 
 /// The estimation errors of one session, relative to the billed tokens.
 #[derive(Clone, Debug)]
@@ -16,11 +19,13 @@ pub struct AccuracyRow {
     pub measured: Option<u64>,
     /// Tokens that are sent but are not in the session file.
     pub outside: TokenCount,
+    /// The window before each response, as estimated then.
+    pub cuts: Vec<Cut>,
 }
 
 impl AccuracyRow {
     /// Returns the row of an analysed session.
-    pub fn new(session: String, reading: &Analysis) -> AccuracyRow {
+    pub fn new(session: String, reading: &Analysis, cuts: Vec<Cut>) -> AccuracyRow {
         let price = &reading.price;
         AccuracyRow {
             session,
@@ -28,6 +33,7 @@ impl AccuracyRow {
             accuracy: price.accuracy.clone(),
             measured: price.measured,
             outside: price.outside.0,
+            cuts,
         }
     }
 }
@@ -108,6 +114,10 @@ impl Report for AccuracyReport {
                 row.measured.map_or_else(|| "–".to_owned(), amount),
                 amount(row.outside.round()),
             ));
+            for cut in row.cuts.iter().filter(|cut| cut.error() > NEAR) {
+                let (kind, estimated, billed) = (cut.kind.name(), amount(cut.estimated as u64), amount(cut.billed));
+                text.push_str(&format!("    before row {}, {kind}: {estimated} estimated, {billed} billed\n", cut.rows));
+            }
         }
         let steps: u32 = self.sessions.iter().map(|row| row.accuracy.steps).sum();
         text.push_str(&format!("\n{}, {}\n", plural(self.sessions.len(), "session"), plural(steps as usize, "step")));
@@ -119,6 +129,20 @@ impl Report for AccuracyReport {
             ("window against the last bill", self.windows),
         ] {
             text.push_str(&format!("{name:<34} {}\n", spread.text()));
+        }
+        text.push_str("\nwindow before a response, as estimated then, against its bill\n");
+        for (name, kind) in [
+            ("all", None),
+            (CutKind::Plain.name(), Some(CutKind::Plain)),
+            (CutKind::Compaction.name(), Some(CutKind::Compaction)),
+            (CutKind::Rewind.name(), Some(CutKind::Rewind)),
+            (CutKind::Model.name(), Some(CutKind::Model)),
+        ] {
+            let cuts = self.sessions.iter().flat_map(|row| &row.cuts).filter(|cut| kind.is_none_or(|kind| cut.kind == kind));
+            let errors: Vec<f64> = cuts.map(Cut::error).collect();
+            let near = errors.iter().filter(|error| **error <= NEAR).count();
+            let share = format!("{near} of {} within {}", plural(errors.len(), "cut"), percent(NEAR));
+            text.push_str(&format!("{name:<34} {}   {share}\n", Spread::new(&errors).text()));
         }
         text
     }

@@ -420,6 +420,8 @@ fn fault_name(fault: Fault, count: u32) -> &'static str {
         Fault::OrphanResult => "results without their tool use",
         Fault::UnansweredUse if one => "tool use without a result",
         Fault::UnansweredUse => "tool uses without a result",
+        Fault::ImpossibleBill if one => "bill larger than the window, estimated instead",
+        Fault::ImpossibleBill => "bills larger than the window, estimated instead",
         Fault::MissingParentSession => "parent session not found",
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::util::{Arguments, Tool};
-use crate::engine;
+use crate::engine::{self, tokens};
 use crate::model::{BlockNumber, History, Level, OperationKind};
 use crate::output::{AccuracyReport, AccuracyRow, InstructionsReport, PlaceholdersReport};
 use crate::workspace::{self, PlanError, Workspace, shorten};
@@ -16,7 +16,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Tool::Accuracy { files } => {
             let mut report = AccuracyReport::default();
             each(env, files, &mut |name, workspace| {
-                report.add(AccuracyRow::new(name, &workspace.reading));
+                let cuts = tokens::cuts(&workspace.reading.session, &|session| workspace.provider.window(session));
+                report.add(AccuracyRow::new(name, &workspace.reading, cuts));
                 Ok(())
             })?;
             report.finish();

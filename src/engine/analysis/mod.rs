@@ -101,6 +101,7 @@ pub fn read_changed(
     logged: &FxHashMap<usize, f64>,
 ) -> Analysis {
     levels(&mut session);
+    let impossible = tokens::void_impossible(&mut session);
     let (mut turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
     let model = session.rows.iter().rev().find_map(|row| row.model.as_deref()).unwrap_or_default().to_owned();
@@ -115,7 +116,7 @@ pub fn read_changed(
             (references::trace(&session, turns.len() as u32, steps), bills, row_faults(&session))
         },
     );
-    for (fault, count) in faults.into_iter().filter(|(_, count)| *count > 0) {
+    for (fault, count) in faults.into_iter().chain([(Fault::ImpossibleBill, impossible)]).filter(|(_, count)| *count > 0) {
         session.damage.insert(fault, count);
     }
     let price = tokens::count_window(&mut session, &window, bills);

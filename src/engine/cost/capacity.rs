@@ -58,6 +58,11 @@ pub enum CapacitySource {
     Assumed,
 }
 
+/// Returns the largest window that `model` has in any offer, if it is known.
+pub fn largest(model: &str) -> Option<u64> {
+    model.starts_with("claude-").then_some(LARGE)
+}
+
 /// Returns the window of `model`, without the client's reserve. `peak` is the maximum of tokens that the session ever held, `said` the size reported by its
 /// client.
 pub fn capacity(model: &str, peak: u64, said: Option<u64>, settings: &ReadSettings) -> Capacity {

@@ -163,9 +163,12 @@ fn broken(fault: Fault) -> Option<&'static str> {
         Fault::NotAnObject => Some("no object"),
         Fault::Glued => Some("several on one line"),
         Fault::HalfWritten => Some("half written"),
-        Fault::DuplicateId | Fault::DanglingParent | Fault::OrphanResult | Fault::UnansweredUse | Fault::MissingParentSession => {
-            None
-        }
+        Fault::DuplicateId
+        | Fault::DanglingParent
+        | Fault::OrphanResult
+        | Fault::UnansweredUse
+        | Fault::MissingParentSession
+        | Fault::ImpossibleBill => None,
     }
 }
 

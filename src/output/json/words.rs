@@ -235,6 +235,8 @@ json_words! {
         UnansweredUse = "unanswered_use",
         /// An inherited session that was not found.
         MissingParentSession = "missing_parent_session",
+        /// A bill larger than the window; an estimate is used instead.
+        ImpossibleBill = "impossible_bill",
     }
 
     /// The source of the window size.

@@ -145,8 +145,13 @@ fn add_iteration(value: &[u8], usage: &RawValue, lowered: &RawValue) -> Option<V
     Some(with)
 }
 
-/// Returns the iteration from which the client takes the window size: the last one, if it has all figures.
+/// Returns the iteration from which the client takes the window size: the last one, if it has all figures. There is none without
+/// input figures beside it: a client that copies rows across a compaction sets these to zero, because the bill counted what is gone.
 pub(super) fn last_iteration(usage: &RawValue) -> Option<&RawValue> {
+    const INPUT: [&str; 3] = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    if INPUT.iter().all(|name| number(member(usage, name)) == Some(0)) {
+        return None;
+    }
     let last = elements(member(usage, "iterations")?).pop()?;
     is_whole(last).then_some(last)
 }

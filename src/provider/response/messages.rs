@@ -24,6 +24,8 @@ pub(super) struct Messages {
     passed: usize,
     /// The figures at the start of the current response.
     start: Map<String, Value>,
+    /// The input figures that the client received with the start of the first one, in the order of [`INPUT_FIGURES`].
+    told: [u64; 3],
     /// The withheld end: its figures and its events, or a document.
     held: Option<(Value, Vec<u8>)>,
     /// The id of the first document, and the content blocks of all.
@@ -50,6 +52,7 @@ impl Joiner for Messages {
             "message_start" => {
                 self.start = value["message"]["usage"].as_object().cloned().unwrap_or_default();
                 if !joint.continues {
+                    self.told = INPUT_FIGURES.map(|name| self.start.get(name).and_then(Value::as_u64).unwrap_or_default());
                     passed.extend(bytes);
                 }
             }
@@ -189,12 +192,31 @@ impl Messages {
         let Some(figures) = end.get_mut("usage").and_then(Value::as_object_mut) else { return };
         let output = figures.get("output_tokens").and_then(Value::as_u64).unwrap_or_default();
         figures.insert("output_tokens".to_owned(), (joint.output_before + output).into());
-        for name in INPUT_FIGURES {
-            if let Some(figure) = self.start.get(name).filter(|_| joint.continues && !figures.contains_key(name)) {
-                figures.insert(name.to_owned(), figure.clone());
+        if !joint.continues {
+            return;
+        }
+        let figure = |name| figures.get(name).or_else(|| self.start.get(name)).and_then(Value::as_u64);
+        let input = INPUT_FIGURES.map(figure);
+        let figures_input = replacing(self.told, input.map(Option::unwrap_or_default));
+        for ((name, known), figure) in INPUT_FIGURES.into_iter().zip(input).zip(figures_input) {
+            if known.is_some() || figure > 0 {
+                figures.insert(name.to_owned(), figure.into());
             }
         }
     }
+}
+
+/// Returns input figures of the same sum that replace all those told before: a client keeps an earlier figure where a later one is
+/// zero, so that the cache writes of the first response would count beside the cache reads of the next.
+fn replacing(told: [u64; 3], mut figures: [u64; 3]) -> [u64; 3] {
+    for place in 0..figures.len() {
+        let largest = (0..figures.len()).max_by_key(|other| figures[*other]).unwrap_or_default();
+        if told[place] > 0 && figures[place] == 0 && figures[largest] > 1 {
+            figures[place] = 1;
+            figures[largest] -= 1;
+        }
+    }
+    figures
 }
 
 impl Content {
@@ -306,6 +328,35 @@ mod tests {
 
     fn in_pieces(check: impl Fn(usize)) {
         [1, 2, 7, 100_000].into_iter().for_each(check);
+    }
+
+    #[test]
+    fn the_client_adds_up_the_input_of_the_last_request_alone() {
+        let begin = |input: u64, written: u64, read: u64| {
+            let usage = json!({"input_tokens": input, "cache_creation_input_tokens": written, "cache_read_input_tokens": read});
+            event(json!({"type": "message_start", "message": {"id": "m", "usage": usage}}))
+        };
+        let first = begin(3, 32_000, 0) + &call(0, "t1", "own", "{}") + &stop("tool_use", 20);
+        for (second, sum) in [([0, 0, 32_100], 32_100), ([2, 90, 32_003], 32_095), ([0, 32_050, 0], 32_050)] {
+            let mut filter = new();
+            let mut passed = push(&mut filter, &first, 100_000);
+            assert!(filter.end().1.is_some());
+            filter.proceed();
+            let [input, written, read] = second;
+            passed += &push(&mut filter, &(begin(input, written, read) + &text(0, "x") + &stop("end_turn", 4)), 100_000);
+            passed += std::str::from_utf8(&filter.end().0).unwrap();
+            // As clients do: a later figure replaces an earlier one if it is not zero.
+            let mut kept = std::collections::BTreeMap::new();
+            for value in passed.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok()) {
+                for name in INPUT_FIGURES {
+                    let figure = value["usage"][name].as_u64().or(value["message"]["usage"][name].as_u64());
+                    if let Some(figure) = figure.filter(|figure| *figure > 0) {
+                        kept.insert(name, figure);
+                    }
+                }
+            }
+            assert_eq!(kept.values().sum::<u64>(), sum, "{kept:?}");
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
     let mut pending: Vec<usize> = Vec::new();
     let mut notifications = 0;
     let mut message: Option<Key> = None;
+    // The client can keep rows from before a compaction, and later rows then follow them.
+    let mut compacted = false;
     // The call that each row follows or belongs to, along its own branch.
     let mut follows: FxHashMap<Key, usize> = FxHashMap::with_capacity_and_hasher(session.rows.len(), Default::default());
     let mut next = 0;
@@ -38,13 +40,14 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
         }
         let parent = row.parent.and_then(|parent| follows.get(&parent)).copied();
         let mut place = parent.filter(|_| row.kind != RowKind::Boundary);
+        compacted |= row.kind == RowKind::Boundary;
         if row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC) {
             if calls.is_empty() || row.message.is_none() || row.message != message {
                 message = row.message;
                 calls.push(Call {
                     before: std::mem::take(&mut pending),
                     notifications: std::mem::take(&mut notifications),
-                    continues: parent.is_some_and(|parent| parent + 1 == calls.len()),
+                    continues: !std::mem::take(&mut compacted) && parent.is_some_and(|parent| parent + 1 == calls.len()),
                     turn: blocks.clone().next().map_or(0, |block| session.blocks[block].position.turn),
                     ..Call::default()
                 });

@@ -12,12 +12,17 @@
 
 mod calls;
 mod correction;
+mod cuts;
 mod family;
 mod reminder;
 
+pub use cuts::{Cut, CutKind, cuts};
 pub use family::{estimate, most_tokens};
 
-use crate::model::{Basis, Block, BlockKind, Event, Flags, Level, Role, RowKind, Session, TokenCount, Vocabulary, Window};
+use crate::engine::cost::capacity;
+use crate::model::{
+    Basis, Block, BlockKind, Event, Flags, Key, Level, Role, Row, RowKind, Session, TokenCount, Vocabulary, Window,
+};
 use calls::{Call, calls};
 use correction::Correction;
 use family::{FORGETFUL_MODELS, Family, OLD};
@@ -128,6 +133,7 @@ pub struct Bills {
     costs: Vec<TokenCount>,
     accuracy: Accuracy,
     family: Counting,
+    model: String,
 }
 
 impl Bills {
@@ -200,12 +206,15 @@ pub fn bills(session: &Session, model: &str) -> Bills {
     assign(session, &mut costs, calls.last(), &tail, None, &correction);
     accuracy.turn_errors =
         turns.values().filter(|(_, growth)| *growth > 0.0).map(|(guess, growth)| (guess - growth).abs() / growth).collect();
-    Bills { costs, accuracy, family: Counting(correction.family()) }
+    Bills { costs, accuracy, family: Counting(correction.family()), model: model.to_owned() }
 }
 
-/// Returns the tokens by which the bill of a call exceeds that of the previous one; `None` if one of them is missing, or if a block
-/// between them was shortened since: it was billed with its original size.
+/// Returns the tokens by which the bill of a call exceeds that of the previous one; `None` if one of them is missing or counted by
+/// another family of models, or if a block between them was shortened since: it was billed with its original size.
 fn billed_growth(session: &Session, previous: &Call, call: &Call) -> Option<f64> {
+    if !std::ptr::eq(Family::for_model(&previous.model), Family::for_model(&call.model)) {
+        return None;
+    }
     let (before, after) = (previous.usage.sent(), call.usage.sent());
     let altered = call.before.iter().chain(&previous.response).any(|place| is_altered(&session.blocks[*place]));
     (before > 0 && after > 0 && !altered).then_some(after as f64 - before as f64)
@@ -222,7 +231,7 @@ pub fn count_window(session: &mut Session, window: &Window, bills: Bills) -> Win
     for (block, cost) in session.blocks.iter_mut().zip(bills.costs) {
         block.tokens = cost;
     }
-    let mut price = WindowTokens { family: bills.family, ..finish(session, window, bills.accuracy) };
+    let mut price = WindowTokens { family: bills.family, ..finish(session, window, &bills.model, bills.accuracy) };
     cut(session, window, &mut price);
     price
 }
@@ -309,9 +318,54 @@ fn assign(
     }
 }
 
+/// Removes the bills that are larger than the window that the client states beside them, or than any window of the model. Returns
+/// the number of their responses.
+pub fn void_impossible(session: &mut Session) -> u32 {
+    let stated = |row: &Row| match row.event.as_deref() {
+        Some(Event::Capacity(tokens)) if *tokens > 0 => Some(*tokens),
+        _ => None,
+    };
+    // The client states the size with the bill, which follows the rows of its response.
+    let mut after: Vec<Option<u64>> = vec![None; session.rows.len()];
+    let mut next = None;
+    for (row, after) in session.rows.iter().zip(&mut after).rev() {
+        next = stated(row).or(next);
+        *after = next;
+    }
+    let (mut before, mut voided) = (None, FxHashSet::default());
+    for (place, (row, after)) in session.rows.iter_mut().zip(after).enumerate() {
+        before = stated(row).or(before);
+        let most = before.max(after).or_else(|| row.model.as_deref().and_then(capacity::largest));
+        if most.is_some_and(|most| row.usage.is_some_and(|usage| usage.sent() > most)) {
+            row.usage = None;
+            voided.insert(row.message.unwrap_or(Key(place as u128)));
+        }
+    }
+    voided.len() as u32
+}
+
+/// Returns the place of the last row of the window with a bill for it: a bill from before a compaction counted what it removed,
+/// although the client may have kept the billed row.
+fn last_bill(session: &Session, window: &Window) -> Option<usize> {
+    let cut = window.chain.iter().rfind(|row| session.rows[**row as usize].kind == RowKind::Boundary);
+    let is_billed = |row: &u32| session.rows[*row as usize].usage.is_some_and(|usage| usage.sent() > 0);
+    window.rows.iter().rposition(|row| cut.is_none_or(|cut| row > cut) && is_billed(row))
+}
+
+/// Returns the factor from a bill of one model to that of another: 1 within a family.
+fn conversion(session: &Session, rows: &[u32], from: &str, to: &str) -> f64 {
+    let (from, to) = (Family::for_model(from), Family::for_model(to));
+    if std::ptr::eq(from, to) {
+        return 1.0;
+    }
+    let sum = |family: &Family| rows.iter().flat_map(|row| session.blocks_of(*row)).map(|block| family.block(block)).sum::<f64>();
+    let (was, is) = (sum(from), sum(to));
+    if was > 0.0 { is / was } else { 1.0 }
+}
+
 /// Adds up the window and reconciles it with the last bill.
-fn finish(session: &mut Session, window: &Window, mut accuracy: Accuracy) -> WindowTokens {
-    let last = window.rows.iter().rposition(|row| session.rows[*row as usize].usage.is_some_and(|usage| usage.sent() > 0));
+fn finish(session: &mut Session, window: &Window, model: &str, mut accuracy: Accuracy) -> WindowTokens {
+    let last = last_bill(session, window);
     let mut blocks: FxHashMap<u32, f64> = FxHashMap::default();
     let mut bases: FxHashMap<u32, Basis> = FxHashMap::default();
     for number in &window.blocks {
@@ -340,8 +394,10 @@ fn finish(session: &mut Session, window: &Window, mut accuracy: Accuracy) -> Win
             let sent_blocks = sum(&window.rows[..first]);
             let after: Vec<u32> = window.rows[first..].iter().copied().filter(|row| !response.contains(row)).collect();
             let (answer, after) = (sum(&response), sum(&after));
-            let sent = usage.sent() as f64;
-            price.measured = Some(usage.sent());
+            let billed_by = session.rows[window.rows[last] as usize].model.as_deref().unwrap_or(model);
+            let factor = conversion(session, &window.rows[..first], billed_by, model);
+            let sent = usage.sent() as f64 * factor;
+            price.measured = (factor == 1.0).then_some(usage.sent());
             accuracy.window_error = Some(((sent_blocks - sent).max(0.0)) / sent);
             // More in the file than was billed: the estimates were too high, or something was dropped on the way.
             if sent_blocks > sent {
@@ -362,7 +418,7 @@ fn finish(session: &mut Session, window: &Window, mut accuracy: Accuracy) -> Win
                 of_response().filter(|block| !in_window.contains(&block.number)).map(|block| block.tokens.value).sum();
             let whole = finished && !of_response().any(is_altered);
             let answer = if whole { (usage.output as f64 - unsent).max(0.0) } else { answer };
-            let basis = if after == 0.0 && finished { Basis::Measured } else { Basis::Estimated };
+            let basis = if after == 0.0 && finished && factor == 1.0 { Basis::Measured } else { Basis::Estimated };
             price.total = Tokens(TokenCount { value: sent + answer + after, basis });
         }
         None => {
