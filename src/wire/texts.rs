@@ -55,7 +55,7 @@ pub struct PreparedText {
     pub kind: TextKind,
     /// True if it belongs to the beginning of the window.
     pub is_top: bool,
-    /// The text. Of a manifest, [`TASK`] stands for the prompt that it follows.
+    /// The text. Of a manifest, [`TASK`] is where the prompt that it follows is named.
     pub text: String,
     /// The commands whose outcomes the text states.
     #[serde(default)]
