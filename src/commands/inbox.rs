@@ -52,6 +52,9 @@ pub struct ApproveArguments {
     pub live: bool,
 }
 
+/// The reason for the model, if the user states none.
+pub const REJECTED: &str = "rejected by the user";
+
 /// Arguments of `deny`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
@@ -65,6 +68,6 @@ pub struct DenyArguments {
     #[serde(flatten)]
     pub which: ProposalSelection,
     /// Reason, for the model
-    #[arg(long, value_name = "TEXT", default_value = "rejected by the user")]
+    #[arg(long, value_name = "TEXT", default_value = REJECTED)]
     pub reason: String,
 }

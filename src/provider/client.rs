@@ -1,6 +1,6 @@
 //! The program that writes the sessions: where it keeps them, which are open, and how it treats them when it resumes.
 
-use crate::model::{Block, Conventions, Role, Session};
+use crate::model::{Block, Conventions, Counts, Role, Session};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -69,6 +69,12 @@ pub trait Client: Sync {
 
     /// Returns the part that a block has in the texts that the client adds to a conversation by itself; `None` for other blocks.
     fn part_of(&self, _block: &Block) -> Option<ClientPart> {
+        None
+    }
+
+    /// Returns the size of the words with which the client reminds the model of what it did not do in many answers; `None` if it has no
+    /// such reminder.
+    fn turn_reminder(&self) -> Option<Counts> {
         None
     }
 

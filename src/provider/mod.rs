@@ -43,9 +43,10 @@ pub use json::strings;
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, unwrap};
 pub use requests::{
-    BodyEdit, BodyPiece, EditedBody, KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REQUESTS, RequestApi,
-    RequestBody, RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins, body_capacity,
-    call_result, continuation, identity, named_directory, named_in_head, restored, returned_capacity, session_lines,
+    BodyEdit, BodyPiece, EditedBody, KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REMINDER, REQUESTS,
+    RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins,
+    body_capacity, call_result, continuation, identity, named_directory, named_in_head, restored, returned_capacity,
+    session_lines,
 };
 #[cfg(test)]
 pub use requests::{body, chat_body};

@@ -24,7 +24,7 @@ pub struct ContentOperation {
 pub struct WireLine {
     /// The operation up to which the log was in force in the last request.
     pub point: OperationId,
-    /// Hashes of the thinking that is no longer sent.
+    /// Hashes of the thinking that is no longer sent, and of the prompts without the reminder of the client.
     pub dropped: Vec<Key>,
     /// The reason why requests are sent as the client writes them.
     pub observed: Option<String>,

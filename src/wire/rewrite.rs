@@ -160,7 +160,8 @@ fn changed(
         facts.note(Stage::Condensation, format!("{} left out: the content before changed", plural(left_out, "thinking block")));
     }
     state.point = last;
-    let is_known = state.unapplied == folded.unapplied;
+    let is_known = state.unapplied == folded.unapplied && folded.reminder.is_none();
+    state.dropped.extend(folded.reminder);
     state.unapplied.clone_from(&folded.unapplied);
     (!is_known || is_new && (last > 0 || line.state.is_some())).then_some(state)
 }

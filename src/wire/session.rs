@@ -210,10 +210,12 @@ impl Sessions {
 
     /// Returns true if outcomes of commands wait for the model, and their text is not prepared.
     pub fn lacks_answers(&mut self, session: &str) -> bool {
-        let prepared = self.prepared(session);
-        let Ok(Line { untold, .. }) = self.line(session, "") else { return false };
+        // A store that cannot be used is waited for once.
+        self.begin();
+        let untold = self.line(session, "").map(|line| line.untold.clone()).unwrap_or_default();
+        self.end();
         let is_prepared = |text: &PreparedText| !text.answers.is_empty() && untold.starts_with(&text.answers);
-        !untold.is_empty() && !prepared.iter().any(is_prepared)
+        !untold.is_empty() && !self.prepared(session).iter().any(is_prepared)
     }
 
     /// Returns the texts for the next prompt, which wait until they are inserted.

@@ -55,7 +55,7 @@ pub struct PreparedText {
     pub kind: TextKind,
     /// True if it belongs to the beginning of the window.
     pub is_top: bool,
-    /// The text. Of a manifest, [`TASK`] stands for the prompt that it follows.
+    /// The text. Of a manifest, [`TASK`] is where the prompt that it follows is named.
     pub text: String,
     /// The commands whose outcomes the text states.
     #[serde(default)]
@@ -98,6 +98,25 @@ pub(super) fn places(body: &RequestBody<'_>) -> Vec<Place> {
     messages.filter_map(place).collect()
 }
 
+/// Returns the newest prompt, if the model has not answered it yet.
+pub(super) fn newest(body: &RequestBody<'_>) -> Option<Place> {
+    let newest = places(body).into_iter().rev().find(|place| body.elements[place.element].is_prompt)?;
+    let is_answered = body.elements[newest.element + 1..].iter().any(|element| element.kind == RowKind::Assistant);
+    (!is_answered).then_some(newest)
+}
+
+impl Place {
+    /// Returns true if it is in an element.
+    pub fn is_in(&self, element: usize) -> bool {
+        self.element == element
+    }
+
+    /// Returns its identity.
+    pub fn key(&self) -> Key {
+        Key::from_bytes(format!("{:?} {}", self.anchor, self.occurrence).as_bytes())
+    }
+}
+
 /// Adds the waiting texts after the newest prompt, if the model has not answered it yet; those of the top after the first message of
 /// a window that is new to the API. Their places are stored.
 pub(super) fn take(
@@ -112,9 +131,7 @@ pub(super) fn take(
     let line = sessions.line(&session, "")?;
     // After a compaction the window has none of the places of earlier texts, and its prompt cache is lost anyway.
     let is_new_window = !line.insertions.is_empty() && places.iter().all(|place| line.text_after(place).is_none());
-    let newest = places.iter().rev().find(|place| body.elements[place.element].is_prompt);
-    let is_answered = |place: &Place| body.elements[place.element + 1..].iter().any(|element| element.kind == RowKind::Assistant);
-    let Some(newest) = newest.copied().filter(|place| !is_answered(place)) else { return Ok(()) };
+    let Some(newest) = newest(body) else { return Ok(()) };
     if line.text_after(&newest).is_some() {
         return Ok(());
     }

@@ -2,10 +2,10 @@
 
 use super::contents::Contents;
 use super::session::Line;
-use super::{RequestFacts, Stage};
-use crate::engine::plural;
-use crate::model::{BlockKind, Key, NewContent, OperationId, Rendered, Role, SentContent, WindowChange, WindowHunk};
-use crate::provider::{BodyEdit, Piece, RequestBody};
+use super::{RequestFacts, Stage, texts};
+use crate::engine::{counts, plural};
+use crate::model::{BlockKind, Counts, Key, NewContent, OperationId, Rendered, Role, SentContent, WindowChange, WindowHunk};
+use crate::provider::{BodyEdit, Piece, REMINDER, RequestBody};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -23,7 +23,12 @@ pub(super) struct Folded {
     pub is_folded: bool,
     /// The operations whose contents the request does not have.
     pub unapplied: Vec<OperationId>,
+    /// The prompt from which on requests are without the reminder that the client added to it.
+    pub reminder: Option<Key>,
 }
+
+/// The number of answers after which a client adds a reminder to a prompt.
+const REMINDER_ANSWERS: usize = 10;
 
 /// A content of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +73,20 @@ enum Outcome {
     Unknown,
 }
 
+/// Returns a content without the reminder that a client adds to a prompt after a number of answers; `None` if it does not have one.
+fn without_reminder(body: &RequestBody<'_>, (element, content): (usize, usize)) -> Option<String> {
+    let (words, text) = (body.turn_reminder()?, body.text(element, content)?);
+    let is_words = |start: &str| Counts { o200k: words.o200k, ..counts(start) } == words;
+    let begins = |(start, tag): &(usize, &str)| {
+        let start = start + tag.len();
+        text.get(start..start + words.characters as usize).is_some_and(is_words)
+    };
+    let (start, _) = text.match_indices(REMINDER.0).find(begins)?;
+    let end = start + text[start..].find(REMINDER.1)? + REMINDER.1.len();
+    // The client joins it to a result after an empty line.
+    Some([text[..start].trim_end_matches('\n'), &text[end..]].concat())
+}
+
 /// Applies the changes of the window that are in force to a request. Each change is applied as a whole, or not at all.
 pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts) -> Folded {
     let (last, before) = (line.last(), line.state.as_ref().map_or(0, |state| state.point));
@@ -75,7 +94,7 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
         return Folded { is_folded: true, ..Folded::default() };
     }
     let start = Conversation::new(&line.contents, body);
-    let (now, outcomes) = start.at(last, body);
+    let (mut now, outcomes) = start.at(last, body);
     // A change that a later one builds on is no longer in the request.
     let known = outcomes.iter().rposition(|(_, outcome)| *outcome != Outcome::Unknown).map_or(0, |place| place + 1);
     let unapplied: Vec<OperationId> = outcomes[known..].iter().map(|(operation, _)| *operation).collect();
@@ -85,18 +104,22 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
             format!("operation {operation} of the log is left out: the request has not all of its contents"),
         );
     }
-    let (then, _) = if before == last { (now.clone(), Vec::new()) } else { start.at(before, body) };
+    let (mut then, _) = if before == last { (now.clone(), Vec::new()) } else { start.at(before, body) };
+    let is_applied = outcomes.iter().any(|(_, outcome)| *outcome == Outcome::Applied);
+    let reminder = now.new_reminder(line, body).filter(|_| is_applied && !line.is_held());
+    let dropped: Vec<Key> = line.state.iter().flat_map(|state| state.dropped.iter().copied()).chain(reminder).collect();
+    [&mut now, &mut then].into_iter().for_each(|conversation| conversation.leave_out_reminders(&dropped, body));
     let (pieces, earlier) = (now.pieces(), then.pieces());
     let common = pieces.iter().zip(&earlier).take_while(|(now, then)| now == then).count();
     let first = (now.items != then.items).then_some(common);
     let is_folded = known == outcomes.len();
     if now.items == start.items {
-        return Folded { edits: None, first, is_folded, unapplied };
+        return Folded { edits: None, first, is_folded, unapplied, reminder };
     }
     let Some(edits) = body.recompose(&pieces) else {
         facts.note(Stage::Condensation, "the changes of the window are left out: the messages of the request have another form");
         let unapplied = outcomes.iter().map(|(operation, _)| *operation).collect();
-        return Folded { edits: None, first: None, is_folded: false, unapplied };
+        return Folded { unapplied, ..Folded::default() };
     };
     let stays = pieces.iter().filter(|piece| piece.place.is_some()).count();
     let (gone, added) = (start.items.len() - stays, pieces.len() - stays);
@@ -104,7 +127,7 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let applied = applied.collect::<Vec<_>>().join(", ");
     let changed = format!("{} left out and {} added", plural(gone, "content"), plural(added, "text"));
     facts.note(Stage::Condensation, format!("{changed} as in the log (operation {applied})"));
-    Folded { edits: Some(edits), first, is_folded, unapplied }
+    Folded { edits: Some(edits), first, is_folded, unapplied, reminder }
 }
 
 impl<'a> Conversation<'a> {
@@ -137,6 +160,33 @@ impl<'a> Conversation<'a> {
         let outcomes = self.contents.windows(point).map(|(id, change)| (*id, conversation.apply(change, body)));
         let outcomes = outcomes.collect();
         (conversation, outcomes)
+    }
+
+    /// Returns the newest prompt if its client reminds the model there of what it did not do in many answers, most of which are gone: after
+    /// `/resume` it would not.
+    fn new_reminder(&self, line: &Line, body: &RequestBody<'_>) -> Option<Key> {
+        let is_known = |key: &Key| line.state.as_ref().is_some_and(|state| state.dropped.contains(key));
+        let newest = texts::newest(body).filter(|newest| !is_known(&newest.key()))?;
+        let added = self.items.iter().rposition(|item| item.piece.place.is_none())?;
+        let elements = self.items[added..].iter().filter(|item| item.piece.role == Role::Assistant);
+        let mut answers: Vec<usize> = elements.filter_map(|item| Some(item.piece.place?.0)).collect();
+        answers.dedup();
+        let places = self.items.iter().filter_map(|item| item.piece.place.filter(|(element, _)| newest.is_in(*element)));
+        let has_reminder = places.into_iter().any(|place| without_reminder(body, place).is_some());
+        (has_reminder && answers.len() < REMINDER_ANSWERS).then(|| newest.key())
+    }
+
+    /// Removes the reminders of some prompts.
+    fn leave_out_reminders(&mut self, prompts: &[Key], body: &RequestBody<'_>) {
+        let mut places = texts::places(body);
+        places.retain(|place| prompts.contains(&place.key()));
+        self.items.retain_mut(|item| {
+            let place = item.piece.place.filter(|(element, _)| places.iter().any(|place| place.is_in(*element)));
+            let Some(text) = place.and_then(|place| without_reminder(body, place)) else { return true };
+            item.sent = Key::from_bytes(text.as_bytes());
+            item.piece.text = Some(text.as_str().into());
+            !text.is_empty()
+        });
     }
 
     fn apply(&mut self, change: &WindowChange, body: &RequestBody<'_>) -> Outcome {

@@ -317,6 +317,7 @@ fn a_prompt_brings_what_the_user_changed() {
     let payload = json!({"prompt": "go on", "transcript_path": session(&sandbox, "11")});
     let first = told(&sandbox, "UserPromptSubmit", &payload);
     assert!(first.starts_with("[CONTEXT MANIFEST") && !first.contains("User has"), "{first}");
+    assert!(first.contains("Current task: \"go on\""), "{first}");
     sandbox.text(&["focus", "16"]);
     sandbox.text(&["compress", "19", "--level", "minimal"]);
     sandbox.text(&["pin", "24"]);

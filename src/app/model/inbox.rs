@@ -4,7 +4,7 @@ use crate::app::change::pipeline::{is_live, open_in_client};
 use crate::app::model::proposing::{Decision, follow, outcome, shown};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::Request;
-use crate::commands::inbox::{ApproveArguments, Arguments, DenyArguments, ProposalSelection};
+use crate::commands::inbox::{ApproveArguments, Arguments, DenyArguments, ProposalSelection, REJECTED};
 use crate::engine::model_commands::read;
 use crate::model::{Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};
@@ -81,7 +81,8 @@ pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError
         if !store.begin(proposal.number)? {
             return Err(decided(proposal.number));
         }
-        let outcome = outcome(ProposalStatus::Denied, &arguments.reason);
+        let reason = Some(arguments.reason.trim()).filter(|reason| !reason.is_empty()).unwrap_or(REJECTED);
+        let outcome = outcome(ProposalStatus::Denied, reason);
         store.conclude(proposal.number, &outcome)?;
         Ok((outcome, None))
     })

@@ -23,7 +23,7 @@ use super::{
     Billing, Client, ClientPart, ForkedRow, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter,
     Rewriter, Scanner, Stub, UsageScanner, Variables, WindowSize,
 };
-use crate::model::{Block, BlockKind, Conventions, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Conventions, Counts, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -138,6 +138,10 @@ impl Client for ClaudeCode {
 
     fn registered(&self, content: &[u8]) -> Option<OpenSession> {
         places::registered(content)
+    }
+
+    fn turn_reminder(&self) -> Option<Counts> {
+        Some(prose::TASK_REMINDER)
     }
 
     fn outside_texts(&self, row: &[u8]) -> Vec<(ClientPart, String)> {

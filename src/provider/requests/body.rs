@@ -1,7 +1,7 @@
 //! The body of a request as it passes: the contents and the thinking of its elements, and where texts are added to it.
 
 use super::{REQUESTS, RequestApi, RequestDocument, element};
-use crate::model::{BlockKind, Key, RowKind, Slot};
+use crate::model::{BlockKind, Counts, Key, RowKind, Slot};
 use crate::provider::{Framing, ProviderAdapter, json};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
 /// The tags around a reminder in the session files of Claude Code.
-pub(super) const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
+pub const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
 
 /// A replacement of bytes of a body; an empty range is an insertion.
 pub type BodyEdit = (Range<usize>, Vec<u8>);
@@ -159,6 +159,11 @@ impl<'a> RequestBody<'a> {
         };
         let encoded = self.format.encode(slot, parsed.contents.get(content)?.0, &sent)?;
         Some((range.start + value.start..range.start + value.end, encoded))
+    }
+
+    /// Returns the size of the words with which the client reminds the model of what it did not do in many answers.
+    pub fn turn_reminder(&self) -> Option<Counts> {
+        self.format.turn_reminder()
     }
 
     /// Returns the words of the user in an element, or its texts if it has none.

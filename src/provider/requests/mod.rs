@@ -33,14 +33,14 @@ use super::{
     Source, Stub, Variables, framing, json,
 };
 use crate::model::{
-    Block, BlockKind, Conventions, Event, Fault, Flags, Key, Role, Row, RowKind, Session, Slot, Vocabulary, Window,
+    Block, BlockKind, Conventions, Counts, Event, Fault, Flags, Key, Role, Row, RowKind, Session, Slot, Vocabulary, Window,
 };
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
+pub use body::{BodyEdit, KnownElements, REMINDER, RequestBody, RequestElement};
 pub(super) use calls::{BETWEEN_TEXTS, block_key, chat_call_key, chat_calls, chat_text, chat_text_key, item_key};
 pub use calls::{Occurrences, ToolDefinition, begins, call_result, continuation};
 pub use directory::named_directory;
@@ -258,6 +258,10 @@ impl<A: Api> Client for Request<A> {
 
     fn conventions(&self) -> Conventions {
         self.0.client().conventions()
+    }
+
+    fn turn_reminder(&self) -> Option<Counts> {
+        self.0.client().turn_reminder()
     }
 }
 

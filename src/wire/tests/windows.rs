@@ -337,3 +337,77 @@ fn lists_that_a_client_sends_once_stay_through_a_fold() {
     let lists = announced(&plan, &contents(file().provider, &file().request()));
     assert!(lists.len() == 1 && lists[0].2.contains("WebFetch"), "{lists:?}");
 }
+
+/// Returns a session with a number of turns.
+fn talk(turns: usize) -> File {
+    let row = |number: usize, kind: &str, message: String| {
+        let parent = if number == 0 { "null".to_owned() } else { format!("\"r{}\"", number - 1) };
+        format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{kind}","uuid":"r{number}","sessionId":"s","version":"2.1.330","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z","message":{message}}}"#
+        ) + "\n"
+    };
+    let turn = |turn: usize| {
+        let ask = format!(r#"{{"role":"user","content":"question {turn}"}}"#);
+        let answer = format!(
+            r#"{{"id":"m{turn}","type":"message","role":"assistant","model":"claude-sonnet-4-5","stop_reason":"end_turn","content":[{{"type":"text","text":"answer {turn}"}}],"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
+        );
+        row(2 * turn, "user", ask) + &row(2 * turn + 1, "assistant", answer)
+    };
+    let rows: String = (0..turns).map(turn).collect();
+    File::new(by_name("claude-code"), rows.into_bytes())
+}
+
+/// Returns a body with more messages.
+fn with_messages(request: &[u8], messages: &[&str]) -> Vec<u8> {
+    let document = RequestDocument::new(request).unwrap();
+    let list = document.member("messages").unwrap().get();
+    let longer = format!("{},{}]", list.strip_suffix(']').unwrap(), messages.join(","));
+    String::from_utf8(request.to_vec()).unwrap().replace(list, &longer).into_bytes()
+}
+
+#[test]
+fn a_reminder_that_counts_folded_answers_is_left_out() {
+    const REMINDER: &str = "<system-reminder>\nIt is Monday.\n</system-reminder>";
+    // As many characters of each class as in the words of the client.
+    let words = format!("aB aB C C C C C C C {}", ". ".repeat(12));
+    let words = format!("{words}{}\n", "x".repeat(420 - words.len()));
+    let reminder = format!("<system-reminder>\n{words}\n</system-reminder>");
+    let prompt = |texts: &[&str]| {
+        let parts: Vec<serde_json::Value> = texts.iter().map(|text| serde_json::json!({"type": "text", "text": text})).collect();
+        serde_json::json!({"role": "user", "content": parts}).to_string()
+    };
+    let (reminded, plain) = (prompt(&[&reminder, "go on"]), prompt(&["go on"]));
+    let (answer, later) = (r#"{"role":"assistant","content":[{"type":"text","text":"fine"}]}"#, prompt(&[&reminder, "again"]));
+    let most: Change<'_> = &|draft| draft.fold(1..=11, "A summary.");
+    let first: Change<'_> = &|draft| draft.fold(1..=1, "A summary.");
+    for (change, is_left_out) in [(most, true), (first, false)] {
+        let (file, place) = (talk(12), Place::new());
+        let plan = file.plan(change).unwrap();
+        let sent =
+            |messages: &[&str]| contents(file.provider, &place.sent(file.provider, &with_messages(&file.request(), messages)));
+        let has_reminder =
+            |contents: &[(Role, BlockKind, String)]| contents.iter().filter(|(_, _, text)| *text == reminder).count();
+        assert_eq!(has_reminder(&sent(&[&reminded])), 1, "without a fold it stays");
+        place.log(file.provider.name(), &plan);
+        let prompt = if is_left_out { &plain } else { &reminded };
+        let expected = |messages: &[&str]| contents(file.provider, &with_messages(&file.after(&plan).request(), messages));
+        for _ in 0..2 {
+            check_equal(&sent(&[&reminded]), &expected(&[prompt]), "the prompt");
+        }
+        // The client joins it to a result, as all reminders there.
+        let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{}}]}"#;
+        let result = |end: &str| {
+            let result =
+                serde_json::json!({"type": "tool_result", "tool_use_id": "t1", "content": format!("read{end}\n\n{REMINDER}")});
+            serde_json::json!({"role": "user", "content": [result, {"type": "text", "text": "go on with it"}]}).to_string()
+        };
+        let joined = result(&format!("\n\n{reminder}"));
+        let kept = if is_left_out { result("") } else { joined.clone() };
+        check_equal(&sent(&[call, &joined]), &expected(&[call, &kept]), "a result");
+        // A later one counts the answers since.
+        let after: Vec<&str> = [answer, &later].repeat(10);
+        let found: Vec<&str> = [&*reminded].into_iter().chain(after.iter().copied()).collect();
+        let wanted: Vec<&str> = [&**prompt].into_iter().chain(after.iter().copied()).collect();
+        check_equal(&sent(&found), &expected(&wanted), "later prompts");
+    }
+}

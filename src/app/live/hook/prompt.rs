@@ -7,18 +7,19 @@ use crate::app::live::selection;
 use crate::app::look::manifest;
 use crate::app::model::obey;
 use crate::app::{CommandError, Env};
+use crate::engine::preview;
 use crate::model::{Actor, History, RowKind};
 use crate::output::{HookReport, Report, changes_of};
 
 /// Returns the information that the model does not have yet: the answers to its commands, a first manifest, the user's
 /// selections and changes since its last turn, and memories about the prompt. `None` if there is none, which is the usual case.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
-    let mut parts = if payload.has_session(env) { of_session(env)? } else { Vec::new() };
+    let mut parts = if payload.has_session(env) { of_session(env, payload)? } else { Vec::new() };
     parts.extend(memory::for_prompt(env, payload));
     Ok(joined(&parts))
 }
 
-fn of_session(env: &Env) -> Result<Vec<String>, CommandError> {
+fn of_session(env: &Env, payload: &Payload) -> Result<Vec<String>, CommandError> {
     let found = env.find(None)?;
     // The file may now contain commands that it did not contain when the model stopped.
     let answers = match obey::obey(env) {
@@ -37,7 +38,11 @@ fn of_session(env: &Env) -> Result<Vec<String>, CommandError> {
     let is_sent = env.pipeline.manifest && is_proxied(env, &found);
     if !is_sent && !told::is_told(env, &workspace).unwrap_or(true) && told::remember(env, &workspace).is_ok() {
         workspace = env.read(found.clone())?;
-        parts.insert(0, manifest::short(env, &workspace).text(&env.style));
+        let mut report = manifest::short(env, &workspace);
+        // The file does not have the prompt yet.
+        let prompt = payload.prompt.as_deref().map(preview).filter(|prompt| !prompt.is_empty() && !prompt.starts_with('/'));
+        report.manifest.current_task = prompt.or(report.manifest.current_task);
+        parts.insert(0, report.text(&env.style));
     }
     let reading = &workspace.reading;
     let boundary = reading.session.rows.iter().rev().find(|row| row.kind == RowKind::Boundary);
