@@ -128,7 +128,7 @@ pub enum Request {
     Explain(explain::Arguments) = "explain",
     /// Print the conversation as the model would see it
     Transcript(transcript::Arguments) = "transcript",
-    /// Add up tokens and cost by day, month, session, project or model
+    /// Add up tokens and cost by day, week, month, session, project or model
     Usage(usage::Arguments) = "usage",
     /// Shorten blocks: stale ones, selected ones, or down to a budget
     Compress(compress::Arguments) = "compress",

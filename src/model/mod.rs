@@ -42,7 +42,7 @@ pub use operation::{
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use reply::{ReplyPart, WithheldReply};
-pub use response_usage::{BilledTokens, FileUsage, ResponseUsage};
+pub use response_usage::{BilledTokens, FileUsage, Lineage, ResponseUsage};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, split_id};

@@ -42,11 +42,12 @@ impl BilledTokens {
 }
 
 /// The bill of one response of a model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResponseUsage {
-    /// The identity of the response, equal in all files that contain it; `None` if its rows name none.
+    /// The identity of the response, equal in all files that contain it, or in all files of one origin ([`FileUsage::lineage`]);
+    /// `None` if its rows name none.
     pub key: Option<u64>,
-    /// The time when it was written, in milliseconds since 1970, UTC.
+    /// The time when it was first written, in milliseconds since 1970, UTC.
     pub time: i64,
     /// The model: an index into [`FileUsage::models`].
     pub model: u32,
@@ -54,6 +55,34 @@ pub struct ResponseUsage {
     pub tokens: BilledTokens,
     /// The cost in dollars, if the row states it.
     pub dollars: Option<f64>,
+    /// Web searches that the API billed beside the tokens.
+    pub searches: u64,
+    /// True if it was billed at the prices of the fast mode.
+    pub fast: bool,
+}
+
+impl ResponseUsage {
+    /// Takes over the figures of another bill of the same response: output and searches grow to their final values, and the other
+    /// figures are replaced as a whole if `replaces` is true.
+    pub fn join(&mut self, other: &ResponseUsage, replaces: bool) {
+        let output = self.tokens.output.max(other.tokens.output);
+        if replaces {
+            self.tokens = other.tokens;
+        }
+        self.tokens.output = output;
+        self.dollars = other.dollars.filter(|_| replaces).or(self.dollars).or(other.dollars);
+        self.searches = self.searches.max(other.searches);
+        self.fast |= other.fast;
+    }
+}
+
+/// The session of a file and the oldest one that it descends from, as keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lineage {
+    /// The session of the file.
+    pub session: u64,
+    /// The oldest session that the file names as its origin; the session itself if it is no fork.
+    pub origin: u64,
 }
 
 /// The bills in one session file, each response once.
@@ -65,6 +94,8 @@ pub struct FileUsage {
     pub responses: Vec<ResponseUsage>,
     /// The times of the compactions by the client, in milliseconds since 1970, UTC.
     pub compactions: Vec<i64>,
+    /// The lineage of its session, if the identities of responses hold only within one origin.
+    pub lineage: Option<Lineage>,
 }
 
 impl FileUsage {

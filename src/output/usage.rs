@@ -50,6 +50,7 @@ impl UsageReport {
     fn heading(&self) -> &'static str {
         match self.group {
             UsageGroup::Day => "DAY",
+            UsageGroup::Week => "WEEK",
             UsageGroup::Month => "MONTH",
             UsageGroup::Session => "SESSION",
             UsageGroup::Project => "PROJECT",
@@ -87,6 +88,10 @@ impl UsageReport {
                 "not counted again: {} {plural} of responses in other sessions ({tokens} tokens)",
                 copies.responses
             ));
+        }
+        if total.searches > 0 {
+            let plural = if total.searches == 1 { "search" } else { "searches" };
+            notes.push(format!("in the cost, where a price is known: {} web {plural}", amount(total.searches)));
         }
         if total.saved_tokens > 0.0 {
             notes.push("saved: estimated tokens that requests did not contain because of aperture".to_owned());

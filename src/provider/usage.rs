@@ -14,7 +14,7 @@ pub trait UsageScanner: Send {
     fn finish(self: Box<Self>) -> FileUsage;
 }
 
-/// The bills of a file: of several rows with one identity, the one with the most tokens is kept.
+/// The bills of a file: the rows with one identity are joined.
 #[derive(Debug, Default)]
 pub(super) struct Bills {
     /// The bills so far.
@@ -23,13 +23,16 @@ pub(super) struct Bills {
 }
 
 impl Bills {
-    /// Adds the bill of a row. The rows of a response repeat its figures, and the output grows to its final value.
+    /// Adds the bill of a row. The rows of a response repeat its figures, and the output grows to its final value. Behind a gateway
+    /// the last row can have other input figures than the first ones, or none.
     pub fn add(&mut self, response: ResponseUsage) {
         let responses = &mut self.usage.responses;
         match response.key.map(|key| *self.places.entry(key).or_insert(responses.len())) {
             Some(place) if place < responses.len() => {
-                if response.tokens.total() > responses[place].tokens.total() {
-                    responses[place] = response;
+                let replaces = response.tokens.sent() > 0;
+                responses[place].join(&response, replaces);
+                if replaces {
+                    responses[place].model = response.model;
                 }
             }
             _ => responses.push(response),

@@ -163,8 +163,9 @@ impl Cache {
         self.with(|db| db.execute(update, params![path, identity, hash]));
     }
 
-    /// Returns the cached bills of all session files, by path, each with the state of the file when it was read.
-    pub fn usage(&self) -> FxHashMap<String, (Identity, FileUsage)> {
+    /// Returns the cached bills of all session files, by path, each with the state of the file when it was read, and the key of the
+    /// figures that the operation log had in the place of those in the file.
+    pub fn usage(&self) -> FxHashMap<String, ((Identity, Key), FileUsage)> {
         let rows = self.with(|db| {
             let mut select = db.prepare("SELECT path, identity, content FROM usage")?;
             let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -177,7 +178,7 @@ impl Cache {
     }
 
     /// Stores the bills of session files, and deletes those of the files in `gone`.
-    pub fn remember_usage(&self, files: &[(&Path, Identity, &FileUsage)], gone: &[String]) {
+    pub fn remember_usage(&self, files: &[(&Path, (Identity, Key), &FileUsage)], gone: &[String]) {
         self.with(|db| {
             let transaction = db.transaction()?;
             for (path, identity, usage) in files {

@@ -7,7 +7,7 @@ use super::values::{decompressed_bytes, hexadecimal, keep};
 use super::window_changes::insert_window_change;
 use crate::model::{
     Address, BlockEdit, Delta, History, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState,
-    Plan, Snapshot, WindowChange,
+    Plan, Slot, Snapshot, WindowChange,
 };
 use rusqlite::{OptionalExtension, Row, params};
 use std::borrow::Cow;
@@ -78,6 +78,34 @@ impl Store {
             changes.entry(path.into()).or_default().push((time, saved));
         }
         Ok(changes)
+    }
+
+    /// Returns the usage figures that operations replaced, by the path of the session file: the address of each figure that an
+    /// operation wrote, and the figure that the API billed. Figures whose value was deleted from the store are left out.
+    ///
+    /// Operations in every state count: a figure is recognized by its value, which a file has only if it was written.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn replaced_bills(&self) -> Result<BTreeMap<PathBuf, BTreeMap<Address, Vec<u8>>>, StoreError> {
+        let sql = "SELECT path, before, after FROM edits JOIN sessions ON sessions.id = edits.session
+                   WHERE slot = ?1 AND before IS NOT NULL AND after IS NOT NULL ORDER BY edits.session, operation, place";
+        let mut billed: BTreeMap<PathBuf, BTreeMap<Address, Address>> = BTreeMap::new();
+        let mut select = self.connection.prepare_cached(sql)?;
+        let rows = select.query_map([Slot::Usage.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for row in rows {
+            let (path, before, after): (String, Address, Address) = row?;
+            let known = billed.entry(path.into()).or_default();
+            let first = known.get(&before).copied().unwrap_or(before);
+            if first != after {
+                known.insert(after, first);
+            }
+        }
+        let figures = |known: BTreeMap<Address, Address>| {
+            known.into_iter().filter_map(|(written, billed)| Some((written, self.original(&billed).ok()?))).collect()
+        };
+        Ok(billed.into_iter().map(|(path, known)| (path, figures(known))).collect())
     }
 
     /// Returns the committed operations of a session and its snapshots.

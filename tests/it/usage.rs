@@ -125,3 +125,43 @@ fn what_aperture_removed_is_a_saving_of_later_requests() {
     sandbox.session(&id, text, 30);
     assert!((saved() - removed).abs() <= 1 && removed > 9000, "{} {removed}", saved());
 }
+
+#[test]
+fn a_change_of_the_figures_in_a_file_leaves_the_bills_as_they_were() {
+    for session in ["tools-and-spill", "codex-tools"] {
+        let sandbox = Sandbox::of(session);
+        let bills = || {
+            let mut total = sandbox.json(&["usage"], "aperture.usage/1")["total"].clone();
+            total["saved_tokens"] = json!(null);
+            total
+        };
+        let before = bills();
+        let change = sandbox.json(&["compress", "--level", "minimal", "kind(tool_result)"], "aperture.change/2");
+        assert_ne!(change["tokens_before"], change["tokens_after"], "{session}");
+        assert_eq!(bills(), before, "{session}");
+        sandbox.text(&["archive", "kind(tool_result)"]);
+        assert_eq!(bills(), before, "{session}, a second change");
+        sandbox.text(&["undo"]);
+        assert_eq!(bills(), before, "{session}, undone");
+    }
+}
+
+#[test]
+fn days_count_back_from_today_and_weeks_are_groups() {
+    let sandbox = sandbox();
+    let responses = |since: &str| {
+        let document: Value = sandbox.json(&["usage", "--by", "week", "--since", since], "aperture.usage/1");
+        document["total"]["responses"].as_u64().unwrap()
+    };
+    let outcome = sandbox.run(&["usage", "--since", "last week"]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.stderr.contains("write a day as 2026-11-30, today, yesterday, 7d or 2w"), "{}", outcome.stderr);
+    assert_eq!((responses("today"), responses("yesterday"), responses("2d"), responses("1w")), (0, 1, 2, 3));
+    let names: Vec<Value> = sandbox.json(&["usage", "--by", "week"], "aperture.usage/1")["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["name"].clone())
+        .collect();
+    assert_eq!(names, ["2026-W47"]);
+}

@@ -1,10 +1,10 @@
 //! `aperture usage`: adds up tokens and cost.
 
 use crate::app::{CommandError, Env, ErrorKind};
-use crate::commands::usage::{Arguments, By};
+use crate::commands::usage::{Arguments, By, Day};
 use crate::engine::{self, UsageFilter, UsageGroup, UsageSource};
 use crate::output::UsageReport;
-use crate::workspace::{self, Listed, Project};
+use crate::workspace::{self, Listed, Project, ReplacedBills};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,11 +16,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
     let listed = workspace::list(env.disk, &env.totals(), &env.places, None, &mut skip)?;
     let listed: Vec<Listed> = listed.into_iter().flatten().collect();
-    let bills = workspace::usage(env.disk, env.cache(), &listed, &mut skip);
+    let LoggedUsage { changes, replaced } = logged(env);
+    let with_replaced: Vec<_> = listed.iter().map(|listed| (listed, of_file(env, &replaced, &listed.found.path))).collect();
+    let bills = workspace::usage(env.disk, env.cache(), &with_replaced, &mut skip);
     for problem in skipped {
         env.note(&format!("skipped {problem}"));
     }
-    let changes = changes(env);
     let wanted = wanted(env, arguments)?;
     let titles: HashMap<&str, &str> = listed
         .iter()
@@ -34,20 +35,24 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             title: titles.get(session).copied().unwrap_or(&listed.totals.title),
             project: project(listed),
             usage,
-            changes: changes_of(env, &changes, &listed.found.path),
+            changes: of_file(env, &changes, &listed.found.path).map_or(&[], Vec::as_slice),
             selected: wanted(listed),
         }
     });
     let sources: Vec<UsageSource<'_>> = sources.collect();
-    let filter = UsageFilter { since: arguments.since, until: arguments.until, model: arguments.model.clone() };
+    let zone = (env.style.zone)();
+    let today = env.style.now.to_zoned(zone.clone()).date();
+    let day = |day: Option<Day>| day.map(|day| day.date(today));
+    let filter = UsageFilter { since: day(arguments.since), until: day(arguments.until), model: arguments.model.clone() };
     let group = match arguments.by {
         By::Day => UsageGroup::Day,
+        By::Week => UsageGroup::Week,
         By::Month => UsageGroup::Month,
         By::Session => UsageGroup::Session,
         By::Project => UsageGroup::Project,
         By::Model => UsageGroup::Model,
     };
-    let table = engine::usage(&sources, group, &filter, &(env.style.zone)(), &env.prices);
+    let table = engine::usage(&sources, group, &filter, &zone, &env.prices);
     env.print(&UsageReport { group, table })
 }
 
@@ -92,17 +97,30 @@ fn project(listed: &Listed) -> &str {
     if listed.totals.directory.is_empty() { &listed.found.location.project } else { &listed.totals.directory }
 }
 
-/// Returns the changes of windows in the operation log; none, with a note, if it cannot be read.
-fn changes(env: &Env) -> BTreeMap<PathBuf, Vec<(i64, f64)>> {
-    let read = || Ok(env.existing_store()?.map(|store| store.window_changes()).transpose()?.unwrap_or_default());
+/// The facts of the operation log, by the path of the session file.
+#[derive(Default)]
+struct LoggedUsage {
+    /// The changes of the window: the time, and the tokens that the model no longer receives.
+    changes: BTreeMap<PathBuf, Vec<(i64, f64)>>,
+    /// The bills that the file no longer has.
+    replaced: BTreeMap<PathBuf, ReplacedBills>,
+}
+
+/// Returns the facts of the operation log; none, with a note, if it cannot be read.
+fn logged(env: &Env) -> LoggedUsage {
+    let read = || {
+        let Some(store) = env.existing_store()? else { return Ok(LoggedUsage::default()) };
+        Ok(LoggedUsage { changes: store.window_changes()?, replaced: store.replaced_bills()? })
+    };
     read().unwrap_or_else(|error: CommandError| {
-        env.note(&format!("savings are not available: {:#}", error.source));
-        BTreeMap::new()
+        env.note(&format!("savings, and bills that aperture replaced, are not available: {:#}", error.source));
+        LoggedUsage::default()
     })
 }
 
-fn changes_of<'a>(env: &Env, changes: &'a BTreeMap<PathBuf, Vec<(i64, f64)>>, path: &Path) -> &'a [(i64, f64)] {
-    // Without changes, no path is resolved.
-    let resolved = || env.disk.resolve(path).ok().and_then(|path| changes.get(&path));
-    if changes.is_empty() { &[] } else { changes.get(path).or_else(resolved).map_or(&[], Vec::as_slice) }
+/// Returns the value of a session file.
+fn of_file<'a, T>(env: &Env, values: &'a BTreeMap<PathBuf, T>, path: &Path) -> Option<&'a T> {
+    // Without values, no path is resolved.
+    let resolved = || env.disk.resolve(path).ok().and_then(|path| values.get(&path));
+    if values.is_empty() { None } else { values.get(path).or_else(resolved) }
 }

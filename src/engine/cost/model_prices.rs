@@ -1,22 +1,31 @@
-//! Model prices in dollars per million tokens.
+//! Model prices in dollars per million tokens, as the makers bill them in US dollars: one list for each maker and day.
 //!
-//! The table is of 2026-10-24 and in US dollars as Anthropic bills them. Sources: Anthropic, "Pricing" and the overviews of the
-//! models (platform.claude.com/docs/en/about-claude/pricing, …/docs/en/models/opus-5-5/overview and the like); for the cut of
-//! Sonnet 5.5's cache reads on 2026-10-07, and that nothing else on the page had changed on the day of the table, the release
+//! Anthropic, 2026-10-24. Sources: Anthropic, "Pricing" and the overviews of the models
+//! (platform.claude.com/docs/en/about-claude/pricing, …/docs/en/models/opus-5-5/overview and the like); for the cut of
+//! Sonnet 5.5's cache reads on 2026-10-07, and that nothing else on the page had changed on the day of the list, the release
 //! notes of claudit 1.9.2 (github.com/kurofune/claudit). Retired models have the last prices that were published for them.
+//! Fable 5.2 and Mythos 5.2, 2026-11-10: the price page of a reseller at list prices (docs.laozhang.ai), and the release notes of
+//! rightsize 0.10.2. The factors of the fast mode: Anthropic, "Fast mode", the price map of LiteLLM, and the model pages of
+//! Vercel's gateway; Fable 5.2 has a fast mode whose price was not found, and so have models that lost it.
 //!
-//! Not in it, for want of a source or of a use: models before 3.5, Sonnet 3.5, previews, models of other makers. Not followed:
-//! the fast mode, batches, the surcharge for inference in one country, other clouds, and what long prompts cost more with
-//! Sonnet 4 and 4.5 while that was a beta. From 4.6 on a million tokens are billed as few are; Haiku 5.5 is the exception.
+//! OpenAI, 2026-11-18. Sources: the pages of the models (developers.openai.com/api/docs/models/gpt-6.2-sol and the like); for
+//! GPT-6.2 Astra and GPT-6 Sol LiteLLM's announcements; for GPT-6.1 Terra the release notes of PromptFuel 1.0.24. A model whose
+//! price was cut has the last one.
+//!
+//! Not in it, for want of a source or of a use: Anthropic's models before 3.5, Sonnet 3.5, previews, the `pro` models of OpenAI,
+//! models of other makers. Not followed: batches, OpenAI's other tiers, which no session file names, the surcharge for inference in
+//! one country, other clouds, and what long prompts cost more with Sonnet 4 and 4.5 while that was a beta. From 4.6 on a million
+//! tokens are billed as few are; Haiku 5.5 is the exception. Codex does not state what was written to the cache, so that its bills
+//! have no surcharge for that.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The day of the table, as `2026-10-24`.
-const DATE: &str = "2026-10-24";
+/// The price lists, each with its day. A name also matches its dated and marked forms (`-20251101`, `[1m]`), but no other name.
+const LISTS: &[(&str, &[(&str, ModelPrice)])] =
+    &[("2026-10-24", ANTHROPIC), ("2026-11-10", ANTHROPIC_SINCE), ("2026-11-18", OPENAI)];
 
-/// The price table. A name also matches its dated and marked forms (`-20251101`, `[1m]`), but not other versions.
-const TABLE: &[(&str, ModelPrice)] = &[
+const ANTHROPIC: &[(&str, ModelPrice)] = &[
     ("claude-fable-5", usual(10.0, 50.0, 1.0)),
     ("claude-fable-5-1", usual(10.0, 50.0, 0.25)),
     ("claude-mythos-5", usual(10.0, 50.0, 1.0)),
@@ -25,11 +34,11 @@ const TABLE: &[(&str, ModelPrice)] = &[
     ("claude-opus-4-0", usual(15.0, 75.0, 1.5)),
     ("claude-opus-4-1", usual(15.0, 75.0, 1.5)),
     ("claude-opus-4-5", usual(5.0, 25.0, 0.5)),
-    ("claude-opus-4-6", usual(5.0, 25.0, 0.5)),
+    ("claude-opus-4-6", ModelPrice { fast: Some(6.0), ..usual(5.0, 25.0, 0.5) }),
     ("claude-opus-4-7", usual(5.0, 25.0, 0.5)),
-    ("claude-opus-4-8", usual(5.0, 25.0, 0.5)),
-    ("claude-opus-5", usual(5.0, 25.0, 0.5)),
-    ("claude-opus-5-5", usual(4.0, 20.0, 0.2)),
+    ("claude-opus-4-8", ModelPrice { fast: Some(2.0), ..usual(5.0, 25.0, 0.5) }),
+    ("claude-opus-5", ModelPrice { fast: Some(2.0), ..usual(5.0, 25.0, 0.5) }),
+    ("claude-opus-5-5", ModelPrice { fast: Some(2.0), ..usual(4.0, 20.0, 0.2) }),
     ("claude-3-7-sonnet", usual(3.0, 15.0, 0.3)),
     ("claude-sonnet-4", usual(3.0, 15.0, 0.3)),
     ("claude-sonnet-4-0", usual(3.0, 15.0, 0.3)),
@@ -39,15 +48,75 @@ const TABLE: &[(&str, ModelPrice)] = &[
     ("claude-sonnet-5-5", usual(2.0, 10.0, 0.1)),
     ("claude-3-5-haiku", usual(0.8, 4.0, 0.08)),
     ("claude-haiku-4-5", usual(1.0, 5.0, 0.1)),
-    ("claude-haiku-5-5", ModelPrice { long_prompt: Some(LongPrompt { above: 100_000.0, times: 5.0 }), ..usual(0.1, 0.5, 0.01) }),
+    (
+        "claude-haiku-5-5",
+        ModelPrice { long_prompt: Some(LongPrompt { above: 100_000.0, times: 5.0, output_times: 5.0 }), ..usual(0.1, 0.5, 0.01) },
+    ),
 ];
+
+const ANTHROPIC_SINCE: &[(&str, ModelPrice)] =
+    &[("claude-fable-5-2", usual(8.0, 40.0, 0.2)), ("claude-mythos-5-2", usual(8.0, 40.0, 0.2))];
+
+const OPENAI: &[(&str, ModelPrice)] = &[
+    ("codex-mini-latest", uncached(1.5, 6.0, 0.375)),
+    ("gpt-5", uncached(1.25, 10.0, 0.125)),
+    ("gpt-5-mini", uncached(0.25, 2.0, 0.025)),
+    ("gpt-5-nano", uncached(0.05, 0.4, 0.005)),
+    ("gpt-5-codex", uncached(1.25, 10.0, 0.125)),
+    ("gpt-5.1", uncached(1.25, 10.0, 0.125)),
+    ("gpt-5.1-codex", uncached(1.25, 10.0, 0.125)),
+    ("gpt-5.1-codex-max", uncached(1.25, 10.0, 0.125)),
+    ("gpt-5.1-codex-mini", uncached(0.25, 2.0, 0.025)),
+    ("gpt-5.2", uncached(1.75, 14.0, 0.175)),
+    ("gpt-5.2-codex", uncached(1.75, 14.0, 0.175)),
+    ("gpt-5.3-codex", uncached(1.75, 14.0, 0.175)),
+    ("gpt-5.4", ModelPrice { long_prompt: LONG, ..uncached(2.5, 15.0, 0.25) }),
+    ("gpt-5.4-mini", uncached(0.75, 4.5, 0.075)),
+    ("gpt-5.4-nano", uncached(0.2, 1.25, 0.02)),
+    ("gpt-5.5", ModelPrice { long_prompt: LONG, ..uncached(5.0, 30.0, 0.5) }),
+    ("gpt-5.6", cached(4.0, 20.0, 0.4)),
+    ("gpt-5.6-sol", cached(4.0, 20.0, 0.4)),
+    ("gpt-5.6-terra", cached(2.0, 12.0, 0.2)),
+    ("gpt-5.6-luna", cached(0.2, 1.2, 0.02)),
+    ("gpt-6-astra", cached(10.0, 50.0, 1.0)),
+    ("gpt-6-sol", cached(2.0, 10.0, 0.2)),
+    ("gpt-6-luna", cached(0.1, 0.5, 0.01)),
+    ("gpt-6.1-sol", cached(2.0, 10.0, 0.1)),
+    ("gpt-6.1-terra", cached(1.0, 5.0, 0.05)),
+    ("gpt-6.2-astra", cached(8.0, 40.0, 0.4)),
+    ("gpt-6.2-sol", cached(2.0, 10.0, 0.1)),
+];
+
+/// Dollars for a web search by Anthropic's API; OpenAI's clients do not state theirs.
+pub const SEARCH_DOLLARS: f64 = 0.01;
+
+/// OpenAI's surcharge for long prompts, for the whole request.
+const LONG: Option<LongPrompt> = Some(LongPrompt { above: 272_000.0, times: 2.0, output_times: 1.5 });
+
+/// Returns a price of OpenAI for a model whose cache writes cost what other input costs.
+const fn uncached(input: f64, output: f64, cache_read: f64) -> ModelPrice {
+    ModelPrice { cache_write_5m: input, cache_write_1h: input, ..usual(input, output, cache_read) }
+}
+
+/// Returns a price of OpenAI with the surcharges for cache writes and for long prompts that all its models from GPT-5.6 on have.
+const fn cached(input: f64, output: f64, cache_read: f64) -> ModelPrice {
+    ModelPrice { cache_write_1h: input * 1.25, long_prompt: LONG, ..usual(input, output, cache_read) }
+}
 
 /// Price ratios of a model without an entry, in parts of its input price: Anthropic's usual ratios.
 pub(super) const RATIOS: ModelPrice = usual(1.0, 5.0, 0.1);
 
 /// Returns a price with the usual ratios of cache writes to input of all Anthropic models: 1.25 and 2.
 const fn usual(input: f64, output: f64, cache_read: f64) -> ModelPrice {
-    ModelPrice { input, output, cache_read, cache_write_5m: input * 1.25, cache_write_1h: input * 2.0, long_prompt: None }
+    ModelPrice {
+        input,
+        output,
+        cache_read,
+        cache_write_5m: input * 1.25,
+        cache_write_1h: input * 2.0,
+        long_prompt: None,
+        fast: None,
+    }
 }
 
 /// Dollars per million tokens of one model.
@@ -65,6 +134,8 @@ pub struct ModelPrice {
     pub cache_write_1h: f64,
     /// Surcharge for long prompts, if there is one.
     pub long_prompt: Option<LongPrompt>,
+    /// Factor on all prices in the fast mode, if it has one.
+    pub fast: Option<f64>,
 }
 
 /// From which length on all tokens of a request cost more.
@@ -72,14 +143,24 @@ pub struct ModelPrice {
 pub struct LongPrompt {
     /// The longest prompt at the usual price, in tokens, cached ones included.
     pub above: f64,
-    /// Factor on the usual price beyond it.
+    /// Factor on the usual prices beyond it, except that of output.
     pub times: f64,
+    /// Factor on the price of output beyond it.
+    pub output_times: f64,
 }
 
 impl ModelPrice {
     /// Returns the prices of a request with a prompt of `prompt` tokens.
     pub fn at(&self, prompt: f64) -> ModelPrice {
-        self.times(self.long_prompt.filter(|long| prompt > long.above).map_or(1.0, |long| long.times))
+        match self.long_prompt.filter(|long| prompt > long.above) {
+            Some(long) => ModelPrice { output: self.output * long.output_times, ..self.times(long.times) },
+            None => *self,
+        }
+    }
+
+    /// Returns the prices of the fast mode; `None` if none are known.
+    pub fn fast(&self) -> Option<ModelPrice> {
+        self.fast.map(|factor| self.times(factor))
     }
 
     fn times(&self, factor: f64) -> ModelPrice {
@@ -90,6 +171,7 @@ impl ModelPrice {
             cache_write_5m: self.cache_write_5m * factor,
             cache_write_1h: self.cache_write_1h * factor,
             long_prompt: self.long_prompt,
+            fast: self.fast,
         }
     }
 }
@@ -150,6 +232,7 @@ impl PriceSetting {
             cache_write_5m: chosen(table.cache_write_5m, scaled.cache_write_5m),
             cache_write_1h: chosen(table.cache_write_1h, scaled.cache_write_1h),
             long_prompt: scaled.long_prompt,
+            fast: scaled.fast,
         }
     }
 }
@@ -168,7 +251,7 @@ impl Prices {
     pub fn with(mut self, overrides: &BTreeMap<String, PriceSetting>) -> Prices {
         for (name, setting) in overrides {
             let usual = match (built_in(name), setting) {
-                (Some(usual), _) => *usual,
+                (Some((_, usual)), _) => *usual,
                 (None, PriceSetting::Table(PriceTable { input: None, .. })) => continue,
                 (None, _) => RATIOS,
             };
@@ -179,12 +262,12 @@ impl Prices {
 
     /// The prices of a model: those that the user set for the longest beginning of its name, or those of the table.
     pub fn for_model(&self, model: &str) -> Option<&ModelPrice> {
-        self.chosen(model).or_else(|| built_in(model))
+        self.chosen(model).or_else(|| built_in(model).map(|(_, price)| price))
     }
 
-    /// The day of the prices of a model if they are those of the table.
+    /// The day of the prices of a model if they are those of a built-in list.
     pub fn dated(&self, model: &str) -> Option<&'static str> {
-        if self.chosen(model).is_some() { None } else { built_in(model).map(|_| DATE) }
+        if self.chosen(model).is_some() { None } else { built_in(model).map(|(date, _)| date) }
     }
 
     fn chosen(&self, model: &str) -> Option<&ModelPrice> {
@@ -193,17 +276,26 @@ impl Prices {
     }
 }
 
-fn built_in(model: &str) -> Option<&'static ModelPrice> {
-    let fitting = TABLE.iter().filter(|(name, _)| model.strip_prefix(name).is_some_and(|rest| !is_another_version(rest)));
-    fitting.max_by_key(|(name, _)| name.len()).map(|(_, price)| price)
+/// Returns the built-in price of a model, with its day.
+fn built_in(model: &str) -> Option<(&'static str, &'static ModelPrice)> {
+    let all = LISTS.iter().flat_map(|(date, list)| list.iter().map(move |(name, price)| (name, *date, price)));
+    let fitting = all.filter(|(name, ..)| model.strip_prefix(*name).is_some_and(is_mark));
+    fitting.max_by_key(|(name, ..)| name.len()).map(|(_, date, price)| (date, price))
 }
 
-/// Returns true if the text after a model name makes it another model: `-6` and `0` do, `-20251101`, `-latest` and `[1m]` do not.
-///
-/// New versions had new prices, so the price of the previous version would be a guess.
-fn is_another_version(rest: &str) -> bool {
-    let digits = rest.strip_prefix('-').unwrap_or(rest).bytes().take_while(u8::is_ascii_digit).count();
-    (1..8).contains(&digits)
+/// Returns true if the text after a model name leaves the model the same: a date, `-latest`, `-v1:0`, or a mark that begins with a
+/// sign, such as `[1m]`. Further words and numbers name another model: its price would be a guess.
+fn is_mark(rest: &str) -> bool {
+    let date = |text: &str| {
+        let digits: String = text.chars().take(10).filter(|sign| *sign != '-').collect();
+        digits.len() >= 8 && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let version =
+        |text: &str| text.strip_prefix('v').is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()));
+    match rest.strip_prefix('-') {
+        Some(rest) => rest == "latest" || date(rest) || version(rest),
+        None => rest.is_empty() || rest.starts_with(['[', '@', ':']),
+    }
 }
 
 #[cfg(test)]
@@ -232,16 +324,43 @@ mod tests {
         check("claude-opus-4-10", None);
         check("claude-opus-50", None);
         check("claude-", None);
+        check("claude-opus-5-fast", None);
         check("qwen3:8b", None);
         check("", None);
+        check("claude-fable-5-2", Some(8.0));
+        check("gpt-5", Some(1.25));
+        check("gpt-5-2025-08-07", Some(1.25));
+        check("gpt-5-mini", Some(0.25));
+        check("gpt-5-mini-2025-08-07", Some(0.25));
+        check("gpt-5-codex", Some(1.25));
+        check("gpt-5.1-codex-mini", Some(0.25));
+        check("gpt-5.6", Some(4.0));
+        check("gpt-6.2-astra", Some(8.0));
+        check("gpt-5-pro", None);
+        check("gpt-5-codex-mini", None);
+        check("gpt-5.40", None);
+        check("gpt-5.7", None);
+        check("gpt-50", None);
     }
 
     #[test]
-    fn the_table_is_consistent() {
-        for (at, (name, price)) in TABLE.iter().enumerate() {
-            assert!(price.cache_read < price.input && price.input < price.cache_write_5m, "{name}");
-            assert!(price.cache_write_5m < price.cache_write_1h && price.cache_write_1h < price.output, "{name}");
-            assert!(TABLE[..at].iter().all(|(other, _)| other != name), "{name} stands there twice");
+    fn the_lists_are_consistent() {
+        let all: Vec<_> = LISTS.iter().flat_map(|(_, list)| *list).collect();
+        for (at, (name, price)) in all.iter().enumerate() {
+            let writes = (price.cache_write_5m, price.cache_write_1h);
+            assert!(price.cache_read < price.input && price.input <= writes.0, "{name}");
+            assert!(writes.0 <= writes.1 && writes.1 < price.output, "{name}");
+            assert!(all[..at].iter().all(|(other, _)| other != name), "{name} stands there twice");
+            // What the makers' prices have in common.
+            let ratios = (writes.0 / price.input, writes.1 / price.input);
+            let expected = if name.starts_with("claude") {
+                (1.25, 2.0)
+            } else if writes.0 > price.input {
+                (1.25, 1.25)
+            } else {
+                (1.0, 1.0)
+            };
+            assert!((ratios.0 - expected.0).abs() + (ratios.1 - expected.1).abs() < 1e-9, "{name}: {ratios:?}");
         }
         let opus = Prices::default().for_model("claude-opus-4-7").copied().unwrap();
         assert_eq!((opus.cache_write_5m, opus.cache_write_1h), (6.25, 10.0));
@@ -256,6 +375,12 @@ mod tests {
         check("claude-haiku-5-5", 100_000.0, 0.01);
         check("claude-haiku-5-5", 100_001.0, 0.05);
         check("claude-opus-5", 900_000.0, 0.5);
+        check("gpt-6.2-sol", 272_000.0, 0.1);
+        check("gpt-6.2-sol", 272_001.0, 0.2);
+        let long = Prices::default().for_model("gpt-6.2-sol").unwrap().at(300_000.0);
+        assert_eq!((long.input, long.output, long.cache_write_5m), (4.0, 15.0, 5.0));
+        let fast = Prices::default().for_model("claude-opus-5-5").and_then(ModelPrice::fast).unwrap();
+        assert_eq!((fast.input, fast.output, fast.cache_read), (8.0, 40.0, 0.4));
     }
 
     #[test]
@@ -269,14 +394,15 @@ mod tests {
         check("claude-sonnet-5", 7.0, 0.7000000000000001, 8.75);
         check("claude-opus-5", 8.0, 0.0, 10.0);
         check("qwen3:8b", 0.5, 0.05, 0.625);
-        assert_eq!(Prices::default().dated("claude-opus-5"), Some(DATE));
+        assert_eq!(Prices::default().dated("claude-opus-5"), Some("2026-10-24"));
+        assert_eq!(Prices::default().dated("gpt-5.6-sol"), Some("2026-11-18"));
     }
 
     #[test]
     fn what_is_not_set_follows_from_the_entry_of_that_name() {
         let prices = settings("claude-opus-5-5 = 8\nclaude-opus-5 = { cache_read = 0.25 }\nllama = { output = 1 }");
-        assert_eq!(prices.for_model("claude-opus-5-5"), Some(&usual(8.0, 40.0, 0.4)));
-        assert_eq!(prices.for_model("claude-opus-5-20260724"), Some(&usual(5.0, 25.0, 0.25)));
+        assert_eq!(prices.for_model("claude-opus-5-5"), Some(&ModelPrice { fast: Some(2.0), ..usual(8.0, 40.0, 0.4) }));
+        assert_eq!(prices.for_model("claude-opus-5-20260724"), Some(&ModelPrice { fast: Some(2.0), ..usual(5.0, 25.0, 0.25) }));
         assert_eq!(prices.for_model("llama"), None);
     }
 

@@ -1,6 +1,6 @@
-//! Adds up bills: each response once, by day, month, session, project or model.
+//! Adds up bills: each response once, by day, week, month, session, project or model.
 
-use crate::engine::cost::model_prices::Prices;
+use crate::engine::cost::model_prices::{Prices, SEARCH_DOLLARS};
 use crate::model::{BilledTokens, FileUsage, ResponseUsage};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -29,6 +29,8 @@ pub struct UsageSource<'a> {
 pub enum UsageGroup {
     /// The day, in the local time zone.
     Day,
+    /// The ISO week, from Monday on, in the local time zone.
+    Week,
     /// The month, in the local time zone.
     Month,
     /// The session, its subagents included.
@@ -53,7 +55,7 @@ pub struct UsageFilter {
 /// The sum of a group of bills.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UsageSum {
-    /// The day, month, session id, project or model.
+    /// The day, week, month, session id, project or model.
     pub name: String,
     /// The title of a session; otherwise empty.
     pub title: String,
@@ -61,7 +63,9 @@ pub struct UsageSum {
     pub responses: u64,
     /// The tokens.
     pub tokens: BilledTokens,
-    /// The cost in dollars of the responses whose cost or price is known.
+    /// Web searches.
+    pub searches: u64,
+    /// The cost in dollars of the responses whose cost or price is known, their web searches included.
     pub dollars: f64,
     /// Tokens of the responses whose cost is unknown.
     pub unpriced_tokens: u64,
@@ -70,9 +74,11 @@ pub struct UsageSum {
 }
 
 impl UsageSum {
-    fn add(&mut self, tokens: &BilledTokens, dollars: Option<f64>, saved: f64) {
+    fn add(&mut self, response: &ResponseUsage, dollars: Option<f64>, saved: f64) {
+        let tokens = &response.tokens;
         self.responses += 1;
         self.tokens.add(tokens);
+        self.searches = self.searches.saturating_add(response.searches);
         self.saved_tokens += saved;
         match dollars {
             Some(dollars) => self.dollars += dollars,
@@ -84,7 +90,7 @@ impl UsageSum {
 /// The bills of the selected responses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UsageTable {
-    /// The groups: days and months in order, others by cost and tokens, the largest first.
+    /// The groups: days, weeks and months in order, others by cost and tokens, the largest first.
     pub rows: Vec<UsageSum>,
     /// The sum of all groups.
     pub total: UsageSum,
@@ -124,28 +130,32 @@ pub fn usage(
         }
         let name = match group {
             UsageGroup::Day => day.to_string(),
+            UsageGroup::Week => {
+                let week = day.iso_week_date();
+                format!("{:04}-W{:02}", week.year(), week.week())
+            }
             UsageGroup::Month => day.strftime("%Y-%m").to_string(),
             UsageGroup::Session => source.session.to_owned(),
             UsageGroup::Project => source.project.to_owned(),
             UsageGroup::Model => model.to_owned(),
         };
-        let dollars = response.dollars.or_else(|| cost(&response.tokens, model, prices));
+        let dollars = response.dollars.or_else(|| cost(&response, model, prices));
         if dollars.is_none() && !table.unpriced.iter().any(|known| known == model) {
             table.unpriced.push(model.to_owned());
         }
-        let saved = saved(source, response);
+        let saved = saved(source, &response);
         let sum = sums.entry(name).or_default();
         if group == UsageGroup::Session && sum.title.is_empty() {
             sum.title = source.title.to_owned();
         }
-        sum.add(&response.tokens, dollars, saved);
-        table.total.add(&response.tokens, dollars, saved);
+        sum.add(&response, dollars, saved);
+        table.total.add(&response, dollars, saved);
         table.copies.responses += copies;
         table.copies.tokens = table.copies.tokens.saturating_add(response.tokens.total().saturating_mul(copies));
     }
     table.unpriced.sort();
     table.rows = sums.into_iter().map(|(name, sum)| UsageSum { name, ..sum }).collect();
-    if !matches!(group, UsageGroup::Day | UsageGroup::Month) {
+    if !matches!(group, UsageGroup::Day | UsageGroup::Week | UsageGroup::Month) {
         table.rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars).then(b.tokens.total().cmp(&a.tokens.total())));
     }
     table
@@ -154,7 +164,7 @@ pub fn usage(
 /// A response that counts.
 struct Counted<'b, 'a> {
     source: &'b UsageSource<'a>,
-    response: &'a ResponseUsage,
+    response: ResponseUsage,
     /// Its model; the index of a model is valid only beside the file that holds the response.
     model: &'a str,
     copies: u64,
@@ -164,29 +174,52 @@ struct Counted<'b, 'a> {
 fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> Vec<Counted<'b, 'a>> {
     let mut order: Vec<&UsageSource<'_>> = sources.iter().collect();
     order.sort_by_key(|source| (source.usage.responses.first().map(|first| first.time), source.session));
-    let mut places: FxHashMap<u64, usize> = FxHashMap::default();
+    let mut places: FxHashMap<(Option<u64>, u64), usize> = FxHashMap::default();
     let mut responses: Vec<Counted<'_, '_>> = Vec::new();
+    let origins: FxHashMap<u64, u64> =
+        sources.iter().filter_map(|source| source.usage.lineage.map(|lineage| (lineage.session, lineage.origin))).collect();
     for source in order {
+        let root = source.usage.lineage.map(|lineage| root(lineage.origin, &origins));
         for response in &source.usage.responses {
             let model = source.usage.model_of(response);
-            match response.key.map(|key| *places.entry(key).or_insert(responses.len())) {
+            match response.key.map(|key| *places.entry((root, key)).or_insert(responses.len())) {
                 Some(place) if place < responses.len() => {
                     let counted = &mut responses[place];
                     counted.copies += 1;
-                    if response.tokens.total() > counted.response.tokens.total() {
-                        (counted.response, counted.model) = (response, model);
+                    let is_larger = response.tokens.sent() > counted.response.tokens.sent()
+                        || response.tokens.total() > counted.response.tokens.total();
+                    counted.response.join(response, response.tokens.sent() > counted.response.tokens.sent());
+                    if is_larger {
+                        counted.model = model;
                     }
                 }
-                _ => responses.push(Counted { source, response, model, copies: 0 }),
+                _ => responses.push(Counted { source, response: *response, model, copies: 0 }),
             }
         }
     }
     responses
 }
 
-/// Returns the cost of a response in dollars; `None` if the model has no known price.
-fn cost(tokens: &BilledTokens, model: &str, prices: &Prices) -> Option<f64> {
+/// Returns the first session that a session descends from, as far as the files tell: a fork can hold the rows of its parent without
+/// naming the parent's own origin.
+fn root(origin: u64, origins: &FxHashMap<u64, u64>) -> u64 {
+    let mut root = origin;
+    // A chain is not longer than all files; one that is damaged can be a ring.
+    for _ in 0..origins.len() {
+        match origins.get(&root) {
+            Some(before) if *before != root => root = *before,
+            _ => break,
+        }
+    }
+    root
+}
+
+/// Returns the cost of a response in dollars; `None` if the model has no known price, or none for the fast mode in which it
+/// answered.
+fn cost(response: &ResponseUsage, model: &str, prices: &Prices) -> Option<f64> {
+    let tokens = &response.tokens;
     let price = prices.for_model(model)?.at(tokens.sent() as f64);
+    let price = if response.fast { price.fast()? } else { price };
     let parts = [
         (tokens.input, price.input),
         (tokens.output, price.output),
@@ -194,7 +227,8 @@ fn cost(tokens: &BilledTokens, model: &str, prices: &Prices) -> Option<f64> {
         (tokens.cache_write_1h, price.cache_write_1h),
         (tokens.cache_read, price.cache_read),
     ];
-    Some(parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum())
+    let tokens: f64 = parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum();
+    Some(tokens + response.searches as f64 * SEARCH_DOLLARS)
 }
 
 /// Returns the tokens that the request of a response did not contain because of changes by aperture. A compaction by the client ends
@@ -211,16 +245,17 @@ fn saved(source: &UsageSource<'_>, response: &ResponseUsage) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Lineage;
 
     const DAY: i64 = 86_400_000;
 
     fn response(key: Option<u64>, time: i64, output: u64) -> ResponseUsage {
         let tokens = BilledTokens { input: 10, output, cache_write_5m: 100, cache_write_1h: 0, cache_read: 1000 };
-        ResponseUsage { key, time, model: 0, tokens, dollars: None }
+        ResponseUsage { key, time, tokens, ..ResponseUsage::default() }
     }
 
     fn file(model: &str, responses: Vec<ResponseUsage>) -> FileUsage {
-        FileUsage { models: vec![model.to_owned()], responses, compactions: Vec::new() }
+        FileUsage { models: vec![model.to_owned()], responses, ..FileUsage::default() }
     }
 
     fn source<'a>(session: &'a str, usage: &'a FileUsage) -> UsageSource<'a> {
@@ -261,7 +296,7 @@ mod tests {
         let old = FileUsage {
             models: vec!["claude-opus-4-6".to_owned(), "claude-haiku-4-5".to_owned()],
             responses: vec![response(Some(1), 0, 5), ResponseUsage { model: 1, ..response(Some(2), 1, 3) }],
-            compactions: Vec::new(),
+            ..FileUsage::default()
         };
         let subagent = file("claude-haiku-4-5", vec![response(Some(2), 1, 10)]);
         let table = table(&[source("s", &old), source("agent", &subagent)], UsageGroup::Model);
@@ -272,6 +307,53 @@ mod tests {
             "{}",
             haiku.dollars
         );
+    }
+
+    #[test]
+    fn the_history_that_a_fork_inherits_counts_once_whether_or_not_its_file_names_the_first_session() {
+        let lineage = |session, origin| Some(Lineage { session, origin });
+        let of = |lineage, responses| FileUsage { lineage, ..file("m", responses) };
+        let inherited = || vec![response(Some(1), 0, 5), response(Some(2), 1, 5)];
+        let with = |own: ResponseUsage| [inherited(), vec![own]].concat();
+        let parent = of(lineage(1, 1), inherited());
+        let child = of(lineage(2, 1), with(response(Some(3), 2, 5)));
+        // It names only its parent, which is a fork itself.
+        let grandchild = of(lineage(3, 2), with(response(Some(4), 3, 5)));
+        let other = of(lineage(9, 9), inherited());
+        let sources = [source("a", &parent), source("b", &child), source("c", &grandchild), source("d", &other)];
+        let sum = table(&sources, UsageGroup::Session);
+        assert_eq!((sum.total.responses, sum.copies.responses), (2 + 1 + 1 + 2, 4), "equal figures of another session count");
+        // Files that name each other as their origin have none.
+        let ring = [of(lineage(1, 2), inherited()), of(lineage(2, 1), inherited())];
+        assert_eq!(table(&[source("a", &ring[0]), source("b", &ring[1])], UsageGroup::Day).total.responses, 4);
+    }
+
+    #[test]
+    fn the_fast_mode_and_searches_have_their_own_prices() {
+        let dollars = |model: &str, fast: bool, searches: u64| {
+            let usage = file(model, vec![ResponseUsage { fast, searches, ..response(Some(1), 0, 5) }]);
+            let sum = table(&[source("s", &usage)], UsageGroup::Day).total;
+            assert_eq!(sum.searches, searches);
+            (sum.unpriced_tokens == 0).then_some((sum.dollars * 1e6).round())
+        };
+        // 10 input, 5 output, 100 written, 1000 read.
+        let usual = 10.0 * 5.0 + 5.0 * 25.0 + 100.0 * 6.25 + 1000.0 * 0.5;
+        assert_eq!(dollars("claude-opus-4-8", false, 0), Some(usual));
+        assert_eq!(dollars("claude-opus-4-8", true, 0), Some(2.0 * usual));
+        assert_eq!(dollars("claude-opus-4-6", true, 0), Some(6.0 * usual));
+        assert_eq!(dollars("claude-opus-4-8", false, 3), Some(usual + 30_000.0));
+        assert_eq!(dollars("claude-sonnet-5", true, 0), None, "no price is known for its fast mode");
+    }
+
+    #[test]
+    fn weeks_are_those_of_iso_8601() {
+        // 2026-12-27 is a Sunday, 2027-01-01 a Friday.
+        let day = |text: &str| format!("{text}T12:00:00Z").parse::<jiff::Timestamp>().unwrap().as_millisecond();
+        let days = ["2026-01-05", "2026-12-27", "2026-12-28", "2027-01-01"];
+        let responses = days.iter().zip(1..).map(|(text, key)| response(Some(key), day(text), 1)).collect();
+        let usage = file("m", responses);
+        let weeks = table(&[source("s", &usage)], UsageGroup::Week);
+        assert_eq!(outputs(&weeks), [("2026-W02", 1), ("2026-W52", 1), ("2026-W53", 2)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ json_objects! {
     Usage from report: output::UsageReport {
         /// Property of the groups.
         by: UsageGroup = report.group,
-        /// Groups: days and months in order, others by cost, the largest first.
+        /// Groups: days, weeks and months in order, others by cost, the largest first.
         rows: Vec<UsageRow> = report.table.rows,
         /// Sum of all groups; its name is empty.
         total: UsageRow = report.table.total,
@@ -22,7 +22,7 @@ json_objects! {
 
     /// The sum of a group of responses.
     UsageRow from sum: engine::UsageSum {
-        /// Day such as `2026-11-21`, month such as `2026-11`, session id, project or model.
+        /// Day such as `2026-11-21`, ISO week such as `2026-W47`, month such as `2026-11`, session id, project or model.
         name: String = sum.name,
         /// Title of a session; otherwise empty.
         title: String = sum.title,
@@ -38,7 +38,9 @@ json_objects! {
         cache_read_tokens: Tokens = measured(sum.tokens.cache_read),
         /// All tokens.
         total_tokens: Tokens = measured(sum.tokens.total()),
-        /// Cost: the one stated in a session file, or else by the price of the model.
+        /// Web searches that the API bills beside the tokens.
+        web_searches: u64 = sum.searches,
+        /// Cost: the one stated in a session file, or else by the price of the model, with web searches.
         dollars: Number ["dollars"] = sum.dollars,
         /// Tokens of responses whose cost is unknown; `dollars` does not contain it.
         unpriced_tokens: Tokens = measured(sum.unpriced_tokens),
@@ -52,6 +54,8 @@ json_words! {
     UsageGroup from engine::UsageGroup {
         /// Day in the local time zone.
         Day = "day",
+        /// ISO week, from Monday on, in the local time zone.
+        Week = "week",
         /// Month in the local time zone.
         Month = "month",
         /// Session, its subagents included.

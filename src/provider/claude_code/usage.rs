@@ -2,13 +2,17 @@
 
 use crate::model::{BilledTokens, FileUsage, ResponseUsage};
 use crate::provider::UsageScanner;
-use crate::provider::json::{fields, member, number, text_of};
+use crate::provider::json::{elements, fields, member, number, text_of};
 use crate::provider::usage::{Bills, response_key};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 use std::sync::LazyLock;
 
 static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage\":"));
+/// The kinds of iterations whose tokens are not in the sum of the response: those of an adviser, which another model gives, and of
+/// a compaction by the API.
+const APART: [&str; 2] = ["advisor_message", "compaction"];
+static APART_KINDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| APART.map(|kind| Finder::new(kind)));
 static BOUNDARY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"compact_boundary\""));
 
 /// The model of rows that the client writes in the place of a response.
@@ -54,13 +58,24 @@ fields! {
 }
 
 fields! {
-    /// The token figures of a response. Those of its parts (`iterations`) are in the sum.
+    /// The token figures of a response. Those of its parts (`iterations`) are in the sum, except for those of [`APART`].
     Figures {
         input = "input_tokens",
         output = "output_tokens",
         creation = "cache_creation_input_tokens",
         lifetimes = "cache_creation",
         read = "cache_read_input_tokens",
+        iterations = "iterations",
+        tools = "server_tool_use",
+        speed = "speed",
+    }
+}
+
+fields! {
+    /// The keys of an iteration beside its figures.
+    Iteration {
+        kind = "type",
+        model = "model",
     }
 }
 
@@ -101,14 +116,46 @@ impl UsageScan {
         let id = text_of(message.id).filter(|id| !id.is_empty());
         // Some endpoints and subagents give no request id: the message id alone is the identity then.
         let request = text_of(request).unwrap_or_default();
+        let place = self.bills.usage.model(&model);
         let response = ResponseUsage {
-            key: id.map(|id| response_key(&[&id, &request])),
-            time,
-            model: self.bills.usage.model(&model),
-            tokens: billed(&figures),
+            key: id.as_ref().map(|id| response_key(&[id, &request])),
             dollars: cost.and_then(|cost| cost.get().parse().ok()).filter(|cost: &f64| cost.is_finite() && *cost >= 0.0),
+            ..bill(&figures, time, place)
         };
+        // A stated cost is that of the whole request.
+        let apart = if response.dollars.is_none() { apart(&figures) } else { Vec::new() };
         self.bills.add(response);
+        for (place, (iteration, figures)) in apart.into_iter().enumerate() {
+            let model = text_of(iteration.model).unwrap_or(model.clone());
+            let key = id.as_ref().map(|id| response_key(&[id, &request, &place.to_string()]));
+            let model = self.bills.usage.model(&model);
+            self.bills.add(ResponseUsage { key, ..bill(&figures, time, model) });
+        }
+    }
+}
+
+/// Returns the iterations whose tokens are not in the sum, in their order, each with its figures.
+fn apart<'a>(figures: &Figures<'a>) -> Vec<(Iteration<'a>, Figures<'a>)> {
+    let holds = |list: &&RawValue| APART_KINDS.iter().any(|kind| kind.find(list.get().as_bytes()).is_some());
+    let Some(list) = figures.iterations.filter(holds) else { return Vec::new() };
+    let read = |entry: &'a RawValue| {
+        let iteration: Iteration<'a> = serde_json::from_str(entry.get()).ok()?;
+        let kind = text_of(iteration.kind)?;
+        Some((iteration, serde_json::from_str(entry.get()).ok()?)).filter(|_| APART.contains(&&*kind))
+    };
+    elements(list).into_iter().filter_map(read).collect()
+}
+
+/// Returns the bill of figures, without its identity and a stated cost.
+fn bill(figures: &Figures<'_>, time: i64, model: u32) -> ResponseUsage {
+    ResponseUsage {
+        key: None,
+        time,
+        model,
+        tokens: billed(figures),
+        dollars: None,
+        searches: figures.tools.and_then(|tools| number(member(tools, "web_search_requests"))).unwrap_or_default(),
+        fast: text_of(figures.speed).is_some_and(|speed| speed == "fast"),
     }
 }
 
@@ -172,6 +219,63 @@ mod tests {
         assert_eq!(outputs(&found), [90, 5]);
         let tokens = BilledTokens { input: 3, output: 90, cache_write_5m: 12, cache_write_1h: 8, cache_read: 40 };
         assert_eq!((found.responses[0].tokens, found.model_of(&found.responses[0])), (tokens, "claude-opus-4-8"));
+    }
+
+    #[test]
+    fn the_last_row_behind_a_gateway_has_the_output_and_the_input_figures_that_count() {
+        let row = |input: u64, read: u64, output: u64| {
+            format!(
+                "{{'type': 'assistant', 'timestamp': '2026-11-21T10:00:00Z', 'message': {{'id': 'm1', 'model': 'claude-opus-4-8',
+                'usage': {{'input_tokens': {input}, 'cache_read_input_tokens': {read}, 'output_tokens': {output}}}}}}}"
+            )
+            .replace('\n', "")
+        };
+        let tokens = |rows: &[String]| {
+            let found = scan(rows);
+            let [one] = found.responses[..] else { panic!("{} responses", found.responses.len()) };
+            (one.tokens.input, one.tokens.cache_read, one.tokens.output)
+        };
+        assert_eq!(tokens(&[row(25_000, 0, 1), row(25_000, 0, 1), row(0, 0, 700)]), (25_000, 0, 700), "no input in the last row");
+        assert_eq!(tokens(&[row(25_000, 0, 1), row(900, 24_000, 90)]), (900, 24_000, 90), "an estimate in the first row");
+        assert_eq!(tokens(&[row(25_000, 0, 900), row(3, 0, 7)]), (3, 0, 900), "output never shrinks");
+    }
+
+    #[test]
+    fn an_adviser_is_billed_apart_at_its_own_model() {
+        let part = |kind: &str, more: &str, input: u64, output: u64| {
+            format!("{{'type': '{kind}', {more} 'input_tokens': {input}, 'output_tokens': {output}}}")
+        };
+        let (adviser, own) = (part("advisor_message", "'model': 'claude-opus-5',", 800, 60), part("message", "", 3, 9));
+        let compaction = part("compaction", "", 5000, 400);
+        let with = |iterations: &[&str]| {
+            let row = row("m1", "'requestId': 'r1',", 9);
+            row.replace("'input_tokens'", &format!("'iterations': [{}], 'input_tokens'", iterations.join(", ")))
+        };
+        let rows =
+            [with(&[&own]), with(&[&own, &adviser]), with(&[&own, &adviser, &compaction]), with(&[&own, &adviser, &compaction])];
+        let found = scan(&rows);
+        let bills = |place: usize| {
+            let response = &found.responses[place];
+            (found.model_of(response), response.tokens.sent(), response.tokens.output)
+        };
+        assert_eq!(found.responses.len(), 3);
+        assert_eq!(bills(0), ("claude-opus-4-8", 63, 9));
+        assert_eq!(bills(1), ("claude-opus-5", 800, 60));
+        assert_eq!(bills(2), ("claude-opus-4-8", 5000, 400), "a compaction by the API has the model of the response");
+        let stated = with(&[&adviser]).replace("'requestId'", "'costUSD': 0.5, 'requestId'");
+        assert_eq!(scan(&[stated]).responses.len(), 1, "a stated cost is that of the whole request");
+    }
+
+    #[test]
+    fn searches_and_the_fast_mode_are_part_of_the_bill() {
+        let with = |more: &str| row("m1", "", 9).replace("'input_tokens'", &format!("{more} 'input_tokens'"));
+        let found = scan(&[
+            with("'server_tool_use': {'web_search_requests': 1}, 'speed': 'standard',"),
+            with("'server_tool_use': {'web_search_requests': 3, 'web_fetch_requests': 2}, 'speed': 'fast',"),
+        ]);
+        assert_eq!(found.responses.iter().map(|one| (one.searches, one.fast)).collect::<Vec<_>>(), [(3, true)]);
+        let found = scan(&[with("'server_tool_use': null, 'speed': null,")]);
+        assert_eq!((found.responses[0].searches, found.responses[0].fast), (0, false));
     }
 
     #[test]

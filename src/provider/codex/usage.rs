@@ -1,6 +1,6 @@
 //! Collects the bills of a rollout. Its figures are cumulative, and repeated without a new response.
 
-use crate::model::{BilledTokens, FileUsage, ResponseUsage};
+use crate::model::{BilledTokens, FileUsage, Lineage, ResponseUsage};
 use crate::provider::UsageScanner;
 use crate::provider::json::{fields, member, number, text_of};
 use crate::provider::usage::{Bills, response_key};
@@ -30,6 +30,7 @@ fields! {
     BilledPayload {
         kind = "type",
         id = "id",
+        source = "forked_from_id",
         model = "model",
         info = "info",
     }
@@ -49,8 +50,6 @@ pub(super) struct UsageScan {
     bills: Bills,
     /// The model of the current turn.
     model: String,
-    /// The first session of a chain of forks: a fork can begin with a copy of the rows of its parent.
-    root: String,
     total: Option<Figures>,
 }
 
@@ -65,9 +64,14 @@ impl UsageScanner for UsageScan {
         let Some(payload) = row.payload else { return };
         let time = text_of(row.time).and_then(|time| time.parse::<jiff::Timestamp>().ok()).map(jiff::Timestamp::as_millisecond);
         match &*kind {
-            // The row of the fork itself is the first one, that of the first session the last.
+            // A fork can begin with a copy of the rows of its parent. Its own row is the first one, that of the first session, if the
+            // file has it, the last; each fork names the session that it was forked from.
             "session_meta" if self.bills.usage.responses.is_empty() => {
-                self.root = text_of(payload.id).unwrap_or_default().into_owned();
+                let key = |value| text_of(value).filter(|id| !id.is_empty()).map(|id| response_key(&[&id]));
+                if let Some(id) = key(payload.id) {
+                    let lineage = self.bills.usage.lineage.get_or_insert(Lineage { session: id, origin: id });
+                    lineage.origin = key(payload.source).unwrap_or(id);
+                }
             }
             "turn_context" => {
                 if let Some(model) = text_of(payload.model).filter(|model| !model.is_empty()) {
@@ -108,11 +112,11 @@ impl UsageScan {
             return;
         }
         let cached = figures.cached.min(figures.input);
-        let key = total.map(|total| response_key(&[&self.root, &format!("{} {} {}", total.input, total.cached, total.output)]));
+        let key = total.map(|total| response_key(&[&format!("{} {} {}", total.input, total.cached, total.output)]));
         let model = self.bills.usage.model(&self.model);
         let tokens =
             BilledTokens { input: figures.input - cached, cache_read: cached, output: figures.output, ..BilledTokens::default() };
-        self.bills.add(ResponseUsage { key, time, model, tokens, dollars: None });
+        self.bills.add(ResponseUsage { key, time, model, tokens, ..ResponseUsage::default() });
     }
 }
 
@@ -170,19 +174,21 @@ mod tests {
     }
 
     #[test]
-    fn copies_in_a_fork_have_the_keys_of_the_parent() {
+    fn a_fork_names_its_origin_with_and_without_the_row_of_its_parent() {
+        let lineage = |rows: &[(&str, &str)]| scan(rows).lineage.map(|lineage| (lineage.session, lineage.origin));
+        let key = |id: &str| response_key(&[id]);
         let (parent, own) = (("session_meta", "{'id': 'p'}"), ("session_meta", "{'id': 'f', 'forked_from_id': 'p'}"));
-        let (first, second) = (count([100, 40, 9], Some([100, 40, 9])), count([250, 120, 19], Some([150, 80, 10])));
+        let count = count([100, 40, 9], Some([100, 40, 9]));
+        let response = ("event_msg", &*count);
+        assert_eq!(lineage(&[parent, response]), Some((key("p"), key("p"))));
+        assert_eq!(lineage(&[own, parent, response]), Some((key("f"), key("p"))));
+        assert_eq!(lineage(&[own, response]), Some((key("f"), key("p"))));
+        assert_eq!(lineage(&[own, response, ("session_meta", "{'id': 'z'}")]), Some((key("f"), key("p"))), "after a response");
+        let grandchild = ("session_meta", "{'id': 'g', 'forked_from_id': 'f'}");
+        assert_eq!(lineage(&[grandchild, own, response]), Some((key("g"), key("p"))));
+        assert_eq!(lineage(&[response]), None);
         let keys = |rows: &[(&str, &str)]| scan(rows).responses.iter().map(|one| one.key).collect::<Vec<_>>();
-        let of_parent = keys(&[parent, ("event_msg", &first)]);
-        let of_fork = keys(&[own, parent, ("event_msg", &first), ("event_msg", &second)]);
-        assert_eq!(of_fork[..1], of_parent[..]);
-        assert_ne!(of_fork[1], of_parent[0]);
-        assert_ne!(
-            keys(&[("session_meta", "{'id': 'q'}"), ("event_msg", &first)]),
-            of_parent,
-            "equal figures of another session"
-        );
+        assert_eq!(keys(&[parent, response]), keys(&[own, response]));
     }
 
     #[test]
