@@ -17,7 +17,7 @@ mod strategy;
 mod vocabulary;
 
 pub use analysis::choices::{Choice, choices, items};
-pub use analysis::never_stale::{LEAST_BYTES, instructs, is_compacted, is_never_stale, is_said};
+pub use analysis::never_stale::{LEAST_BYTES, instructs, is_compacted, is_never_stale, is_newest_prompt, is_rejection, is_said};
 pub use analysis::staleness_limits::{PERISHABLE, StalePolicy, StalenessLimit};
 pub use analysis::states::{TRANSITIONS, Transition, lifecycle};
 pub use analysis::{Analysis, ReadSettings, outline, read, read_changed, read_with, unbilled_costs};

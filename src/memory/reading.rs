@@ -1,5 +1,6 @@
 //! Reads the rows of a session file into the events of its trace.
 
+use crate::engine::is_rejection;
 use crate::model::{
     BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, starts_with_any,
 };
@@ -40,7 +41,7 @@ impl TracePosition {
         let row = &parsed.row;
         let first = self.blocks + 1;
         self.blocks += parsed.blocks.len() as u32;
-        let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant);
+        let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant) || row.prompt;
         if !is_message || row.sidechain || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty() {
             return;
         }
@@ -72,7 +73,7 @@ fn contents(parsed: &ParsedBlock<'_>, is_summary: bool, take: &mut dyn FnMut(Tra
     let text = || parsed.text().to_owned();
     match (block.kind, block.role) {
         (BlockKind::Text, Role::User) if is_summary => take(TraceContent::Summary(text())),
-        (BlockKind::Text, Role::User) if !block.words.is_empty() => {
+        (BlockKind::Text | BlockKind::Attachment, Role::User) if !block.words.is_empty() => {
             take(TraceContent::Prompt { text: words(), source: PromptSource::Typed });
         }
         (BlockKind::Text, Role::User) | (BlockKind::Attachment, _) => take(TraceContent::Inserted(text())),
@@ -105,8 +106,7 @@ fn take_words(parsed: &ParsedBlock<'_>, take: &mut dyn FnMut(TraceContent)) {
         given.for_each(|answer| prompt(answer, PromptSource::Choice));
         return;
     }
-    // If the user gave no reason, only the client's own sentence is marked, at the start of the result.
-    let is_reason = block.words.first().is_some_and(|(start, _)| *start > 0);
+    let is_reason = !is_rejection(block);
     let reason = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)).unwrap_or(&words);
     if is_reason && !starts_with_any(reason, &conventions.no_reasons) {
         let end = conventions.reason_ends.iter().find_map(|end| reason.find(end)).unwrap_or(reason.len());
@@ -184,6 +184,18 @@ mod tests {
         let result = serde_json::json!([{"type": "tool_result", "tool_use_id": "t1", "content": answers}]);
         let rows = [message(1, "use port 8080".into()), message(1, "use port 8080".into()), message(2, result)];
         check(&rows, &[(PromptSource::Typed, "use port 8080"), (PromptSource::Choice, "8080, as before")]);
+    }
+
+    #[test]
+    fn what_was_typed_while_the_agent_worked_is_a_prompt_and_what_a_peer_sent_is_not() {
+        let queued = |id: u8, prompt: &str| {
+            let attachment = serde_json::json!({"type": "queued_command", "prompt": prompt, "commandMode": "prompt"});
+            let uuid = format!("00000000-0000-4000-8000-0000000000{id:02}");
+            let rendered = serde_json::json!([{"content": format!("Meanwhile:\n{prompt}")}]);
+            serde_json::json!({"type": "attachment", "uuid": uuid, "attachment": attachment, "rendered": rendered})
+        };
+        let rows = [queued(1, "use pnpm"), queued(2, "<peer-note from=\"b\">use yarn</peer-note>")];
+        check(&rows, &[(PromptSource::Typed, "use pnpm")]);
     }
 
     #[test]

@@ -59,6 +59,9 @@ struct Source {
     now: Option<(f64, usize)>,
     /// The numbers of the options in the block that the user chose.
     named: Vec<u32>,
+    /// True if no part of the block may be cut: a part of the newest prompt, or the rejection of a call without a known place of the
+    /// reason.
+    whole: bool,
 }
 
 impl Source {
@@ -70,7 +73,8 @@ impl Source {
             original.content = masked;
         }
         let tagged = tagged(draft.source.provider, &original);
-        Source { original, tagged, why, newest, now, named: Vec::new() }
+        let whole = engine::is_rejection(&original.block) || engine::is_newest_prompt(draft.source.reading, &original.block);
+        Source { original, tagged, why, newest, now, named: Vec::new(), whole }
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -97,6 +101,7 @@ impl Source {
             (start < end).then_some((start, end))
         };
         match &*self.named {
+            _ if self.whole => vec![(0, length)],
             [] => self.original.block.words.iter().filter_map(inside).collect(),
             named => engine::items(&self.original.content, named),
         }

@@ -27,6 +27,79 @@ pub fn typed(content: &str, start: usize, end: usize) -> Vec<Span> {
     parts.into_iter().flatten().collect()
 }
 
+/// Words in the keys of a tag that names the sender of a message.
+const SENDERS: &[&str] = &["agent", "channel", "from", "peer", "sender", "session", "source", "teammate"];
+/// Last words of the names of tags around a message of another program.
+const MESSAGES: &[&str] = &["event", "message", "messages", "notice", "notification"];
+
+/// Returns the user's words in a text in the user's name of which nothing more is known: none if a program wrapped it.
+pub fn prompt(content: &str) -> Vec<Span> {
+    if is_wrapped(content) { Vec::new() } else { typed(content, 0, content.len()) }
+}
+
+/// Returns true if a text was not typed: it consists of tags, or it is a tag that names a sender, with sentences around it.
+pub fn is_wrapped(text: &str) -> bool {
+    let text = text.trim();
+    let mut rest = text;
+    while let Some(element) = Element::at(rest) {
+        rest = element.after.trim_start();
+        if rest.is_empty() {
+            return true;
+        }
+    }
+    let start = if text.starts_with('<') { Some(0) } else { text.find("\n<").map(|at| at + 1) };
+    start.is_some_and(|at| {
+        let is_question = text[..at].contains('?');
+        !is_question && Element::at(&text[at..]).is_some_and(|element| element.names_sender())
+    })
+}
+
+/// An element at the beginning of a text.
+struct Element<'a> {
+    name: &'a str,
+    attributes: &'a str,
+    after: &'a str,
+}
+
+impl<'a> Element<'a> {
+    /// Reads the element that a text begins with; `None` if it does not begin with one, or if the element has no end.
+    fn at(text: &'a str) -> Option<Element<'a>> {
+        let is_of_name = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '.');
+        let inside = text.strip_prefix('<').filter(|inside| inside.starts_with(|first: char| first.is_alphabetic()))?;
+        let (name, rest) = inside.split_at(inside.find(|character| !is_of_name(character))?);
+        let mut quoted = false;
+        let end = rest.find(|character| {
+            quoted ^= character == '"';
+            character == '>' && !quoted
+        })?;
+        let attributes = &rest[..end];
+        let mut after = &rest[end + 1..];
+        if attributes.ends_with('/') {
+            return Some(Element { name, attributes, after });
+        }
+        let mut depth = 1;
+        while depth > 0 {
+            let tag = &after[after.find('<')? + 1..];
+            let (closes, begin) = tag.strip_prefix('/').map_or((false, tag), |begin| (true, begin));
+            after = begin;
+            let Some(end) = begin.strip_prefix(name).filter(|end| !end.starts_with(is_of_name)) else { continue };
+            depth = if closes { depth - 1 } else { depth + 1 };
+            after = end;
+        }
+        let after = after.split_once('>')?.1;
+        Some(Element { name, attributes, after })
+    }
+
+    /// Returns true if the tag says that another program or agent sends its content.
+    fn names_sender(&self) -> bool {
+        let words = |name: &'a str| name.split(['-', '_', ':', '.']);
+        let of_message =
+            words(self.name).count() > 1 && words(self.name).next_back().is_some_and(|last| MESSAGES.contains(&last));
+        let keys = self.attributes.split_whitespace().filter_map(|attribute| attribute.split_once('=')).map(|(key, _)| key);
+        of_message || keys.flat_map(words).any(|word| SENDERS.contains(&word))
+    }
+}
+
 /// Returns a range; `None` if it is empty or an offset exceeds `u32`.
 pub fn span(start: usize, end: usize) -> Option<Span> {
     Some((u32::try_from(start).ok()?, u32::try_from(end).ok()?)).filter(|(start, end)| start < end)
@@ -46,6 +119,28 @@ mod tests {
         assert_eq!(words(" \n"), Vec::<&str>::new());
         assert_eq!(typed("say: é!", 5, 8), [(5, 8)]);
         assert_eq!(typed("é", 1, 2), [], "no range of it");
+    }
+
+    #[test]
+    fn a_text_in_tags_was_not_typed() {
+        for (text, expected) in [
+            ("<note kind=\"a>b\">Use tabs.</note>", true),
+            (" <a>one</a>\n<b c=\"d\"/>\n<a>two <a>three</a></a> ", true),
+            ("A peer wrote:\n<peer-note from=\"b\">\nUse tabs.\n</peer-note>\n\nIt has no rights of yours.", true),
+            ("News of the build:\n<build-event>\nIt failed.\n</build-event>", true),
+            ("Use tabs.", false),
+            ("<log>it failed</log> Why?", false),
+            ("<a>one</a> and <a>two</a> are equal", false),
+            ("Fix this:\n<my-button color=\"red\">x</my-button>", false),
+            ("Why do I see this?\n<peer-note from=\"b\">x</peer-note>", false),
+            ("<T> is a type", false),
+            ("<a>not closed", false),
+            ("a < b and c > d", false),
+            ("<é>ä</é>", true),
+        ] {
+            assert_eq!(is_wrapped(text), expected, "{text}");
+            assert_eq!(prompt(text).is_empty(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Instructions, rules, skills in use and memory: they never go stale while they are in force.
 
 use crate::engine::Analysis;
-use crate::model::{Block, Event, Flags, Role, RowKind, ToolVerb};
+use crate::model::{Block, BlockKind, Event, Flags, Role, RowKind, ToolVerb};
 
 /// Files that instruct an agent, by name.
 const FILES: &[&str] = &[
@@ -32,6 +32,21 @@ pub fn is_said(block: &Block) -> bool {
     !block.words.is_empty() && block.bytes.saturating_sub(block.words_bytes()) < LEAST_BYTES
 }
 
+/// Returns true if a block is a part of the newest prompt that a person wrote, or was typed after it.
+pub fn is_newest_prompt(reading: &Analysis, block: &Block) -> bool {
+    let rows = &reading.session.rows;
+    let typed = |block: &Block| rows[block.row as usize].prompt && !block.words.is_empty();
+    let opens = |block: &&Block| typed(block) && rows[block.row as usize].kind == RowKind::User;
+    let newest =
+        || reading.turns.iter().rev().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number)).find(opens);
+    typed(block) && newest().is_none_or(|newest| block.row >= newest.row)
+}
+
+/// Returns true if a block is the result of a call that the user rejected, of which the place of the reason is not known.
+pub fn is_rejection(block: &Block) -> bool {
+    block.kind == BlockKind::ToolResult && block.error && block.words.first().is_some_and(|(start, _)| *start == 0)
+}
+
 /// Returns true if a block is never shortened for its age: instructions, and a skill in the turn that it was loaded for.
 pub fn is_never_stale(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
@@ -59,7 +74,7 @@ fn is_instruction_file(block: &Block) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BlockKind, Outdated, Tool};
+    use crate::model::{Outdated, Tool};
 
     fn read(target: &str) -> Block {
         let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);

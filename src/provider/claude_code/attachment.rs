@@ -128,11 +128,17 @@ pub(super) fn read<'a>(
         _ => USER_TYPES.contains(&&*label),
     };
     row.flags.set(Flags::USER_TURN, user);
+    let typed = member(payload, "prompt").filter(|_| label == "queued_command").map(|prompt| match text(prompt) {
+        Some(text) => vec![text],
+        None => elements(prompt).into_iter().filter_map(|part| text_of(member(part, "text"))).collect(),
+    });
+    let is_typed = || typed.iter().flatten().next().is_none_or(|typed| !words::is_wrapped(typed));
+    let author = member(payload, "origin").and_then(|origin| text_of(member(origin, "kind")));
     // A command typed while the model was working is a prompt.
     row.prompt = !parts.is_empty()
         && label == "queued_command"
         && text_of(member(payload, "commandMode")).is_none_or(|mode| mode == "prompt")
-        && member(payload, "origin").and_then(|origin| text_of(member(origin, "kind"))).is_none_or(|kind| kind == "human");
+        && author.map_or_else(is_typed, |kind| kind == "human");
     let speaker = if row.prompt || user { Role::User } else { Role::System };
     let first = blocks.len();
     blocks.extend(parts.into_iter().map(|part| match part {
@@ -156,10 +162,7 @@ pub(super) fn read<'a>(
     if let (Some(prompt), Some(parsed)) = (prompt, blocks.get_mut(first)) {
         parsed.block.preview = text_of(Some(prompt)).unwrap_or_default().into();
     }
-    let typed = prompt.map(|prompt| match text(prompt) {
-        Some(text) => vec![text],
-        None => elements(prompt).into_iter().filter_map(|part| text_of(member(part, "text"))).collect(),
-    });
+    let typed = typed.filter(|_| row.prompt);
     for ParsedBlock { block, content, .. } in &mut blocks[first..] {
         let places = typed.iter().flatten().filter_map(|typed| Some((content.find(&**typed)?, typed.len())));
         let mut found: Vec<_> = places.flat_map(|(at, length)| words::typed(content, at, at + length)).collect();

@@ -1,6 +1,7 @@
 //! The texts that Claude Code writes into contents, and the names in the inputs of its tools.
 
 use super::tool::NEW_SIDE;
+use super::words::REJECTED;
 use crate::model::{ClientRule, Conventions, InputNames, PlanNames};
 
 /// Returns the conventions of Claude Code and of the tools that Anthropic defines.
@@ -8,7 +9,7 @@ pub(super) fn conventions() -> Conventions {
     Conventions {
         status_lines: vec!["exit code"],
         error_tags: vec!["<tool_use_error>", "</tool_use_error>"],
-        declined: vec!["The user doesn't want to", "Request interrupted", "Cancelled:", "[Request interrupted"],
+        declined: [REJECTED, &["Request interrupted", "Cancelled:", "[Request interrupted"]].concat(),
         cancelled: vec!["Sibling tool call errored"],
         opening_tags: vec![
             "<system-reminder>\n",
@@ -50,7 +51,7 @@ pub(super) fn conventions() -> Conventions {
         ],
         reminder_lines: vec!["<system-reminder>"],
         typed_commands: vec!["<command-"],
-        reason_starts: vec!["the user said:\n"],
+        reason_starts: vec!["the user said:\n", "the following reason for the rejection:"],
         reason_ends: vec!["\n\nNote: The user"],
         no_reasons: vec!["The user wants to clarify these questions", "(No answer provided)"],
         client_rules: vec![

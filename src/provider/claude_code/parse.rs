@@ -302,7 +302,9 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     words::mark(fields, row, blocks);
     words::mark_user_text(fields, row, blocks);
     let compacted = matches!(row.event.as_deref(), Some(Event::CompactSummary));
-    row.prompt = !compacted && !is_true(fields.meta) && blocks.first().is_some_and(|first| opens_turn(blocks, first));
+    row.prompt = !compacted
+        && !is_true(fields.meta)
+        && blocks.first().is_some_and(|first| opens_turn(blocks, first) && !words::is_foreign(fields, &first.content));
 }
 
 /// Marks a message that the client drops on read.

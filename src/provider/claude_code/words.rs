@@ -8,16 +8,29 @@ use super::parse::RowFields;
 use crate::model::{BlockKind, Flags, Role, Row};
 use crate::provider::ParsedBlock;
 use crate::provider::json::{elements, is_true, member, members, text, text_of};
-use crate::provider::words::{Span, TYPED_BYTES, span, typed};
+use crate::provider::words::{Span, TYPED_BYTES, is_wrapped, span, typed};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Prefixes of the results of calls that the user rejected, by tool and version.
-const REJECTED: &[&str] = &["The user doesn't want to", "The user did not allow", "The agent proposed a plan that was rejected"];
-/// The text before the user's reason in such a result.
-const REASON: &str = "he user said:\n";
+pub(super) const REJECTED: &[&str] = &[
+    "The user doesn't want to",
+    "The user does not want to",
+    "The user did not allow",
+    "The user didn't allow",
+    "The user rejected",
+    "The user declined",
+    "The user denied",
+    "User rejected",
+    "User declined",
+    "The agent proposed a plan that was rejected",
+];
+/// The texts before the user's reason in such a result; their first letter can be a capital.
+const REASONS: &[&str] = &["he user said:\n", "he following reason for the rejection:"];
+/// The beginning of the client's instruction in such a result if the user gave no reason.
+const NO_REASON: &str = "STOP what you are doing";
 /// Prefixes of results that contain the user's answers.
 const ANSWERED: &[&str] = &["User has answered your questions: ", "Your questions have been answered: ", "The user answered: "];
 /// Prefix of the result of a plan that the user approved.
@@ -62,7 +75,7 @@ pub(super) fn mark(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<
     for ParsedBlock { block, content, .. } in blocks {
         let found = match (block.kind, block.role) {
             (BlockKind::ToolResult, _) => in_result(fields, content, block.error),
-            (BlockKind::Text, Role::User) if !meta => in_text(content),
+            (BlockKind::Text, Role::User) if !meta && !is_foreign(fields, content) => in_text(content),
             _ => Vec::new(),
         };
         block.words = found.into();
@@ -71,7 +84,23 @@ pub(super) fn mark(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<
 
 /// Returns true if the row names no author other than a person.
 fn is_human(fields: &RowFields<'_>) -> bool {
-    fields.origin.and_then(|origin| text_of(member(origin, "kind"))).is_none_or(|kind| kind == "human")
+    let source = || text_of(fields.prompt_source).is_none_or(|source| source != "system");
+    author(fields).map_or_else(source, |kind| kind == "human")
+}
+
+/// Returns the author that the row names.
+fn author<'a>(fields: &RowFields<'a>) -> Option<Cow<'a, str>> {
+    fields.origin.and_then(|origin| text_of(member(origin, "kind")))
+}
+
+/// Returns true if a text in the user's name is in tags that no client is known to write, and the row does not state that it was
+/// typed: another agent, a channel or a later client wrote it.
+pub(super) fn is_foreign(fields: &RowFields<'_>, content: &str) -> bool {
+    let is_typed = text_of(fields.prompt_source).is_some_and(|source| source == "typed");
+    let is_stated = is_typed || author(fields).is_some_and(|kind| kind == "human");
+    let text = content.trim_start();
+    let is_known = text.starts_with("<command-") || text.starts_with("<bash-input>");
+    !is_stated && !is_known && !CLIENTS.iter().any(|known| text.starts_with(known)) && is_wrapped(content)
 }
 
 /// Returns the typed part of a text in the user's name.
@@ -104,13 +133,16 @@ fn in_result(fields: &RowFields<'_>, content: &str, error: bool) -> Vec<Span> {
     }
     let denied = text_of(fields.denial).is_some_and(|kind| kind == "user-rejected");
     // A shortened result begins with the marker line of aperture, followed by the user's words.
-    let said = || content.find(REASON).map(|at| at - usize::from(content[..at].ends_with(['t', 'T'])));
-    if error && (denied || REJECTED.iter().any(|known| content.starts_with(known)) || said().is_some() && is_rejected(fields)) {
-        return match said() {
-            Some(at) => typed(content, at, content.len()),
+    if error && (denied || REJECTED.iter().any(|known| content.starts_with(known)) || is_rejected(fields)) {
+        let said = REASONS.iter().filter_map(|known| content.find(known)).min();
+        let (start, end) = match said {
+            Some(at) => (at - usize::from(content[..at].ends_with(['t', 'T'])), content.len()),
             // Without a reason, only the rejection itself counts.
-            None => typed(content, 0, content.find(['.', '\n']).map_or(content.len(), |end| end + 1)),
+            None if content.contains(NO_REASON) => (0, content.find(['.', '\n']).map_or(content.len(), |end| end + 1)),
+            // Any part of an unknown wording can be the reason.
+            None => (0, content.len()),
         };
+        return span(start, content[..end].trim_end().len()).into_iter().collect();
     }
     if let Some(spans) = answers(fields, content) {
         return spans;
@@ -219,6 +251,9 @@ mod tests {
             ("<bash-input>ls</bash-input>", &["ls"]),
             ("<local-command-stdout>x</local-command-stdout>", &[]),
             ("<system-reminder>x</system-reminder>", &[]),
+            ("<peer-note from=\"b\">\nalways use tabs\n</peer-note>", &[]),
+            ("A peer wrote:\n<peer-note from=\"b\">\nalways use tabs\n</peer-note>\n\nIt is not the user.", &[]),
+            ("<log>it failed</log>\nwhy?", &["<log>it failed</log>\nwhy?"]),
             ("[Request interrupted by user]", &[]),
             ("[Request interrupted by user for tool use]\nno, the other file", &["no, the other file"]),
         ] {
@@ -228,6 +263,8 @@ mod tests {
         check(user(json!("instructions"), json!({"isSidechain": true})), &[&[]]);
         check(user(json!("news"), json!({"origin": {"kind": "channel"}})), &[&[]]);
         check(user(json!("news"), json!({"origin": {"kind": "human"}})), &[&["news"]]);
+        check(user(json!("news"), json!({"promptSource": "system"})), &[&[]]);
+        check(user(json!("<a>b</a>"), json!({"promptSource": "typed"})), &[&["<a>b</a>"]]);
     }
 
     #[test]
@@ -243,8 +280,17 @@ mod tests {
             result(&format!("{head} To go on, the user said:\ntoo slow.\nUse rg"), true, json!({})),
             &[&["the user said:\ntoo slow.\nUse rg"]],
         );
-        check(result(head, true, json!({})), &[&["The user doesn't want to proceed with this tool use."]]);
-        check(result("declined. And more", true, json!({"toolDenialKind": "user-rejected"})), &[&["declined."]]);
+        let stopped = format!("{head} STOP what you are doing and wait.");
+        check(result(&stopped, true, json!({})), &[&["The user doesn't want to proceed with this tool use."]]);
+        check(result(head, true, json!({})), &[&[head]]);
+        check(result("declined. And more", true, json!({"toolDenialKind": "user-rejected"})), &[&["declined. And more"]]);
+        let reason = "the following reason for the rejection:  too slow. Use rg.\n\nAnd no cat.";
+        check(result(&format!("{head} The user provided {reason}"), true, json!({})), &[&[reason]]);
+        let long = format!("The user declined. {}Not in this way.", "A long reason.\n".repeat(1_000));
+        check(result(&long, true, json!({})), &[&[&long]]);
+        let shown = json!({"toolUseResult": "User rejected tool use"});
+        check(result("Not run. Too slow: use rg.", true, shown), &[&["Not run. Too slow: use rg."]]);
+        check(result("Permission denied. Use sudo.", true, json!({"toolDenialKind": "permission-rule"})), &[&[]]);
         check(result("not now: too slow", true, json!({"userFeedback": "too slow"})), &[&["too slow"]]);
         check(result("not now, too slow", true, json!({"holdsPersonsWords": true})), &[&["not now, too slow"]]);
         check(result("Exit code 1\nthe user said:\nx", true, json!({})), &[&[]]);
@@ -289,6 +335,12 @@ mod tests {
                 "rendered": [{"content": "<system-reminder>\nThe user says:\nand tabs\n</system-reminder>"}]})
         };
         check(row("human"), &[&["and tabs"]]);
+        let queued = |prompt: &str| {
+            json!({"type": "attachment", "uuid": "u", "attachment": {"type": "queued_command", "prompt": prompt, "commandMode": "prompt"},
+                "rendered": [{"content": format!("While you worked, this came:\n{prompt}\nGo on.")}]})
+        };
+        check(queued("and tabs"), &[&["and tabs"]]);
+        check(queued("<peer-note from=\"b\">and tabs</peer-note>"), &[&[]]);
         check(row("task-notification"), &[&[]]);
     }
 }

@@ -31,8 +31,12 @@ const EDITOR_TEXTS: &[&str] = &["# Context from my IDE setup:", "# Files mention
 /// Length of the head of a result, in characters, in which the client reports the exit status of a command.
 const STATUS_CHARACTERS: usize = 400;
 /// Suffixes of the results of calls that the user rejected, and the maximum length of such a result in bytes.
-const DENIED: &[&str] = &["rejected by user", "denied by user"];
+const DENIED: &[&str] = &["rejected by user", "denied by user", "declined by user", "cancelled by user"];
 const DENIAL_BYTES: usize = 600;
+/// The same as whole values, which end a result of any length: it repeats the command.
+const DENIED_VALUES: &[&str] = &["Rejected(\"rejected by user", "Rejected(\\\"rejected by user"];
+/// Prefixes of such results.
+const DENIALS: &[&str] = &["user rejected ", "user denied ", "user declined ", "user cancelled ", "rejected by user:"];
 /// Maximum length of a label made from a tag, in bytes.
 const LABEL_BYTES: usize = 40;
 
@@ -73,7 +77,7 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
             let content = piece.item.output.map(|output| result(output, &mut block.images)).unwrap_or_default();
             block.error = failed(&content);
             if is_answer(&content) {
-                block.words = words::typed(&content, 0, content.len()).into();
+                block.words = words::span(0, content.len()).into_iter().collect();
             }
             ParsedBlock::new(block, content)
         }
@@ -109,7 +113,7 @@ fn role(piece: &Piece<'_>) -> Role {
 fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     let content = piece.text().and_then(text).unwrap_or_default();
     let role = role(piece);
-    let added = role == Role::System || role == Role::User && is_clients(&content);
+    let added = role == Role::System || role == Role::User && (is_clients(&content) || words::is_wrapped(&content));
     let mut block = Block::new(if added { BlockKind::Attachment } else { BlockKind::Text }, role);
     if added {
         block.label = label(&content).into();
@@ -121,7 +125,7 @@ fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
                 let start = typed.as_ptr() as usize - content.as_ptr() as usize;
                 words::typed(&content, start, start + typed.len())
             }
-            None => words::typed(&content, 0, content.len()),
+            None => words::prompt(&content),
         }
         .into();
         block.preview = typed.unwrap_or_default().into();
@@ -202,12 +206,12 @@ fn joined(mut parts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
 
 /// Returns true if a result contains the user's words: answers to questions, by question id, or the rejection of a call.
 fn is_answer(content: &str) -> bool {
-    if content.len() > words::TYPED_BYTES {
-        return false;
-    }
     if !content.starts_with("{\"answers\":") {
         let end = content.trim_end_matches(['"', ')', '}', '\\', ' ', '\n', '.']);
-        return content.len() <= DENIAL_BYTES && DENIED.iter().any(|known| end.ends_with(known));
+        let is_short = content.len() <= DENIAL_BYTES && DENIED.iter().any(|known| end.ends_with(known));
+        return is_short
+            || DENIED_VALUES.iter().any(|known| end.ends_with(known))
+            || DENIALS.iter().any(|known| content.starts_with(known));
     }
     let answers = serde_json::from_str::<&RawValue>(content).ok().and_then(|value| member(value, "answers"));
     answers.is_some_and(|answers| answers.get().starts_with('{'))
@@ -284,6 +288,11 @@ mod tests {
             assert_eq!(is_answer(content), expected, "{content}");
         }
         assert!(!is_answer(&format!("{}rejected by user", "x".repeat(DENIAL_BYTES))));
+        let command = "x".repeat(DENIAL_BYTES);
+        assert!(is_answer(&format!(
+            r#"exec_command failed for `{command}`: Refused {{ message: "Rejected(\"rejected by user\")" }}"#
+        )));
+        assert!(is_answer(&format!("user rejected the call: {command}")));
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn spoken<'a>(content: Cow<'a, str>, speaker: Role, role: &str) -> ParsedBlock<'
     }
     let mut block = Block::new(BlockKind::Text, speaker);
     if speaker == Role::User {
-        block.words = words::typed(&content, 0, content.len()).into();
+        block.words = words::prompt(&content).into();
     }
     ParsedBlock::new(block, content)
 }
