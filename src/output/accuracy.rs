@@ -2,6 +2,7 @@ use super::{Report, Style, amount, clip, percent, plural};
 use crate::engine::Analysis;
 use crate::engine::tokens::{Accuracy, Cut, CutKind, quantiles};
 use crate::model::TokenCount;
+use std::collections::BTreeMap;
 
 /// The largest error of an estimate of the window that counts as agreement.
 const NEAR: f64 = 0.1;
@@ -61,6 +62,15 @@ impl Spread {
     }
 }
 
+/// The estimation errors of the steps of a model.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ModelAccuracy {
+    /// Number of steps.
+    pub steps: u64,
+    /// Their errors.
+    pub errors: Spread,
+}
+
 /// The estimation errors over all sessions, relative to the billed tokens.
 #[derive(Clone, Debug, Default)]
 pub struct AccuracyReport {
@@ -68,6 +78,8 @@ pub struct AccuracyReport {
     pub sessions: Vec<AccuracyRow>,
     /// Errors of all steps.
     pub steps: Spread,
+    /// The errors of the steps of each model.
+    pub models: BTreeMap<String, ModelAccuracy>,
     /// Errors of all turns.
     pub turns: Spread,
     /// Distribution over the sessions of the median error of their steps.
@@ -89,11 +101,18 @@ impl AccuracyReport {
         let all = |pick: &dyn Fn(&Accuracy) -> Vec<f64>| {
             Spread::new(&self.sessions.iter().flat_map(|row| pick(&row.accuracy)).collect::<Vec<_>>())
         };
-        let steps = all(&|accuracy| accuracy.step_errors.clone());
+        let mut models: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for (model, errors) in self.sessions.iter().flat_map(|row| &row.accuracy.step_errors) {
+            models.entry(model).or_default().extend(errors);
+        }
+        let of_model = |errors: &[f64]| ModelAccuracy { steps: errors.len() as u64, errors: Spread::new(errors) };
+        let models = models.into_iter().map(|(model, errors)| (model.to_owned(), of_model(&errors))).collect();
+        let steps = all(&|accuracy| accuracy.step_errors.values().flatten().copied().collect());
         let turns = all(&|accuracy| accuracy.turn_errors.clone());
         let medians = all(&|accuracy| accuracy.step_median.into_iter().collect());
         let p90s = all(&|accuracy| accuracy.step_p90.into_iter().collect());
         let windows = all(&|accuracy| accuracy.window_error.into_iter().collect());
+        self.models = models;
         (self.steps, self.turns, self.session_medians, self.session_p90s, self.windows) = (steps, turns, medians, p90s, windows);
     }
 }
@@ -120,6 +139,10 @@ impl Report for AccuracyReport {
             }
         }
         let steps: u32 = self.sessions.iter().map(|row| row.accuracy.steps).sum();
+        text.push('\n');
+        for (model, accuracy) in &self.models {
+            text.push_str(&format!("{:<28} {:>5} steps  {}\n", clip(model, 28), accuracy.steps, accuracy.errors.text()));
+        }
         text.push_str(&format!("\n{}, {}\n", plural(self.sessions.len(), "session"), plural(steps as usize, "step")));
         for (name, spread) in [
             ("all steps", self.steps),

@@ -47,7 +47,7 @@ mod verify;
 mod watch;
 
 pub use crate::engine::{plural, unit};
-pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
+pub use accuracy::{AccuracyReport, AccuracyRow, ModelAccuracy, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
 pub use bulk::{BulkOutcome, BulkReport, BulkRow, BulkTotals};
 pub use change::{ChangeDetail, ChangeReport};

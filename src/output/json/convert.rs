@@ -122,11 +122,11 @@ impl<T: ToJson> ToJson for Vec<T> {
     }
 }
 
-impl<T: ToJson> ToJson for BTreeMap<&'static str, T> {
+impl<K: ToString, T: ToJson> ToJson for BTreeMap<K, T> {
     type Json = BTreeMap<String, T::Json>;
 
     fn to_json(&self) -> Self::Json {
-        self.iter().map(|(name, value)| ((*name).to_owned(), value.to_json())).collect()
+        self.iter().map(|(name, value)| (name.to_string(), value.to_json())).collect()
     }
 }
 

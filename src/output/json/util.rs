@@ -20,6 +20,8 @@ json_objects! {
         sessions: Vec<SessionAccuracy> = report.sessions,
         /// Errors of all steps.
         steps: Spread = report.steps,
+        /// Errors of the steps of each model.
+        models: BTreeMap<String, ModelAccuracy> = report.models,
         /// Errors of all turns.
         turns: Spread = report.turns,
         /// Median errors of the steps of each session.
@@ -28,6 +30,14 @@ json_objects! {
         session_p90s: Spread = report.session_p90s,
         /// Errors of the sum over the blocks, compared with the last bill.
         windows: Spread = report.windows,
+    }
+
+    /// The accuracy of token estimates for a model.
+    ModelAccuracy from model: output::ModelAccuracy {
+        /// Number of steps.
+        steps: u64 = model.steps,
+        /// Their errors.
+        errors: Spread = model.errors,
     }
 
     /// The accuracy of token estimates in a session.

@@ -1,6 +1,6 @@
 //! The API calls of a session: the billed tokens, and the blocks sent for the first time.
 
-use crate::model::{Flags, Key, RowKind, Session, Usage};
+use crate::model::{Flags, Key, Row, RowKind, Session, Usage};
 use rustc_hash::FxHashMap;
 
 /// The known facts of one API call.
@@ -42,8 +42,9 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
         let mut place = parent.filter(|_| row.kind != RowKind::Boundary);
         compacted |= row.kind == RowKind::Boundary;
         if row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC) {
-            if calls.is_empty() || row.message.is_none() || row.message != message {
-                message = row.message;
+            let continued = row.message.is_some() && row.message == message || calls.last().is_some_and(|call| is_of(row, call));
+            message = row.message;
+            if calls.is_empty() || !continued {
                 calls.push(Call {
                     before: std::mem::take(&mut pending),
                     notifications: std::mem::take(&mut notifications),
@@ -74,4 +75,41 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
     }
     calls.push(Call { before: pending, ..Call::default() });
     calls
+}
+
+/// Returns true if a row has the bill of a call: some clients give each row of a response a message id of its own, but the input of
+/// the next call is never the same.
+fn is_of(row: &Row, call: &Call) -> bool {
+    let input = |usage: Usage| (usage.input, usage.cache_read, usage.cache_creation);
+    row.usage.is_some_and(|usage| usage.sent() > 0 && input(usage) == input(call.usage))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Block, BlockKind, Role};
+
+    /// Returns the rows of each call, from rows given as kind, message id and billed input.
+    fn rows_of(rows: &[(RowKind, u128, u64)]) -> Vec<usize> {
+        let mut session = Session::default();
+        for (number, (kind, message, input)) in rows.iter().enumerate() {
+            let mut row = Row::new(*kind);
+            (row.id, row.parent) = (Some(Key(number as u128 + 1)), (number > 0).then_some(Key(number as u128)));
+            (row.message, row.blocks) = ((*message > 0).then_some(Key(*message)), 1);
+            row.usage = (*input > 0).then_some(Usage { input: 3, cache_read: *input, cache_creation: 7, output: 5 });
+            session.rows.push(row);
+            session.blocks.push(Block::new(BlockKind::Text, Role::Assistant));
+        }
+        calls(&session).iter().map(|call| call.response.len()).collect()
+    }
+
+    #[test]
+    fn a_response_of_several_message_ids_is_one_call() {
+        use RowKind::{Assistant, User};
+        assert_eq!(rows_of(&[(User, 0, 0), (Assistant, 1, 90), (Assistant, 2, 90), (User, 0, 0), (Assistant, 3, 95)]), [2, 1, 0]);
+        // A tool may answer before the response ends.
+        assert_eq!(rows_of(&[(User, 0, 0), (Assistant, 1, 90), (User, 0, 0), (Assistant, 2, 90), (Assistant, 3, 95)]), [2, 1, 0]);
+        assert_eq!(rows_of(&[(User, 0, 0), (Assistant, 1, 90), (Assistant, 1, 90), (Assistant, 2, 91)]), [2, 1, 0]);
+        assert_eq!(rows_of(&[(User, 0, 0), (Assistant, 1, 0), (User, 0, 0), (Assistant, 2, 0)]), [1, 1, 0]);
+    }
 }

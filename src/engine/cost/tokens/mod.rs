@@ -7,8 +7,8 @@
 //! the file add up to the last measured total.
 //!
 //! Findings of the fit: a response becomes input with exactly its output tokens; so does thinking, and its length follows from its
-//! signature if the text is withheld; Sonnet 4.5 and Haiku 4.5 drop the thinking of a turn at the next prompt; the name of a model
-//! does not always identify its tokenizer.
+//! signature if the text is withheld; Sonnet 4.5, Haiku 4.5 and GPT-5 up to 5.5 drop the thinking of a turn at the next prompt; the
+//! name of a model does not always identify its tokenizer.
 
 mod calls;
 mod correction;
@@ -25,9 +25,10 @@ use crate::model::{
 };
 use calls::{Call, calls};
 use correction::Correction;
-use family::{FORGETFUL_MODELS, Family, OLD};
+use family::{Family, OLD, forgets};
 use reminder::Reminder;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// Approximate bytes per token, for content that is not counted.
 pub const BYTES_PER_TOKEN: usize = 4;
@@ -109,8 +110,8 @@ impl std::ops::Deref for Tokens {
 /// Relative errors of the estimates against measured growth; each step is predicted from the steps before it alone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accuracy {
-    /// The error of each step from one call to the next, in file order.
-    pub step_errors: Vec<f64>,
+    /// The error of each step from one call to the next, in file order, by model.
+    pub step_errors: BTreeMap<String, Vec<f64>>,
     /// The error of each turn: its steps summed.
     pub turn_errors: Vec<f64>,
     /// Steps that could be compared.
@@ -159,6 +160,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
     let mut accuracy = Accuracy::default();
     let mut turns: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
     let mut thinking_of_turn = 0.0;
+    let mut responses_of_turn: Vec<usize> = Vec::new();
     let mut reminder = Reminder::new(
         session.vocabulary != Vocabulary::Claude || session.rows.iter().any(|row| row.flags.any(Flags::ATTACHMENT)),
     );
@@ -174,34 +176,39 @@ pub fn bills(session: &Session, model: &str) -> Bills {
             }
             None => {
                 thinking_of_turn = 0.0;
+                responses_of_turn.clear();
                 reminder.restart();
             }
         }
-        let prompted = call.before.iter().any(|place| session.blocks[*place].role == Role::User);
-        let forgets = prompted && FORGETFUL_MODELS.iter().any(|name| call.model.starts_with(name));
-        let forgotten = if forgets { thinking_of_turn } else { 0.0 };
+        let prompted = begins_turn(session, call);
+        let forgotten = if prompted && forgets(&call.model) { thinking_of_turn } else { 0.0 };
         let guesses = correction.families().map(|family| {
             previous.map_or(0.0, |previous| response(session, previous, family)) + sent_with(session, call, family) - forgotten
         });
-        if prompted {
-            thinking_of_turn = 0.0;
-        }
         let growth = previous.and_then(|previous| billed_growth(session, previous, call));
         let mut hidden = 0.0;
         if let Some(growth) = growth.filter(|growth| *growth > 0.0) {
             let around = correction.family().hidden_reminder;
             let guess = correction.predict(guesses) + reminder.expected(around);
             hidden = reminder.billed(correction.predict(guesses), growth, around);
-            accuracy.step_errors.push((guess - growth).abs() / growth);
+            accuracy.step_errors.entry(call.model.clone()).or_default().push((guess - growth).abs() / growth);
             let turn = turns.entry(call.turn).or_default();
             *turn = (turn.0 + guess, turn.1 + growth);
         }
         let growth = growth.map(|growth| growth - hidden);
-        assign(session, &mut costs, done.last(), call, growth, &correction);
+        assign(session, &mut costs, done.last(), call, growth.map(|growth| growth + forgotten), &correction);
         if let Some(growth) = growth {
             correction.learn(guesses, growth);
         }
+        if prompted {
+            if forgets(&call.model) {
+                drop_thinking(session, &mut costs, responses_of_turn.iter().map(|turn| &calls[*turn]));
+            }
+            thinking_of_turn = 0.0;
+            responses_of_turn.clear();
+        }
         thinking_of_turn += thinking(session, call, correction.family());
+        responses_of_turn.push(index);
     }
     assign(session, &mut costs, calls.last(), &tail, None, &correction);
     accuracy.turn_errors =
@@ -220,10 +227,31 @@ fn billed_growth(session: &Session, previous: &Call, call: &Call) -> Option<f64>
     (before > 0 && after > 0 && !altered).then_some(after as f64 - before as f64)
 }
 
+/// Returns true if a call sends a new prompt. To OpenAI's models a prompt beside the results of tools belongs to the same turn.
+fn begins_turn(session: &Session, call: &Call) -> bool {
+    let mut blocks = call.before.iter().map(|place| &session.blocks[*place]);
+    let steers = session.vocabulary != Vocabulary::Claude && blocks.clone().any(|block| block.kind == BlockKind::ToolResult);
+    !steers && blocks.any(|block| block.role == Role::User)
+}
+
+/// Tokens that OpenAI's models write around each item of a response.
+const AROUND_ITEM: f64 = 4.0;
+
 /// Returns the estimated tokens of the thinking in a response.
 fn thinking(session: &Session, call: &Call, family: &Family) -> f64 {
     let blocks = call.response.iter().map(|place| &session.blocks[*place]);
-    blocks.filter(|block| block.kind == BlockKind::Thinking).map(|block| family.block(block)).sum()
+    let (thoughts, others): (Vec<&Block>, Vec<&Block>) = blocks.partition(|block| block.kind == BlockKind::Thinking);
+    match known_output(session, call, family).filter(|_| family.is_exact() && !thoughts.is_empty()) {
+        Some(output) => (output - others.iter().map(|block| family.block(block) + AROUND_ITEM).sum::<f64>()).max(0.0),
+        None => thoughts.iter().map(|block| family.block(block)).sum(),
+    }
+}
+
+/// Sets the cost of thinking that the API no longer sends to the model.
+fn drop_thinking<'a>(session: &Session, costs: &mut [TokenCount], responses: impl Iterator<Item = &'a Call>) {
+    for place in responses.flat_map(|call| &call.response).filter(|place| session.blocks[**place].kind == BlockKind::Thinking) {
+        costs[*place] = TokenCount { value: 0.0, basis: Basis::Calibrated };
+    }
 }
 
 /// Sets the tokens of every block of the session; returns the tokens of the window.
@@ -428,8 +456,9 @@ fn finish(session: &mut Session, window: &Window, model: &str, mut accuracy: Acc
             price.total = Tokens(TokenCount::estimated(all + outside));
         }
     }
-    accuracy.steps = accuracy.step_errors.len() as u32;
-    (accuracy.step_median, accuracy.step_p90) = quantiles(&accuracy.step_errors);
+    let steps: Vec<f64> = accuracy.step_errors.values().flatten().copied().collect();
+    accuracy.steps = steps.len() as u32;
+    (accuracy.step_median, accuracy.step_p90) = quantiles(&steps);
     (accuracy.turn_median, accuracy.turn_p90) = quantiles(&accuracy.turn_errors);
     price.accuracy = accuracy;
     price
@@ -462,4 +491,55 @@ pub fn quantiles(values: &[f64]) -> (Option<f64>, Option<f64>) {
     sorted.sort_by(f64::total_cmp);
     let at = |share: f64| sorted.get(((sorted.len() as f64 - 1.0) * share).round() as usize).copied();
     if sorted.is_empty() { (None, None) } else { (at(0.5), at(0.9)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Key, Row, Usage};
+
+    /// A session of two turns: thinking of 200 tokens with an answer of 100, then a prompt of 50. Bills that hold the old thinking
+    /// exceed those that do not by 200.
+    fn turns(model: &str, vocabulary: Vocabulary, sent: u64) -> Session {
+        let mut session = Session { vocabulary, ..Session::default() };
+        let mut add = |kind: RowKind, role: Role, block: BlockKind, tokens: u32, usage: Option<Usage>| {
+            let mut row = Row::new(kind);
+            let number = session.rows.len() as u128;
+            (row.id, row.parent) = (Some(Key(number + 1)), (number > 0).then_some(Key(number)));
+            (row.usage, row.finished, row.blocks) = (usage, usage.is_some(), 1);
+            row.message = usage.map(|usage| Key(u128::from(usage.input)));
+            row.model = usage.map(|_| model.into());
+            let mut block = Block::new(block, role);
+            (block.counts.o200k, block.row) = (tokens, number as u32);
+            session.rows.push(row);
+            session.blocks.push(block);
+        };
+        let bill = |input, output| Some(Usage { input, output, ..Usage::default() });
+        add(RowKind::User, Role::User, BlockKind::Text, 500, None);
+        add(RowKind::Assistant, Role::Thinking, BlockKind::Thinking, 200, bill(10_000, 304));
+        add(RowKind::Assistant, Role::Assistant, BlockKind::Text, 100, bill(10_000, 304));
+        add(RowKind::User, Role::User, BlockKind::Text, 50, None);
+        add(RowKind::Assistant, Role::Assistant, BlockKind::Text, 10, bill(sent, 10));
+        session
+    }
+
+    #[test]
+    fn old_thinking_counts_where_it_is_billed() {
+        use Vocabulary::{Claude, O200k};
+        for (model, vocabulary, kept) in [
+            ("gpt-5-codex", O200k, false),
+            ("gpt-5.4", O200k, false),
+            ("gpt-5.6-sol", O200k, true),
+            ("claude-sonnet-4-5-20250929", Claude, false),
+            ("claude-haiku-4-5-20251001", Claude, false),
+            ("claude-opus-4-5-20251101", Claude, true),
+            ("claude-sonnet-4-6", Claude, true),
+        ] {
+            let tokens = bills(&turns(model, vocabulary, if kept { 10_360 } else { 10_160 }), model);
+            let errors = &tokens.accuracy.step_errors[model];
+            let limit = if vocabulary == O200k { 0.01 } else { 0.6 };
+            assert!(errors.len() == 1 && errors[0] < limit, "{model}: {errors:?}");
+            assert_eq!(tokens.costs[1].value > 100.0, kept, "{model}: {:?}", tokens.costs);
+        }
+    }
 }

@@ -11,6 +11,9 @@ use crate::model::{Block, BlockKind, ToolVerb};
 const USUAL_ROWS: u32 = 10;
 /// The same in the oldest clients.
 const EARLY_ROWS: u32 = 3;
+/// Weight of the last reminder in what the session's own reminders cost beyond the estimate, and the largest surplus that counts.
+const LEARNING: f64 = 0.3;
+const SURPLUS: f64 = 60.0;
 /// Share of a planning call's text that the reminder repeats: each entry once, not also in its active form.
 const REPEATED_SHARE: f64 = 0.55;
 
@@ -23,6 +26,8 @@ pub(super) struct Reminder {
     since_plan: u32,
     suspended: bool,
     plan: f64,
+    /// Tokens by which the reminders of this session exceed the estimate.
+    excess: f64,
     hits: f64,
     misses: f64,
     intervals: Vec<u32>,
@@ -38,6 +43,7 @@ impl Reminder {
             since_plan: 0,
             suspended: false,
             plan: 0.0,
+            excess: 0.0,
             hits: 0.0,
             misses: 0.0,
             intervals: Vec::new(),
@@ -67,7 +73,7 @@ impl Reminder {
     }
 
     fn size(&self, around: f64) -> f64 {
-        around + self.plan
+        around + self.plan + self.excess
     }
 
     /// Returns the tokens expected in the next bill that are not in the file.
@@ -101,6 +107,7 @@ impl Reminder {
         if !seen {
             return 0.0;
         }
+        self.excess += (surplus - size).clamp(-SURPLUS, SURPLUS) * (1.0 / (self.intervals.len() as f64 + 2.0)).max(LEARNING);
         self.intervals.push(self.since_reminder);
         if let [.., a, b, c] = self.intervals[..] {
             let middle = a.max(b).min(a.min(b).max(c));
@@ -147,5 +154,16 @@ mod tests {
         let mut reminder = after(10, false);
         assert_eq!(reminder.billed(500.0, 595.0, 90.0), 90.0);
         assert!(!reminder.is_due());
+    }
+
+    #[test]
+    fn the_size_of_a_reminder_is_learned() {
+        let mut reminder = after(10, false);
+        for _ in 0..12 {
+            reminder.billed(500.0, 630.0, 90.0);
+            let block = Block::new(BlockKind::Text, Role::Assistant);
+            reminder.responded(std::iter::repeat_n(&block, 10), |_| 0.0);
+        }
+        assert!((reminder.expected(90.0) - 130.0).abs() < 2.0, "{}", reminder.expected(90.0));
     }
 }
