@@ -55,6 +55,8 @@ pub struct ResponseUsage {
     pub tokens: BilledTokens,
     /// The cost in dollars, if the row states it.
     pub dollars: Option<f64>,
+    /// True if the input is larger than the window that the client states beside it.
+    pub exceeds_window: bool,
     /// Web searches that the API billed beside the tokens.
     pub searches: u64,
     /// True if it was billed at the prices of the fast mode.
@@ -73,6 +75,7 @@ impl ResponseUsage {
         self.dollars = other.dollars.filter(|_| replaces).or(self.dollars).or(other.dollars);
         self.searches = self.searches.max(other.searches);
         self.fast |= other.fast;
+        self.exceeds_window |= other.exceeds_window;
     }
 }
 

@@ -107,6 +107,8 @@ pub enum Event {
         anchor: Option<Key>,
         /// The first and the last of them, if only these were written.
         segment: Option<(Key, Key)>,
+        /// The tokens at which the client compacted by itself.
+        automatic_at: Option<u64>,
     },
     /// The text that replaces the compacted messages.
     CompactSummary,

@@ -157,6 +157,7 @@ impl StatusReport {
             CapacitySource::Client => "window size reported by the client",
             CapacitySource::Model => "window size by model",
             CapacitySource::Observed => "window size inferred: the session exceeded the usual size of the model",
+            CapacitySource::Compacted => "window size inferred: the client compacted the session by itself at this size",
             CapacitySource::Assumed => "window size assumed; to set it: --window",
         };
         let until = if self.capacity.reserve > 0 { " until auto-compaction" } else { "" };

@@ -1,4 +1,4 @@
-use super::{Paint, Report, Style, amount, clip, clip_start, short_id};
+use super::{Paint, Report, Style, amount, clip, clip_start, plural, short_id};
 use crate::engine::{UsageGroup, UsageSum, UsageTable};
 use unicode_width::UnicodeWidthStr;
 
@@ -74,7 +74,7 @@ impl UsageReport {
 
     /// Returns the lines after the table: unknown prices, and the basis of the savings.
     fn notes(&self, style: &Style) -> Vec<String> {
-        let UsageTable { total, copies, unpriced, .. } = &self.table;
+        let UsageTable { total, copies, unpriced, impossible, .. } = &self.table;
         let mut notes = Vec::new();
         if total.unpriced_tokens > 0 {
             let models = unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
@@ -82,12 +82,14 @@ impl UsageReport {
             notes.push(format!("  ({} tokens; to set prices: aperture help settings)", amount(total.unpriced_tokens)));
         }
         if copies.responses > 0 {
-            let plural = if copies.responses == 1 { "copy" } else { "copies" };
+            let copy = if copies.responses == 1 { "copy" } else { "copies" };
             let tokens = amount(copies.tokens);
-            notes.push(format!(
-                "not counted again: {} {plural} of responses in other sessions ({tokens} tokens)",
-                copies.responses
-            ));
+            notes
+                .push(format!("not counted again: {} {copy} of responses in other sessions ({tokens} tokens)", copies.responses));
+        }
+        if *impossible > 0 {
+            let responses = plural(*impossible as usize, "response");
+            notes.push(format!("counted as recorded, but with more input than the window holds: {responses}"));
         }
         if total.searches > 0 {
             let plural = if total.searches == 1 { "search" } else { "searches" };

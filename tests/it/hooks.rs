@@ -578,7 +578,7 @@ fn the_status_line() {
     let line = |payload: &Value| given(&sandbox, &["statusline"], &payload.to_string()).all();
     let window = json!({"total_input_tokens": 142_000, "context_window_size": 200_000});
     expect![[r#"
-        ▓▓▓▓▓▓░░ 142k/200k 71 % · 25k free
+        ▓▓░░░░░░ 29k/200k 14 % · 138k free
         exit code 0
     "#]]
     .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));

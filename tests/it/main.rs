@@ -14,6 +14,7 @@ mod codex;
 mod commands;
 mod costs;
 mod files;
+mod fill;
 mod forks;
 mod fresh;
 mod hooks;

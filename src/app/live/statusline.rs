@@ -48,8 +48,16 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let workspace = if readable { session.open(None).ok() } else { None };
     let reading = workspace.as_ref().map(|workspace| &workspace.reading);
     let stale = reading.map(|reading| reading.stale_total());
-    let known = window.total_input_tokens.filter(|used| *used > 0);
-    let used = known.map(TokenCount::measured).or(reading.map(|reading| reading.price.total.0)).unwrap_or(TokenCount::ZERO);
+    // The client's figure is that of its last response: without what followed it, and still the same right after a compaction.
+    let counted = reading.map(|reading| reading.price.total.0).filter(|total| total.round() > 0);
+    let said = window.total_input_tokens.filter(|used| *used > 0).map(TokenCount::measured);
+    let pending = match (&workspace, &found) {
+        (Some(workspace), _) => pending::changes(&session, workspace),
+        (None, Some(found)) => pending::changes_unread(&session, found),
+        (None, None) => None,
+    };
+    // Until a resume, the client sends what it has read.
+    let used = if pending.is_some() { said.or(counted) } else { counted.or(said) }.unwrap_or(TokenCount::ZERO);
     let capacity = window.context_window_size.or(reading.map(|reading| reading.capacity.tokens)).unwrap_or_default();
     let model = payload.model.map(|model| model.id).or(reading.map(|reading| reading.model.clone())).unwrap_or_default();
     let provider = found.as_ref().map(|found| found.provider);
@@ -58,11 +66,7 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
         used,
         capacity,
         free: (reserve > 0).then(|| Capacity { tokens: capacity, reserve, ..Capacity::default() }.free(used.round())),
-        pending: match (&workspace, &found) {
-            (Some(workspace), _) => pending::changes(&session, workspace),
-            (None, Some(found)) => pending::changes_unread(&session, found),
-            (None, None) => None,
-        },
+        pending,
         stale_blocks: stale.map(|(blocks, _)| blocks),
         stale_tokens: stale.map_or(TokenCount::ZERO, |(_, tokens)| tokens),
         waiting: inbox::count(&session),

@@ -14,7 +14,7 @@ mod zones;
 use crate::engine::cost::{capacity, tokens};
 use crate::engine::{Known, StalePolicy};
 use crate::model::{
-    Block, BlockKind, BlockNumber, Fault, Key, Level, Role, Session, State, TokenCount, Topic, Turn, Window, Zone,
+    Block, BlockKind, BlockNumber, Event, Fault, Key, Level, Role, Row, Session, State, TokenCount, Topic, Turn, Window, Zone,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -142,6 +142,7 @@ pub fn read_changed(
     }
     let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
     let capacity = capacity::capacity(&model, peak.max(price.total.round()), session.capacity, settings);
+    let capacity = capacity.compacted_at(compacted_at(&session, &model));
     Analysis {
         session,
         window,
@@ -154,6 +155,24 @@ pub fn read_changed(
         stale_policy: settings.stale,
         known: Known::default(),
     }
+}
+
+/// Returns the tokens at which the client last compacted the session by itself; 0 if it never did so with `model`, or if a later bill
+/// is larger.
+fn compacted_at(session: &Session, model: &str) -> u64 {
+    let automatic = |row: &Row| match row.event.as_deref() {
+        Some(Event::Compaction { automatic_at, .. }) => *automatic_at,
+        _ => None,
+    };
+    let Some((place, tokens)) = session.rows.iter().enumerate().rev().find_map(|(place, row)| Some((place, automatic(row)?)))
+    else {
+        return 0;
+    };
+    let (before, after) = session.rows.split_at(place);
+    let same = before.iter().rev().find_map(|row| row.model.as_deref()).is_some_and(|before| before == model);
+    let most = tokens.max(capacity::USUAL);
+    let fits = after.iter().all(|row| row.usage.is_none_or(|usage| usage.sent() <= most));
+    if same && fits { tokens } else { 0 }
 }
 
 /// Returns the estimated cost of a window without a bill of its own: of each block of the session, by its index, and of all that is

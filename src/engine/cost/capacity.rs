@@ -18,8 +18,10 @@ const WINDOWS: &[(&str, u64)] = &[
     ("gpt-5", 272_000),
 ];
 
-/// The window of a model without a matching entry.
-const UNKNOWN_MODEL: u64 = 200_000;
+/// The window of a model without a matching entry, and the smallest one of current models.
+pub(in crate::engine) const USUAL: u64 = 200_000;
+/// The least share of a window at which clients compact by themselves.
+const LEAST_FILL: f64 = 0.7;
 /// The next size of windows above 200k.
 const LARGE: u64 = 1_000_000;
 
@@ -40,6 +42,17 @@ impl Capacity {
     pub fn free(&self, used: u64) -> u64 {
         self.tokens.saturating_sub(self.reserve).saturating_sub(used)
     }
+
+    /// Returns the window of a session that its client compacted by itself at that many tokens: a smaller one if a window of this
+    /// size has room for more than clients keep free.
+    pub fn compacted_at(self, tokens: u64) -> Capacity {
+        let is_inferred = matches!(self.source, CapacitySource::Model | CapacitySource::Observed | CapacitySource::Assumed);
+        let smaller = tokens.max(USUAL);
+        if is_inferred && tokens > 0 && (smaller as f64) < self.tokens as f64 * LEAST_FILL {
+            return Capacity { tokens: smaller, source: CapacitySource::Compacted, reserve: 0 };
+        }
+        self
+    }
 }
 
 /// The source of a window size.
@@ -53,6 +66,8 @@ pub enum CapacitySource {
     Model,
     /// The session holds more than the model's usual window, so it has the next larger one.
     Observed,
+    /// The client compacted the session by itself long before the usual window of the model was full.
+    Compacted,
     /// Nothing is known of the model.
     #[default]
     Assumed,
@@ -78,7 +93,7 @@ pub fn capacity(model: &str, peak: u64, said: Option<u64>, settings: &ReadSettin
         return Capacity { tokens, source: CapacitySource::Client, reserve: 0 };
     }
     let known = WINDOWS.iter().filter(|(name, _)| model.starts_with(name)).max_by_key(|(name, _)| name.len());
-    let (tokens, source) = known.map_or((UNKNOWN_MODEL, CapacitySource::Assumed), |(_, tokens)| (*tokens, CapacitySource::Model));
+    let (tokens, source) = known.map_or((USUAL, CapacitySource::Assumed), |(_, tokens)| (*tokens, CapacitySource::Model));
     if peak > tokens && peak <= LARGE {
         return Capacity { tokens: LARGE, source: CapacitySource::Observed, reserve: 0 };
     }
@@ -104,6 +119,20 @@ mod tests {
     #[test]
     fn a_session_that_holds_more_has_the_larger_window() {
         check("claude-sonnet-4-5-20250929", 200_001, 1_000_000, CapacitySource::Observed);
+    }
+
+    #[test]
+    fn an_automatic_compaction_shows_a_smaller_window() {
+        let shown = |model: &str, said, at| {
+            let window = capacity(model, 0, said, &ReadSettings::default()).compacted_at(at);
+            (window.tokens, window.source)
+        };
+        assert_eq!(shown("claude-opus-5-5", None, 167_000), (200_000, CapacitySource::Compacted));
+        assert_eq!(shown("claude-opus-5-5", None, 213_000), (213_000, CapacitySource::Compacted));
+        assert_eq!(shown("claude-opus-5-5", None, 967_000), (1_000_000, CapacitySource::Model));
+        assert_eq!(shown("claude-opus-4-5", None, 155_000), (200_000, CapacitySource::Model));
+        assert_eq!(shown("claude-opus-5-5", Some(500_000), 167_000), (500_000, CapacitySource::Client));
+        assert_eq!(shown("claude-opus-5-5", None, 0), (1_000_000, CapacitySource::Model));
     }
 
     #[test]

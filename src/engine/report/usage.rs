@@ -1,5 +1,6 @@
 //! Adds up bills: each response once, by day, week, month, session, project or model.
 
+use crate::engine::cost::capacity;
 use crate::engine::cost::model_prices::{Prices, SEARCH_DOLLARS};
 use crate::model::{BilledTokens, FileUsage, ResponseUsage};
 use jiff::civil::Date;
@@ -98,6 +99,8 @@ pub struct UsageTable {
     pub unpriced: Vec<String>,
     /// Copies of counted responses in further session files, which do not count.
     pub copies: Copies,
+    /// Counted responses whose input is larger than their window.
+    pub impossible: u64,
 }
 
 /// Copies of responses, as resumed and forked sessions contain them.
@@ -150,6 +153,8 @@ pub fn usage(
         }
         sum.add(&response, dollars, saved);
         table.total.add(&response, dollars, saved);
+        let largest = capacity::largest(model).unwrap_or(u64::MAX);
+        table.impossible += u64::from(response.exceeds_window || response.tokens.sent() > largest);
         table.copies.responses += copies;
         table.copies.tokens = table.copies.tokens.saturating_add(response.tokens.total().saturating_mul(copies));
     }

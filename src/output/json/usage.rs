@@ -18,6 +18,8 @@ json_objects! {
         copied_responses: u64 = report.table.copies.responses,
         /// Tokens of these copies.
         copied_tokens: Tokens = measured(report.table.copies.tokens),
+        /// Counted responses with more input than the window holds.
+        impossible_responses: u64 = report.table.impossible,
     }
 
     /// The sum of a group of responses.

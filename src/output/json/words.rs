@@ -249,6 +249,8 @@ json_words! {
         Model = "model",
         /// The session, which held more than the usual window of its model.
         Observed = "observed",
+        /// A compaction by the client itself, long before the usual window of the model was full.
+        Compacted = "compacted",
         /// The default for unknown models.
         Assumed = "assumed",
     }

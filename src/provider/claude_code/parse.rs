@@ -213,6 +213,10 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
                     .collect(),
                 anchor: messages.or(segment).and_then(|value| key(member(value, "anchorUuid"))),
                 segment: end("headUuid").zip(end("tailUuid")),
+                automatic_at: part("trigger")
+                    .and_then(text)
+                    .filter(|trigger| trigger == "auto")
+                    .and_then(|_| number(part("preTokens"))),
             })
         }
         "user" if is_true(fields.compact_summary) => Some(Event::CompactSummary),

@@ -156,6 +156,7 @@ fn bill(figures: &Figures<'_>, time: i64, model: u32) -> ResponseUsage {
         dollars: None,
         searches: figures.tools.and_then(|tools| number(member(tools, "web_search_requests"))).unwrap_or_default(),
         fast: text_of(figures.speed).is_some_and(|speed| speed == "fast"),
+        exceeds_window: false,
     }
 }
 

@@ -91,7 +91,9 @@ impl Scan {
         let figure = |part: &str, name: &str| member(info, part).and_then(|usage| number(member(usage, name)));
         let sent = figure("last_token_usage", "input_tokens").unwrap_or_default();
         let output = figure("last_token_usage", "output_tokens").unwrap_or_default();
-        if sent > 0 && self.answered {
+        let window = number(member(info, "model_context_window")).filter(|window| *window > 0);
+        // A bill larger than its window is none of the window.
+        if sent > 0 && self.answered && window.is_none_or(|window| sent <= window) {
             self.totals.window_tokens = sent + output;
             self.totals.peak_tokens = self.totals.peak_tokens.max(sent);
             self.totals.moved_on = false;

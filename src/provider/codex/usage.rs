@@ -116,7 +116,9 @@ impl UsageScan {
         let model = self.bills.usage.model(&self.model);
         let tokens =
             BilledTokens { input: figures.input - cached, cache_read: cached, output: figures.output, ..BilledTokens::default() };
-        self.bills.add(ResponseUsage { key, time, model, tokens, ..ResponseUsage::default() });
+        let window = number(member(info, "model_context_window")).filter(|window| *window > 0);
+        let exceeds_window = window.is_some_and(|window| figures.input > window);
+        self.bills.add(ResponseUsage { key, time, model, tokens, exceeds_window, ..ResponseUsage::default() });
     }
 }
 

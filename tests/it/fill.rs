@@ -1,0 +1,157 @@
+//! The fill level: every report gives the figure of the next bill.
+
+use crate::hooks::given;
+use crate::sandbox::Sandbox;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Rows of a session of Claude Code, one after the other.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<Value>,
+    parent: Value,
+}
+
+impl Rows {
+    fn add(&mut self, kind: &str, more: Value) -> String {
+        let number = self.rows.len();
+        let id = format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa");
+        let mut row = json!({
+            "type": kind, "uuid": id, "parentUuid": self.parent, "sessionId": "s", "version": "2.1.330", "cwd": "/w",
+            "timestamp": format!("2026-11-21T10:{:02}:{:02}.000Z", number / 60, number % 60),
+        });
+        for (name, value) in more.as_object().unwrap() {
+            row[name] = value.clone();
+        }
+        self.rows.push(row);
+        self.parent = id.clone().into();
+        id
+    }
+
+    fn says(&mut self, text: &str) -> String {
+        self.add("user", json!({"message": {"role": "user", "content": text}}))
+    }
+
+    fn answers(&mut self, model: &str, text: &str, sent: u64) -> String {
+        let usage = json!({"input_tokens": 2, "cache_read_input_tokens": sent - 2, "output_tokens": 40});
+        let message = json!({
+            "id": format!("msg_{}", self.rows.len()), "type": "message", "role": "assistant", "model": model,
+            "content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "usage": usage,
+        });
+        self.add("assistant", json!({"requestId": format!("req_{}", self.rows.len()), "message": message}))
+    }
+
+    /// A compaction by the client itself, which keeps the rows between two.
+    fn compacts(&mut self, tokens: u64, kept: [&str; 2]) {
+        self.parent = Value::Null;
+        let segment = json!({"headUuid": kept[0], "anchorUuid": format!("{:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa", self.rows.len() + 1), "tailUuid": kept[1]});
+        let metadata = json!({"trigger": "auto", "preTokens": tokens, "preservedSegment": segment});
+        self.add("system", json!({"subtype": "compact_boundary", "content": "compacted", "compactMetadata": metadata}));
+        self.add("user", json!({"isCompactSummary": true, "message": {"role": "user", "content": lines("summary", 20)}}));
+    }
+
+    fn text(&self) -> String {
+        self.rows.iter().map(|row| format!("{row}\n")).collect()
+    }
+}
+
+fn lines(word: &str, count: usize) -> String {
+    (0..count).map(|line| format!("{word} line {line}: nothing of note in part_{line}\n")).collect()
+}
+
+/// Returns the tokens of the window according to the manifest, the status and the status line, which the client gives its own figure.
+fn figures(sandbox: &Sandbox, path: &Path, said: u64) -> [u64; 3] {
+    let tokens = |value: &Value| value["value"].as_u64().unwrap_or_else(|| panic!("{value}"));
+    let manifest = sandbox.json(&["manifest"], "aperture.manifest/2");
+    let status = sandbox.json(&["status"], "aperture.status/2");
+    let payload =
+        json!({"transcript_path": path, "context_window": {"total_input_tokens": said, "context_window_size": 1_000_000}});
+    let line = given(sandbox, &["statusline", "--json"], &payload.to_string()).stdout;
+    let line: Value = serde_json::from_str(&line).unwrap();
+    [tokens(&manifest["tokens"]), tokens(&status["tokens"]), tokens(&line["tokens"])]
+}
+
+fn assert_near(figures: [u64; 3], bill: u64) {
+    assert!(figures.iter().all(|figure| figure.abs_diff(bill) * 10 <= bill), "{figures:?}, billed {bill}");
+    assert_eq!(figures, [figures[0]; 3]);
+}
+
+const MODEL: &str = "claude-opus-5-5";
+
+#[test]
+fn after_a_compaction_that_keeps_rows_the_bill_before_it_is_void() {
+    let sandbox = Sandbox::new();
+    let mut rows = Rows::default();
+    rows.says("please look at it");
+    rows.answers(MODEL, "it is fine", 20_000);
+    rows.says(&lines("log", 4_000));
+    rows.answers(MODEL, "this is fine too", 166_000);
+    let head = rows.says("and this");
+    let tail = rows.answers(MODEL, &lines("answer", 10), 166_100);
+    rows.compacts(167_000, [&head, &tail]);
+    let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+    let shown = figures(&sandbox, &path, 166_100);
+    assert!(shown.iter().all(|figure| (18_000..24_000).contains(figure)), "{shown:?}");
+    assert_eq!(shown, [shown[0]; 3]);
+    // The client compacts by itself only when its window is full: it is not that of a million.
+    let status = sandbox.json(&["status"], "aperture.status/2");
+    assert_eq!((&status["capacity_tokens"], &status["capacity_source"]), (&json!(200_000), &json!("compacted")));
+}
+
+#[test]
+fn after_a_rewind_the_bill_of_the_other_branch_is_void() {
+    let sandbox = Sandbox::new();
+    let mut rows = Rows::default();
+    rows.says("please look at it");
+    let back = rows.answers(MODEL, "it is fine", 20_000);
+    rows.says(&lines("log", 2_000));
+    rows.answers(MODEL, "this is fine too", 60_000);
+    rows.parent = back.into();
+    rows.says("no, at the other one");
+    let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+    assert_near(figures(&sandbox, &path, 60_000), 20_050);
+}
+
+/// A rollout of Codex whose last bill is the given one.
+fn rollout(bill: u64) -> String {
+    let row = |second: u32, kind: &str, payload: Value| {
+        format!("{}\n", json!({"timestamp": format!("2026-11-20T09:00:{second:02}.000Z"), "type": kind, "payload": payload}))
+    };
+    let id = "019a0000-0000-7000-8000-000000000001";
+    let meta = json!({"id": id, "timestamp": "2026-11-20T09:00:00.000Z", "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.144.2"});
+    let mut text = row(0, "session_meta", meta) + &row(1, "turn_context", json!({"cwd": "/w", "model": "gpt-5.5"}));
+    let mut total = 0;
+    for (turn, sent) in [9_000, 9_400, bill].into_iter().enumerate() {
+        let second = 10 + 10 * turn as u32;
+        total += sent;
+        let usage = |input: u64| json!({"input_tokens": input, "cached_input_tokens": 0, "output_tokens": 60, "total_tokens": input + 60});
+        let info = json!({"total_token_usage": usage(total), "last_token_usage": usage(sent), "model_context_window": 570_000});
+        text += &row(
+            second,
+            "response_item",
+            json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": lines("part", 20)}]}),
+        );
+        text += &row(
+            second + 1,
+            "response_item",
+            json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}),
+        );
+        text += &row(second + 2, "event_msg", json!({"type": "token_count", "info": info}));
+    }
+    text
+}
+
+#[test]
+fn a_bill_above_the_stated_window_is_estimated_instead() {
+    let sandbox = Sandbox::new();
+    for (bill, impossible) in [(9_800, false), (4_279_000, true)] {
+        let path = sandbox.write("rollout-2026-11-20T09-00-00-019a0000-0000-7000-8000-000000000001.jsonl", rollout(bill));
+        let file = path.to_str().unwrap();
+        let status = sandbox.json(&["status", "-s", file], "aperture.status/2");
+        let tokens = status["tokens"]["value"].as_u64().unwrap();
+        assert!((9_400..10_800).contains(&tokens), "{tokens}");
+        let text = sandbox.text(&["status", "-s", file]);
+        assert_eq!(text.contains("1 bill larger than the window, estimated instead"), impossible, "{text}");
+        assert_eq!(sandbox.run(&["check", "-s", file, "--max-percent", "100"]).code, 0);
+    }
+}
