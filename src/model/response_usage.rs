@@ -84,7 +84,7 @@ impl ResponseUsage {
 pub struct Lineage {
     /// The session of the file.
     pub session: u64,
-    /// The oldest session that the file names as its origin; the session itself if it is no fork.
+    /// The oldest session that the file names as its origin; the session itself if it is not a fork.
     pub origin: u64,
 }
 

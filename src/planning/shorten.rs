@@ -550,12 +550,8 @@ fn shorten_block(
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
     let Some(content) = source.subject().at_level(level, &context) else { return keep(SkipReason::NotShorter) };
     let content = source.wrapped(content);
-    let current = draft.content(block.number)?;
-    if content == current {
+    if content == draft.content(block.number)? {
         return keep(SkipReason::AsItIs);
-    }
-    if level > block.level && content.len() >= current.len() {
-        return keep(SkipReason::NotShorter);
     }
     if block.cut.is_some() && content.len() as u64 >= block.sent_bytes() {
         return keep(SkipReason::NotShorter);

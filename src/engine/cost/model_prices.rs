@@ -351,7 +351,7 @@ mod tests {
             assert!(price.cache_read < price.input && price.input <= writes.0, "{name}");
             assert!(writes.0 <= writes.1 && writes.1 < price.output, "{name}");
             assert!(all[..at].iter().all(|(other, _)| other != name), "{name} stands there twice");
-            // What the makers' prices have in common.
+            // The ratios that all prices of a maker have.
             let ratios = (writes.0 / price.input, writes.1 / price.input);
             let expected = if name.starts_with("claude") {
                 (1.25, 2.0)
