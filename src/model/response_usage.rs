@@ -84,6 +84,8 @@ impl ResponseUsage {
 pub struct Lineage {
     /// The session of the file.
     pub session: u64,
+    /// The session that it was forked from; the session itself if it is not a fork.
+    pub parent: u64,
     /// The oldest session that the file names as its origin; the session itself if it is not a fork.
     pub origin: u64,
 }

@@ -69,8 +69,9 @@ impl UsageScanner for UsageScan {
             "session_meta" if self.bills.usage.responses.is_empty() => {
                 let key = |value| text_of(value).filter(|id| !id.is_empty()).map(|id| response_key(&[&id]));
                 if let Some(id) = key(payload.id) {
-                    let lineage = self.bills.usage.lineage.get_or_insert(Lineage { session: id, origin: id });
-                    lineage.origin = key(payload.source).unwrap_or(id);
+                    let source = key(payload.source).unwrap_or(id);
+                    let own = Lineage { session: id, parent: source, origin: source };
+                    self.bills.usage.lineage.get_or_insert(own).origin = source;
                 }
             }
             "turn_context" => {
