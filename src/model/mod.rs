@@ -24,8 +24,8 @@ mod window;
 mod window_change;
 
 pub use block::{
-    Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool,
-    ToolVerb, Topic, Usefulness, Zone,
+    Block, BlockKind, BlockNumber, Cut, CutLimit, Document, Excerpts, Image, Level, Marker, Media, NO_MEDIA, Outdated, Pin,
+    Position, Role, State, Tool, ToolVerb, Topic, Usefulness, Zone,
 };
 pub use conventions::{ClientRule, Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;

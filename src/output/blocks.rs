@@ -1,6 +1,6 @@
 use super::{Paint, Report, Style, age, clip, plural, tokens, unit};
 use crate::engine::{Analysis, label, lifecycle, stale_reason};
-use crate::model::{Block, BlockKind, BlockNumber, Image, Level, Outdated, Pin, Role, State, TokenCount, Zone};
+use crate::model::{Block, BlockKind, BlockNumber, Level, Media, Outdated, Pin, Role, State, TokenCount, Zone};
 use comfy_table::{CellAlignment, Table, presets};
 
 /// A reason why a block is outdated.
@@ -75,8 +75,8 @@ pub struct BlockRow {
     pub focused: bool,
     /// True if the block is a tool result that reports an error.
     pub error: bool,
-    /// Images in the block.
-    pub images: Vec<Image>,
+    /// The images and documents in the block.
+    pub media: Media,
     /// The file with the full content, if the block is a preview.
     pub spilled_to: Option<String>,
     /// The topic.
@@ -130,7 +130,7 @@ impl BlockRow {
             pin: block.pin,
             focused: block.focused,
             error: block.error,
-            images: block.images.clone(),
+            media: block.media.clone(),
             spilled_to: block.spilled_to.as_ref().map(|path| path.to_string()),
             topic: reading.topic(block).to_owned(),
             keywords: block.keywords.iter().map(str::to_owned).collect(),

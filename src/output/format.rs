@@ -11,15 +11,6 @@ pub fn tokens(count: TokenCount) -> String {
     format!("{}{}", if count.basis == Basis::Estimated { "~" } else { "" }, amount(count.round()))
 }
 
-/// Formats a size in bytes: `812 B`, `3.7 MB`.
-pub fn bytes(value: u64) -> String {
-    match value {
-        0..1_000 => format!("{value} B"),
-        1_000..1_000_000 => format!("{} kB", value / 1_000),
-        _ => format!("{:.1} MB", value as f64 / 1e6),
-    }
-}
-
 /// Lists the numbers of at most `most` blocks: `#3, #4 and 5 more`.
 pub fn numbered(blocks: &[u32], most: usize) -> String {
     let names = blocks.iter().take(most).map(|number| format!("#{number}"));

@@ -46,7 +46,7 @@ mod usage;
 mod verify;
 mod watch;
 
-pub use crate::engine::{plural, unit};
+pub use crate::engine::{bytes, plural, unit};
 pub use accuracy::{AccuracyReport, AccuracyRow, ModelAccuracy, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
 pub use bulk::{BulkOutcome, BulkReport, BulkRow, BulkTotals};
@@ -56,7 +56,7 @@ pub use diff::DiffReport;
 pub use explain::{Decision, ExplainReport, HistoryEntry};
 pub use export::ExportReport;
 pub use fork::ForkReport;
-pub use format::{age, bytes, clip, clip_start, numbered, padded, percent, printable, time, tokens, wrap};
+pub use format::{age, clip, clip_start, numbered, padded, percent, printable, time, tokens, wrap};
 pub use gate::{Clean, Gate};
 pub use gc::{ForgettableSession, GcReport};
 pub use git_hook::{GitHooksReport, InstalledHook};

@@ -1,4 +1,5 @@
 use super::{BlockRow, Form, Paint, Report, Style, printable, time, tokens, unit};
+use crate::engine::described;
 
 /// A block and its content.
 #[derive(Clone, Debug)]
@@ -45,6 +46,9 @@ impl Report for ShowReport {
             };
             let mut facts =
                 vec![unit(&tokens(block.tokens), "token"), format!("turn {}", block.turn), block.zone.name().to_owned()];
+            if !block.media.is_empty() {
+                facts.insert(0, described(block.kind, &block.media));
+            }
             facts.push(block.stale_reason.clone().unwrap_or_else(|| block.state.name().to_owned()));
             if let Some(turns) = block.turns_left.filter(|turns| *turns > 0) {
                 facts.push(format!("stale in ~{} unless used", super::plural(turns as usize, "turn")));

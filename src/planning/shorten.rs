@@ -443,7 +443,7 @@ fn is_old(reading: &engine::Analysis, block: &Block) -> bool {
         && !said
         && !engine::is_never_stale(reading, block)
         && block.kind != BlockKind::Thinking
-        && (rest >= engine::LEAST_BYTES || !block.images.is_empty())
+        && (rest >= engine::LEAST_BYTES || !block.media.is_empty())
 }
 
 /// Returns the reason why a block must stay unchanged, if any.

@@ -15,12 +15,13 @@ mod endpoint;
 mod files;
 mod format;
 mod framing;
-mod image;
 mod json;
 mod json_edit;
 #[cfg(test)]
 mod laws;
+mod media;
 mod message;
+mod pdf;
 mod requests;
 mod response;
 mod rewriter;

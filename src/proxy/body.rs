@@ -293,6 +293,7 @@ impl Body for Tee {
                 Poll::Ready(Some(Ok(frame)))
             }
             Some(Err(error)) => {
+                self.passage.cut(&error);
                 self.passage.end("cut");
                 Poll::Ready(Some(Err(error.into())))
             }

@@ -3,7 +3,7 @@
 use crate::engine::{CacheFacts, CacheLoss, LossCause, Prices, RemovedTokens, Saving, cache_loss, saving};
 use crate::model::BilledTokens;
 use crate::provider::{EditedBody, KnownHashes, PromptElements};
-use crate::wire::{RequestApi, RequestFacts};
+use crate::wire::{LoggedElements, RequestApi, RequestFacts};
 use hyper::body::Bytes;
 use rustc_hash::FxHashMap;
 
@@ -50,6 +50,8 @@ struct Previous {
     prompt: Prompt,
     /// Tokens that it read from the cache and wrote to it.
     cached: u64,
+    /// The operation log in it.
+    logged: LoggedElements,
     model: String,
     ended: i64,
     lifetime: i64,
@@ -115,7 +117,8 @@ impl Ledger {
         let saving = saving(&tokens, prices);
         if let Some(prompt) = prompt {
             let cached = billed.cache_read + billed.cache_written();
-            self.remember(line, Previous { prompt, cached, model: facts.model.clone(), ended: ended.now, lifetime });
+            let (logged, model) = (facts.logged.clone(), facts.model.clone());
+            self.remember(line, Previous { prompt, cached, logged, model, ended: ended.now, lifetime });
         }
         Account { loss, saving }
     }
@@ -133,14 +136,17 @@ impl Ledger {
 fn loss(ended: &Ended<'_>, previous: &Previous, prompt: &Prompt) -> Option<CacheLoss> {
     // Each model has a cache of its own.
     let is_other_model = (ended.facts.model != previous.model).then_some(0);
+    let client_difference = is_other_model.or_else(|| prompt.client.difference(&previous.prompt.client));
+    let is_logged = |place| ended.facts.logged.changed(&previous.logged, place);
     cache_loss(&CacheFacts {
         expected_tokens: previous.cached,
         read_tokens: ended.billed.cache_read,
         paid_tokens: ended.billed.input + ended.billed.cache_written(),
         idle_milliseconds: ended.now - previous.ended,
         lifetime_milliseconds: previous.lifetime,
-        client_difference: is_other_model.or_else(|| prompt.client.difference(&previous.prompt.client)),
+        client_difference,
         sent_difference: is_other_model.or_else(|| prompt.sent().difference(previous.prompt.sent())),
+        is_logged: is_other_model.is_none() && client_difference.is_some_and(is_logged),
     })
 }
 

@@ -5,6 +5,7 @@ use super::body::RequestBody;
 use super::kept::KeptBody;
 use super::relay::Exchange;
 use super::server::Proxy;
+use crate::engine::preview;
 use crate::output::{ProxyRequest, RequestStage};
 use crate::provider::{EditedBody, ResponseReader};
 use crate::wire::{RequestApi, RequestFacts, Stage};
@@ -136,6 +137,11 @@ impl Passage {
         self.update(|request| request.stages.push(RequestStage { stage: stage.to_owned(), note: note.to_owned() }));
     }
 
+    /// Adds a note on the failure that ended the response early.
+    pub fn cut(&self, error: &hyper::Error) {
+        self.note(Stage::Emit.name(), &self.proxy.env.gate.masked(&format!("the response was cut: {error}")));
+    }
+
     /// Takes the time between the end of the request of the client and the start of the one to the API.
     pub fn sent(&self, added: Duration) {
         self.update(|request| request.added_microseconds = u64::try_from(added.as_micros()).unwrap_or(u64::MAX));
@@ -194,6 +200,10 @@ impl Passage {
     fn conclude(&mut self, outcome: &str) {
         let content = self.reader.take().map(ResponseReader::finish).unwrap_or_default();
         let billed = content.tokens;
+        if !content.error.is_empty() && self.failed {
+            let message = preview(&self.proxy.env.gate.masked(&content.error));
+            self.note(Stage::Emit.name(), &format!("the API refused it (status {}): {message}", self.status));
+        }
         let failed = self.failed || outcome == "cut";
         self.proxy.requests.end(self.number, failed && outcome != "aborted", |request| {
             request.outcome = outcome.to_owned();

@@ -132,6 +132,7 @@ impl Relay {
             let data = match frame {
                 Ok(frame) => frame.into_data().unwrap_or_default(),
                 Err(error) => {
+                    self.passage.cut(&error);
                     self.passage.end("cut");
                     self.send(Piece::Cut(error.into())).await;
                     return None;

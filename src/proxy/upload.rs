@@ -124,7 +124,10 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes, turn:
     let note = match (&changed, fault) {
         (_, Some(fault)) => fault.to_owned(),
         (Some(_), None) => format!("changed: {} bytes received, {length} bytes sent", received.len()),
-        (None, None) => proxy.as_received().to_owned(),
+        (None, None) => match &facts.problem {
+            Some(problem) => format!("sent as received: {problem}"),
+            None => proxy.as_received().to_owned(),
+        },
     };
     (facts.client_bytes, facts.sent_bytes) = (received.len() as u64, length as u64);
     proxy.list(passage.number(), &facts, &note);

@@ -2,7 +2,7 @@
 
 use crate::model::{BlockEdit, Key, OperationId, WindowChange};
 use crate::store::ContentOperation;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -31,6 +31,8 @@ pub struct Contents {
     originals: FxHashMap<Key, Arc<str>>,
     /// The changes of the window, each with its operation.
     windows: Vec<(OperationId, WindowChange)>,
+    /// The contents that these changes removed, and those that they added.
+    moved: (FxHashSet<Key>, FxHashSet<Key>),
 }
 
 impl Contents {
@@ -61,12 +63,25 @@ impl Contents {
                 }
             }
         }
-        Contents { states, classes, originals, windows }
+        let changes = || windows.iter().map(|(_, window): &(_, WindowChange)| window);
+        let left = changes().flat_map(|window| window.removed.iter().map(|removed| removed.content)).collect();
+        let entered = changes().flat_map(|window| window.texts().map(|text| Key::from_bytes(text.as_bytes()))).collect();
+        Contents { states, classes, originals, windows, moved: (left, entered) }
     }
 
     /// Returns true if a content, in this form, was ever changed.
     pub fn knows(&self, content: Key) -> bool {
         self.classes.contains_key(&content)
+    }
+
+    /// Returns the original of a content, in any form, if it was ever changed.
+    pub fn original(&self, content: Key) -> Option<Key> {
+        self.classes.get(&content).and_then(|originals| originals.first()).copied()
+    }
+
+    /// Returns two facts about a content: true if a change of the window removed it, and true if one added it.
+    pub fn moved(&self, content: Key) -> (bool, bool) {
+        (self.moved.0.contains(&content), self.moved.1.contains(&content))
     }
 
     /// Returns the newest operation; 0 if there is none.

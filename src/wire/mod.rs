@@ -22,7 +22,7 @@ pub use session::{WireError, unapplied};
 pub use texts::{PreparedText, TASK, TextKind};
 
 use crate::engine::memory::HEADING;
-use crate::model::WithheldReply;
+use crate::model::{Key, OperationId, WithheldReply};
 use crate::provider::{
     BodyEdit, EditedBody, RequestBody, RequestDocument, RequestIdentity, identity, named_in_head, session_lines,
 };
@@ -68,8 +68,53 @@ pub struct RequestFacts {
     pub stages: Vec<StageNote>,
     /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,
+    /// The operation log in the prompt as the client wrote it.
+    #[serde(skip)]
+    pub logged: LoggedElements,
     /// The reason why the body has only the changes of earlier requests, if the store cannot be used.
     pub held: Option<String>,
+}
+
+/// The operation log of a session in a prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoggedElements {
+    /// The newest operation; 0 if there is none.
+    pub last: OperationId,
+    /// True if an operation changed the window.
+    pub has_windows: bool,
+    /// The elements with contents of operations.
+    pub elements: Vec<LoggedElement>,
+}
+
+/// An element of a prompt, as the client wrote it, with contents that the operation log of the session changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedElement {
+    /// Its place among the elements of the prompt.
+    pub place: usize,
+    /// Its changed contents before any change.
+    pub original: Key,
+    /// The same contents in the form that the request has.
+    pub form: Key,
+    /// True if a change of the window removed one of its contents.
+    pub leaves: bool,
+    /// True if a change of the window added one of its contents.
+    pub enters: bool,
+}
+
+impl LoggedElements {
+    /// Returns true if the log is the cause of the first difference of this prompt from an earlier one, at a place: both have a content
+    /// there in different forms, or one that left or entered the window, or an operation since the earlier one changed it.
+    pub fn changed(&self, earlier: &LoggedElements, place: usize) -> bool {
+        let at = |logged: &LoggedElements| logged.elements.iter().find(|element| element.place == place).copied();
+        match (at(earlier), at(self)) {
+            (Some(earlier), Some(later)) if earlier.original == later.original => earlier.form != later.form,
+            (before, after) => {
+                let is_new = self.last != earlier.last;
+                let is_changed = after.is_some_and(|element| element.enters || is_new && element.form != element.original);
+                is_changed || is_new && self.has_windows || before.is_some_and(|element| element.leaves)
+            }
+        }
+    }
 }
 
 impl RequestFacts {
@@ -160,12 +205,16 @@ impl Wire {
         if let Some(text) = self.answers_for(&facts) {
             self.add_prepared(&facts.session, text);
         }
+        let done = facts.stages.len();
         match self.rewrite(self.settings, api, &document, &mut facts, now) {
             Ok((body, offers_tool)) => {
                 facts.sent_bytes = body.as_ref().map_or(facts.client_bytes, |body| body.len() as u64);
                 Outgoing { body, offers_tool, facts }
             }
             Err(error) => {
+                // The rest of the notes is about changes that are not sent.
+                facts.stages.truncate(done);
+                facts.logged = LoggedElements::default();
                 facts.problem = Some(error.to_string());
                 Outgoing { facts, ..Outgoing::default() }
             }
@@ -274,9 +323,9 @@ impl Wire {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).fault()
     }
 
-    /// Returns the notes on a request, one for each stage but the last.
+    /// Returns the notes on a request, one for each stage but the last; after a failure only those on what was done.
     pub fn explained(&self, facts: &RequestFacts) -> Vec<StageNote> {
-        self.settings.complete(facts.stages.clone())
+        if facts.problem.is_some() { facts.stages.clone() } else { self.settings.complete(facts.stages.clone()) }
     }
 
     /// Returns true if bodies are read.

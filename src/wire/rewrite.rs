@@ -4,7 +4,7 @@ use super::outgoing::OutgoingBody;
 use super::pipeline::{PipelineSettings, Stage};
 use super::session::{Line, Sessions, WireError};
 use super::window::{self, Folded};
-use super::{RequestApi, RequestFacts, texts};
+use super::{LoggedElement, LoggedElements, RequestApi, RequestFacts, texts};
 use crate::engine::{Binding, binding, plural};
 use crate::model::{Key, OperationId, RowKind};
 use crate::provider::{BodyEdit, RequestBody, RequestDocument};
@@ -32,6 +32,7 @@ pub(super) fn rewrite(
     let contents: usize = body.elements.iter().map(|element| element.contents.len()).sum();
     facts.note(Stage::Parse, format!("{}, {}", plural(body.elements.len(), "element"), plural(contents, "content")));
     let line = sessions.line(&session, &name)?;
+    facts.logged = logged_elements(line, &body);
     if let Some(reason) = line.state.as_ref().and_then(|state| state.observed.as_deref()) {
         facts.note(Stage::Emit, format!("not changed: {reason}"));
         return Ok(());
@@ -106,6 +107,34 @@ pub(super) fn logged(line: &Line, body: &RequestBody<'_>) -> Vec<BodyEdit> {
         }
     }
     edits
+}
+
+/// Returns the operation log in a prompt.
+fn logged_elements(line: &Line, body: &RequestBody<'_>) -> LoggedElements {
+    let combined = |keys: &[Key]| Key::from_bytes(&keys.iter().flat_map(|key| key.0.to_be_bytes()).collect::<Vec<u8>>());
+    let mut logged = Vec::new();
+    for (index, element) in body.elements.iter().enumerate() {
+        let (mut originals, mut forms) = (Vec::new(), Vec::new());
+        let (mut leaves, mut enters) = (false, false);
+        for (index, (_, sent)) in element.contents.iter().enumerate() {
+            let recorded = element.recorded(index);
+            let content = recorded.iter().copied().find(|recorded| line.contents.knows(*recorded)).unwrap_or(*sent);
+            if let Some(original) = line.contents.original(content) {
+                originals.push(original);
+                forms.push(content);
+            }
+            for content in recorded.iter().chain([sent]) {
+                let moved = line.contents.moved(*content);
+                (leaves, enters) = (leaves || moved.0, enters || moved.1);
+            }
+        }
+        if !originals.is_empty() || leaves || enters {
+            let place = body.prompt_place(index);
+            logged.push(LoggedElement { place, original: combined(&originals), form: combined(&forms), leaves, enters });
+        }
+    }
+    let last = line.contents.last();
+    LoggedElements { last, has_windows: line.contents.windows(last).next().is_some(), elements: logged }
 }
 
 /// Collects the edits that replace contents and drop thinking. Returns the state of the line if it differs from the stored one.

@@ -399,6 +399,9 @@ fn outcomes(coverage: &mut Coverage) {
     }
     sandbox.session("abc1", text, 0);
     coverage.run(&sandbox, &["summary", "summary --turn 1", "summary --turns", "manifest"]);
+    let sandbox = Sandbox::new();
+    crate::keeping::session_with_documents(&sandbox);
+    coverage.run(&sandbox, &["blocks", "explain 4", "show 4", "summary --turn 1 --full"]);
 }
 
 /// Answers an event of a client and the question for its status line, and shortens a result.

@@ -1,5 +1,6 @@
 //! Tests of store maintenance: verify, gc, export and import.
 
+use crate::changing::{done, json};
 use crate::sandbox::Sandbox;
 use expect_test::{Expect, expect};
 use rusqlite::Connection;
@@ -653,4 +654,89 @@ fn each_report_has_its_schema() {
     sandbox.json(&["gc"], "aperture.gc/2");
     sandbox.json(&["export", "-o", "e"], "aperture.export/1");
     sandbox.json(&["import", "e"], "aperture.import/1");
+}
+
+/// A session in which a tool read a PDF of 20 pages, and a result has another one beside a text.
+pub fn session_with_documents(sandbox: &Sandbox) -> PathBuf {
+    use base64::Engine;
+    let file = format!("%PDF-1.4\n<</Type /Pages /Count 20>>\n{}", "% nothing\n".repeat(3000));
+    let data = base64::engine::general_purpose::STANDARD.encode(file);
+    let document =
+        format!(r#"{{"type":"document","source":{{"type":"base64","media_type":"application/pdf","data":"{data}"}}}}"#);
+    let directory = sandbox.project.display();
+    let id = |row: u32| format!("0000000{row}-0000-4000-8000-000000000001");
+    let mut rows = Vec::new();
+    let mut add = |role: &str, message: String| {
+        let row = rows.len() as u32 + 1;
+        let parent = if row == 1 { "null".to_owned() } else { format!("\"{}\"", id(row - 1)) };
+        rows.push(format!(
+            r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{role}","message":{{"role":"{role}",{message}}},"uuid":"{}","timestamp":"2026-05-04T09:00:0{row}.000Z","cwd":"{directory}","sessionId":"5b000000-0000-4000-8000-000000000001","version":"2.1.330"}}"#,
+            id(row)
+        ));
+    };
+    let said = |number: u32, content: &str, billed: u32| {
+        format!(
+            r#""id":"msg_{number}","type":"message","model":"claude-opus-5","content":[{content}],"usage":{{"input_tokens":3,"cache_creation_input_tokens":0,"cache_read_input_tokens":{billed},"output_tokens":30}}"#
+        )
+    };
+    let read = |number: u32, name: &str| {
+        format!(r#"{{"type":"tool_use","id":"toolu_{number}","name":"Read","input":{{"file_path":"/w/{name}"}}}}"#)
+    };
+    add("user", r#""content":"compare the two leases""#.to_owned());
+    add("assistant", said(1, &read(1, "lease.pdf"), 9000));
+    add(
+        "user",
+        r#""content":[{"tool_use_id":"toolu_1","type":"tool_result","content":"PDF file read: /w/lease.pdf"}]"#.to_owned(),
+    );
+    add("user", format!(r#""content":[{document}]"#));
+    add("assistant", said(2, &read(2, "other.pdf"), 39_000));
+    let both = format!(r#"[{{"type":"text","text":"the other lease"}},{document}]"#);
+    add("user", format!(r#""content":[{{"tool_use_id":"toolu_2","type":"tool_result","content":{both}}}]"#));
+    add("assistant", said(3, r#"{"type":"text","text":"They are equal."}"#, 69_000));
+    add("user", r#""content":"thanks""#.to_owned());
+    add("assistant", said(4, r#"{"type":"text","text":"You are welcome."}"#, 69_100));
+    sandbox.session("5b000000-0000-4000-8000-000000000001", rows.join("\n") + "\n", 90)
+}
+
+#[test]
+fn a_document_is_priced_taken_out_and_put_back() {
+    let sandbox = Sandbox::new();
+    let path = session_with_documents(&sandbox);
+    let original = fs::read(&path).unwrap();
+    let blocks = json(&sandbox, "blocks 4,6", "blocks");
+    let blocks = blocks["blocks"].as_array().unwrap();
+    assert_eq!(blocks.len(), 2);
+    for (block, name) in blocks.iter().zip(["lease.pdf", "other.pdf"]) {
+        let tokens = block["tokens"]["value"].as_f64().unwrap();
+        assert!((29_000.0..31_500.0).contains(&tokens), "{block}");
+        let document = &block["documents"][0];
+        assert_eq!((document["pages"].as_u64(), document["name"].as_str()), (Some(20), Some(&*format!("/w/{name}"))));
+        assert!(!block.to_string().contains("JVBERi"), "base64 is no text");
+    }
+    let shown = done(&sandbox, "show 4,6");
+    assert!(shown.contains("document lease.pdf, 20 pages, 30 kB") && shown.contains("the other lease"), "{shown}");
+    assert!(!shown.contains("JVBERi"));
+
+    done(&sandbox, "archive 4");
+    let archived = fs::read_to_string(&path).unwrap();
+    assert_eq!(archived.matches("JVBERi").count(), 1);
+    assert!(archived.contains(r#"{"type":"text","text":"[@recall(4) | archived from "#), "{}", &archived[..2000]);
+    done(&sandbox, "recall 4 --restore");
+    let rows = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().nth(3).map(str::to_owned);
+    assert_eq!(rows(&fs::read(&path).unwrap()), rows(&original));
+    for _ in 0..2 {
+        done(&sandbox, "undo");
+    }
+    assert_eq!(fs::read(&path).unwrap(), original);
+
+    done(&sandbox, "compress 4 6 --level trimmed");
+    let trimmed = done(&sandbox, "show 6");
+    assert!(trimmed.contains("the other lease") && !trimmed.contains("[document]"), "{trimmed}");
+    done(&sandbox, "undo");
+    assert_eq!(fs::read(&path).unwrap(), original);
+
+    done(&sandbox, "compress --budget 20k");
+    assert!(!fs::read_to_string(&path).unwrap().contains("JVBERi"));
+    done(&sandbox, "undo");
+    assert_eq!(fs::read(&path).unwrap(), original);
 }

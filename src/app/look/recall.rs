@@ -5,7 +5,7 @@ use crate::app::memory::{self, Memories};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::recall::Arguments;
 use crate::engine::recall::{Document, answer, rank};
-use crate::engine::{label, mask};
+use crate::engine::{label, mask, without_data};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
 use crate::output::{ChangeReport, MemorySearchReport, RecallReport, RecalledBlock, plural};
 use crate::store::{Store, StoredSession};
@@ -142,8 +142,9 @@ fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Works
     }
     let words = arguments.words();
     let query = words.trim().trim_matches('"');
+    let texts: Vec<_> = documents.iter().map(|document| without_data(&document.text)).collect();
     let texts: Vec<Document<'_>> =
-        documents.iter().map(|document| Document { text: &document.text, title: &document.title }).collect();
+        texts.iter().zip(&documents).map(|(text, document)| Document { text, title: &document.title }).collect();
     let hits = rank(query, &texts);
     let blocks = answer(query, &texts, &hits, budget).into_iter().filter_map(|(place, pieces)| {
         let hit = hits.get(place)?;

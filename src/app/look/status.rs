@@ -100,7 +100,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         suggestions,
         hidden: reading.window.hidden,
         bytes: session.bytes,
-        window_bytes: reading.in_window().map(crate::model::Block::sent_bytes).sum(),
+        window_bytes: reading.in_window().map(|block| block.sent_bytes() + block.media.bytes).sum(),
         rows: session.rows.len(),
         turns: reading.turns.len(),
         steps: reading.steps,

@@ -1,6 +1,6 @@
 //! Tool calls: each use and the results that answer it.
 
-use crate::model::{BlockKind, BlockNumber, Fault, Key, Session};
+use crate::model::{BlockKind, BlockNumber, Fault, Key, Session, ToolVerb};
 use rustc_hash::FxHashMap;
 
 /// Gives every tool result the tool of its use, and notes uses without a result and results without a use.
@@ -32,5 +32,20 @@ pub fn pair(session: &mut Session) -> FxHashMap<Key, (BlockNumber, BlockNumber)>
             _ => {}
         }
     }
+    name_documents(session);
     calls
+}
+
+/// Gives a document without a name that of the file that the result before it reports: a client sends it in a message of its own.
+fn name_documents(session: &mut Session) {
+    for index in 1..session.blocks.len() {
+        let [document] = &*session.blocks[index].media.documents else { continue };
+        let before = &session.blocks[index - 1];
+        let block = &session.blocks[index];
+        let reader = if block.kind == BlockKind::ToolResult { block } else { before };
+        let tool = reader.tool.as_deref().filter(|tool| reader.kind == BlockKind::ToolResult && tool.verb == ToolVerb::Read);
+        if let Some(name) = tool.map(|tool| tool.target.clone()).filter(|_| document.name.is_empty()) {
+            session.blocks[index].media.documents[0].name = name;
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Measures a content in one pass: sizes, counts, terms, keywords, a preview.
 
+use super::encoded::without_data;
 use super::{excerpts, keywords, terms};
 use crate::engine::reduce::marker;
 use crate::engine::secrets::known;
@@ -28,7 +29,8 @@ pub fn measure(
     // Before anything is cut: half a credential has no shape any more.
     let found = find_secrets(text.as_bytes());
     let shown = masked(text.as_bytes(), &found).and_then(|masked| String::from_utf8(masked).ok());
-    let shown = shown.as_deref().unwrap_or(text);
+    let shown = without_data(shown.as_deref().unwrap_or(text));
+    let shown = &*shown;
     let places = known::places(text, &found, block.row, block.index);
     // A preview set by the provider has priority.
     block.preview = if block.preview.is_empty() { preview(shown) } else { preview(&mask(&block.preview)) }.into();
@@ -55,7 +57,7 @@ pub fn measure(
             }
         }
         (role, _) => {
-            block.terms = terms::terms(text);
+            block.terms = terms::terms(&without_data(text));
             block.uses = if matches!(role, Role::Assistant | Role::ToolUse) { block.terms.len() as u32 } else { 0 };
         }
     }

@@ -1,5 +1,6 @@
 //! Facts of the content of one block: sizes, counts, terms, keywords and a preview.
 
+pub mod encoded;
 pub mod excerpts;
 mod function_words;
 pub mod keywords;

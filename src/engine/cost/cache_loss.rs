@@ -56,6 +56,8 @@ pub struct CacheFacts {
     pub client_difference: Option<usize>,
     /// The same for both as they were sent.
     pub sent_difference: Option<usize>,
+    /// True if an operation of the log changed this element, whoever wrote the change: a client that read its file again sends it itself.
+    pub is_logged: bool,
 }
 
 /// Tokens that had to be sent again although the cache had them, and the cause.
@@ -80,6 +82,7 @@ pub fn cache_loss(facts: &CacheFacts) -> Option<CacheLoss> {
         // Inserted elements come before later differences, so the earlier one of both is the cause.
         (Some(sent), Some(client)) if sent < client => LossCause::Ours,
         (Some(_), None) => LossCause::Ours,
+        (Some(_), Some(_)) if facts.is_logged => LossCause::Ours,
         (_, Some(_)) => LossCause::Client,
         (None, None) => LossCause::Api,
     };
@@ -138,6 +141,7 @@ mod tests {
         lifetime_milliseconds: FIVE_MINUTES,
         client_difference: None,
         sent_difference: None,
+        is_logged: false,
     };
 
     #[test]
@@ -155,6 +159,16 @@ mod tests {
             assert_eq!(cache_loss(&facts), Some(CacheLoss { tokens: 40_000, cause }), "{facts:?}");
             let facts = CacheFacts { idle_milliseconds: FIVE_MINUTES + 1, ..facts };
             assert_eq!(cache_loss(&facts).map(|loss| loss.cause), Some(Expired));
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_log_is_ours_also_if_the_client_sends_it() {
+        for (sent_difference, client_difference, cause) in
+            [(Some(3), Some(3), LossCause::Ours), (None, Some(3), LossCause::Client), (None, None, LossCause::Api)]
+        {
+            let facts = CacheFacts { client_difference, sent_difference, is_logged: true, ..LOST };
+            assert_eq!(cache_loss(&facts), Some(CacheLoss { tokens: 40_000, cause }), "{facts:?}");
         }
     }
 

@@ -6,8 +6,8 @@ use super::paths::is_path;
 use super::salience::{LineKind, Style, declaration, exit_code, heading, is_exit_code, line_kind, outcomes};
 use super::search::hit;
 use super::{Reducible, input, media};
-use crate::engine::mask;
 use crate::engine::report::numbers::count;
+use crate::engine::{mask, without_data};
 use crate::model::{BlockKind, starts_with_any};
 use rustc_hash::FxHashSet;
 
@@ -47,20 +47,20 @@ impl Parts {
             // The target of the tool remains in the input.
             let longest = input::longest_text(input.content, &input.conventions.inputs);
             let (text, style) = longest.unwrap_or_else(|| (input.content.to_owned(), Style::Code));
-            return Parts::of_text(&text, style, &Reducible { error: false, ..*input }, "");
+            return Parts::of_text(&without_data(&text), style, &Reducible { error: false, ..*input }, "");
         }
         if input.kind == BlockKind::Thinking && input.content.is_empty() {
             return Parts { before: "withheld".to_owned(), ..Parts::default() };
         }
         let style = Style::detect(input);
         if media::shows(input) {
-            let before = media::description(input);
+            let before = media::described(input.kind, input.media);
             return match media::text(input) {
                 Some(text) => Parts::of_text(&text, style, input, &format!("{before}, ")),
                 None => Parts { before, ..Parts::default() },
             };
         }
-        Parts::of_text(input.content, style, input, "")
+        Parts::of_text(&without_data(input.content), style, input, "")
     }
 
     fn of_text(text: &str, style: Style, input: &Reducible<'_>, before: &str) -> Parts {
@@ -193,7 +193,7 @@ fn totals(lines: &[&str]) -> Vec<(u64, &'static str)> {
 }
 
 /// The beginning of a text on one line, without brackets and control characters.
-fn tidy(text: &str) -> String {
+pub(super) fn tidy(text: &str) -> String {
     // Before anything is cut: half a credential is not known as one.
     let spaced: String = mask(without_number(text))
         .chars()
@@ -260,7 +260,7 @@ fn cut_words(text: &str, characters: usize, words: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Conventions, Image, InputNames, Tool, ToolVerb};
+    use crate::model::{Conventions, Image, InputNames, Media, Tool, ToolVerb};
 
     fn input(content: &str) -> Reducible<'_> {
         Reducible::plain(BlockKind::ToolResult, content)
@@ -321,9 +321,9 @@ mod tests {
 
     #[test]
     fn images_come_first() {
-        let images = [Image { width: 800, height: 600 }];
-        assert_eq!(hint(&Reducible { images: &images, ..input("[image]") }, 38), "image 800×600");
-        assert_eq!(hint(&Reducible { images: &images, ..input("a plot\n[image]") }, 38), "image 800×600, a plot");
+        let media = Media { images: vec![Image { width: 800, height: 600 }], ..Media::default() };
+        assert_eq!(hint(&Reducible { media: &media, ..input("[image]") }, 38), "image 800×600");
+        assert_eq!(hint(&Reducible { media: &media, ..input("a plot\n[image]") }, 38), "image 800×600, a plot");
     }
 
     #[test]

@@ -23,10 +23,15 @@ mod table;
 
 pub use hint::hint;
 pub use lines::without_number;
+pub use media::described;
 pub use piece::{ALWAYS, KeptPieces, Line, Name, Piece, line_pieces, names, rendered, whole_name};
 pub use salience::{LineKind, Style, declaration, line_kind, outcomes};
 
-use crate::model::{BlockKind, Conventions, Image, Tool};
+use crate::engine::content::encoded;
+#[cfg(test)]
+use crate::model::NO_MEDIA;
+use crate::model::{BlockKind, Conventions, Media, Tool};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Tokens that a summarized content may take, as the estimate has them.
@@ -41,8 +46,8 @@ pub struct Reducible<'a> {
     pub tool: Option<&'a Tool>,
     /// True if a tool result reports an error.
     pub error: bool,
-    /// Images in the content, by pixel size.
-    pub images: &'a [Image],
+    /// The images and documents in the content.
+    pub media: &'a Media,
     /// The texts and names by which clients mark what they add to contents.
     pub conventions: &'a Conventions,
     /// The content as the model sees it (for a tool use: its input, a JSON object or a text).
@@ -55,7 +60,7 @@ pub struct Reducible<'a> {
 impl<'a> Reducible<'a> {
     /// Returns a content without a tool or images, with the conventions of no client.
     fn plain(kind: BlockKind, content: &'a str) -> Reducible<'a> {
-        Reducible { kind, tool: None, error: false, images: &[], conventions: Default::default(), content, held: &[] }
+        Reducible { kind, tool: None, error: false, media: &NO_MEDIA, conventions: Default::default(), content, held: &[] }
     }
 }
 
@@ -106,14 +111,29 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
             input::outline(input.content, names).or_else(|| input::text_outline(input.content, names))
         }
         _ => {
-            let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
-            let mut pieces = if input.held.is_empty() { reducer.pieces(input) } else { around_held(input) };
+            let (reducer, mut pieces) = readable_pieces(input)?;
             for (place, piece) in pieces.iter_mut().enumerate() {
                 if output::is_envelope(place, &piece.text, input.conventions) {
                     (piece.nameless, piece.salience) = (true, 0.0);
                 }
             }
-            Some(Outline { reducer: reducer.name(), parts: vec![Part { pieces, place: None }] })
+            Some(Outline { reducer, parts: vec![Part { pieces, place: None }] })
+        }
+    }
+}
+
+/// The pieces of a content without base64 data, which has a note in its place.
+fn readable_pieces<'a>(input: &Reducible<'a>) -> Option<(&'static str, Vec<Piece<'a>>)> {
+    let reducer = |input: &Reducible<'_>| REDUCERS.iter().find(|reducer| reducer.fits(input));
+    match encoded::without_data(input.content) {
+        Cow::Owned(content) if input.held.is_empty() => {
+            let input = Reducible { content: &content, ..*input };
+            let reducer = reducer(&input)?;
+            Some((reducer.name(), reducer.pieces(&input).into_iter().map(Piece::into_owned).collect()))
+        }
+        _ => {
+            let reducer = reducer(input)?;
+            Some((reducer.name(), if input.held.is_empty() { reducer.pieces(input) } else { around_held(input) }))
         }
     }
 }
@@ -225,7 +245,7 @@ pub fn bare(kept: &[KeptPieces]) -> bool {
 fn is_placeholder(input: &Reducible<'_>) -> bool {
     match input.kind {
         BlockKind::Image => true,
-        BlockKind::Document => input.content == media::DOCUMENT,
+        BlockKind::Document => input.content == Media::DOCUMENT,
         _ => false,
     }
 }
@@ -238,7 +258,7 @@ fn check_pieces(reducer: &dyn Reducer, verb: crate::model::ToolVerb, content: &s
         kind: BlockKind::ToolResult,
         tool: Some(&tool),
         error: false,
-        images: &[],
+        media: &NO_MEDIA,
         held: &[],
         conventions: Default::default(),
         content,
@@ -252,7 +272,7 @@ fn check_pieces(reducer: &dyn Reducer, verb: crate::model::ToolVerb, content: &s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ToolVerb;
+    use crate::model::{Image, ToolVerb};
 
     /// A content for each reducer: its name, the kind of the block, the tool, its target, the content.
     fn examples() -> Vec<(&'static str, BlockKind, ToolVerb, &'static str, String)> {
@@ -277,6 +297,18 @@ mod tests {
     }
 
     #[test]
+    fn base64_data_is_one_piece() {
+        let data: String = (0..40u32).map(|line| format!("{}\n", format!("aB{}/", line % 10).repeat(19))).collect();
+        let content = format!("reading the file\n{data}error: it ended early\n");
+        let input = Reducible::plain(BlockKind::ToolResult, &content);
+        let outline = outline(&input).unwrap();
+        let pieces = outline.texts().next().unwrap();
+        let texts: Vec<&str> = pieces.iter().map(|piece| &*piece.text).collect();
+        assert_eq!(texts, ["reading the file", "(base64, 3 kB)", "error: it ended early"]);
+        assert!(!hint(&input, 60).contains("aB"), "{}", hint(&input, 60));
+    }
+
+    #[test]
     fn each_reducer_is_reached_by_contents_of_its_own() {
         let examples = examples();
         for reducer in REDUCERS {
@@ -285,11 +317,12 @@ mod tests {
                 examples.iter().find(|(of, ..)| *of == name).unwrap_or_else(|| panic!("no example for {name}"));
             let tool = Tool { name: "T".into(), verb: *verb, target: (*target).into(), scope: 0, whole: true, parameters: 1 };
             let images = if *kind == BlockKind::Image { vec![Image { width: 9, height: 9 }] } else { Vec::new() };
+            let media = Media { images, ..Media::default() };
             let input = Reducible {
                 kind: *kind,
                 tool: Some(&tool),
                 error: false,
-                images: &images,
+                media: &media,
                 conventions: Default::default(),
                 content,
                 held: &[],

@@ -183,8 +183,8 @@ pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(subject.block), shown: &shown };
     let whole = estimate(subject.content).max(1.0);
     let kept = |(level, content): (Level, Option<String>)| {
-        // The tokens of an image do not depend on its data in the file.
-        let tokens = content.as_deref().map(|content| match subject.block.images.is_empty() {
+        // The tokens of an image or a document do not depend on its placeholder.
+        let tokens = content.as_deref().map(|content| match subject.block.media.is_empty() {
             true => subject.tokens * estimate(content) / whole,
             false => estimate(content),
         });

@@ -1,5 +1,6 @@
 //! Short names of blocks, for lists.
 
+use crate::engine::reduce::described;
 use crate::model::{Block, BlockKind};
 
 /// Number of path components in a label: enough to identify the file.
@@ -15,10 +16,8 @@ pub fn label(block: &Block) -> String {
         }
         (BlockKind::Attachment, _) if !block.label.is_empty() => block.label.replace('_', " "),
         (BlockKind::Thinking, _) if block.preview.is_empty() => "(withheld)".to_owned(),
-        (BlockKind::Image, _) => match block.images.first() {
-            Some(image) if image.width > 0 => format!("image {}×{}", image.width, image.height),
-            _ => "image".to_owned(),
-        },
+        (BlockKind::Image, _) => described(block.kind, &block.media),
+        (BlockKind::Document, _) if !block.media.documents.is_empty() => described(block.kind, &block.media),
         _ => format!("\"{}\"", without_marker(block)),
     }
 }

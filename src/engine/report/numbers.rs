@@ -28,6 +28,15 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// Formats a size in bytes: `812 B`, `3.7 MB`.
+pub fn bytes(value: u64) -> String {
+    match value {
+        0..1_000 => format!("{value} B"),
+        1_000..1_000_000 => format!("{} kB", value / 1_000),
+        _ => format!("{:.1} MB", value as f64 / 1e6),
+    }
+}
+
 /// Formats a count with its noun: `1 block`, `5 blocks`.
 pub fn plural(count: impl std::fmt::Display, name: &str) -> String {
     unit(&count.to_string(), name)

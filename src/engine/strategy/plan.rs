@@ -69,7 +69,7 @@ impl<'a> Subject<'a> {
             kind: block.kind,
             tool: block.tool.as_deref(),
             error: block.error,
-            images: &block.images,
+            media: &block.media,
             conventions: self.conventions,
             content: self.content,
             held: &self.held,
@@ -117,9 +117,9 @@ impl Subject<'_> {
     /// Returns true if a content is enough shorter to be worth the replacement.
     fn is_worth(&self, content: &str) -> bool {
         let saved = self.content.len().saturating_sub(content.len());
-        match self.block.images.is_empty() {
+        match self.block.media.is_empty() {
             true => saved >= SAVED_BYTES && saved * 10 > self.content.len(),
-            // The tokens of an image do not depend on its bytes; newer models need up to twice the estimate for a line.
+            // The tokens of an image or a document do not depend on its placeholder; newer models need up to twice the estimate for a line.
             false => estimate(content) * 2.0 < self.tokens,
         }
     }

@@ -22,7 +22,7 @@ fn block(kind: BlockKind, error: bool, images: &[Image], tool: Option<Tool>) -> 
         _ => Role::Assistant,
     };
     let mut block = Block::new(kind, role);
-    (block.number, block.error, block.images, block.tool) = (7, error, images.to_vec(), tool.map(Box::new));
+    (block.number, block.error, block.media.images, block.tool) = (7, error, images.to_vec(), tool.map(Box::new));
     block
 }
 
@@ -33,7 +33,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
         block,
         conventions: Default::default(),
         content,
-        tokens: if block.images.is_empty() { 100.0 } else { 1e4 },
+        tokens: if block.media.is_empty() { 100.0 } else { 1e4 },
         label: "T".to_owned(),
         why: Why::default(),
         newest: false,
@@ -62,7 +62,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
             }
             _ => assert!(marker.is_some(), "{reduced}"),
         }
-        if block.images.is_empty() {
+        if block.media.is_empty() {
             let (before, after) = (content.len(), reduced.len());
             assert!(after + 80 <= before && after * 10 < before * 9, "{level:?}: {before} to {after} bytes");
         }

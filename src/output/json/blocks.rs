@@ -69,7 +69,9 @@ json_objects! {
         /// True if the block is a tool result that reports an error.
         error: bool = block.error,
         /// Images in the block.
-        images: Vec<Image> = block.images,
+        images: Vec<Image> = block.media.images,
+        /// Documents in the block, and other data that is not text.
+        documents: Vec<Document> = block.media.documents,
         /// File with the whole content, if the block is a preview.
         spilled_to: Option<String> = block.spilled_to,
         /// Topic.
@@ -98,6 +100,18 @@ json_objects! {
         width: u32 ["pixels"] = image.width,
         /// Height.
         height: u32 ["pixels"] = image.height,
+    }
+
+    /// A document, or other data that is not text.
+    Document from document: model::Document {
+        /// Title or file name; empty if it is not known.
+        name: String = &*document.name,
+        /// Media type; empty if it is not known.
+        media_type: String = &*document.media_type,
+        /// Pages; 0 if they cannot be counted.
+        pages: u32 ["pages"] = document.pages,
+        /// Size of the file; 0 if it is not in the session.
+        bytes: u64 ["bytes"] = document.bytes,
     }
 
     /// A list of blocks.

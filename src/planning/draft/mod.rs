@@ -296,6 +296,10 @@ impl<'a> Draft<'a> {
         if original.tool.is_none() {
             original.tool = block.tool.clone();
         }
+        // So is the name of a document that a tool read.
+        if block.media.documents.len() == original.media.documents.len() {
+            original.media.documents.clone_from(&block.media.documents);
+        }
         Ok(Original { block: original, content, readable, tokens })
     }
 

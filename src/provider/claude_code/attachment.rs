@@ -2,7 +2,7 @@
 
 use super::{content, parse, templates};
 use crate::model::limits::PREVIEW_CHARACTERS;
-use crate::model::{Block, BlockKind, Flags, Image, Role, Row};
+use crate::model::{Block, BlockKind, Flags, Media, Role, Row};
 use crate::provider::json::{elements, member, text, text_of};
 use crate::provider::{ClientPart, ParsedBlock, Unrecorded, words};
 use serde_json::value::RawValue;
@@ -105,8 +105,8 @@ pub(super) fn snapshot_texts(row: &[u8]) -> Vec<(ClientPart, String)> {
 pub(super) enum Rendered<'a> {
     /// A text and its unrecorded part.
     Text(Cow<'a, str>, Option<Unrecorded>),
-    /// An image.
-    Image(Option<Image>),
+    /// An image or a document, of this kind.
+    Media(BlockKind, Box<Media>),
 }
 
 /// Parses the blocks of an attachment: one for each text or image that is sent.
@@ -150,10 +150,10 @@ pub(super) fn read<'a>(
             parsed.unrecorded = unrecorded;
             parsed
         }
-        Rendered::Image(image) => {
-            let mut parsed = block(&label, speaker, Cow::Borrowed("[image]"));
-            parsed.block.kind = BlockKind::Image;
-            parsed.block.images.extend(image);
+        Rendered::Media(kind, media) => {
+            let placeholder = if kind == BlockKind::Image { Media::IMAGE } else { Media::DOCUMENT };
+            let mut parsed = block(&label, speaker, Cow::Borrowed(placeholder));
+            (parsed.block.kind, parsed.block.media) = (kind, *media);
             parsed
         }
     }));
@@ -202,10 +202,10 @@ fn as_written(rendered: &RawValue) -> Option<Vec<Rendered<'_>>> {
 
 /// Converts one content block to a part.
 pub(super) fn element(element: &RawValue) -> Rendered<'_> {
-    match text_of(member(element, "type")).as_deref() {
-        Some("text") => Rendered::Text(text_of(member(element, "text")).unwrap_or_default(), None),
-        Some("image") => Rendered::Image(content::image(member(element, "source"))),
-        _ => Rendered::Text(Cow::Borrowed(element.get()), None),
+    let ParsedBlock { block, content, .. } = content::block(element, false);
+    match block.kind {
+        BlockKind::Image | BlockKind::Document if !block.media.is_empty() => Rendered::Media(block.kind, Box::new(block.media)),
+        _ => Rendered::Text(content, None),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Content blocks of messages and of attachments.
 
 use super::tool;
-use crate::model::{Block, BlockKind, Excerpts, Image, Key, Role};
-use crate::provider::ParsedBlock;
+use crate::model::{Block, BlockKind, Excerpts, Key, Media, Role};
 use crate::provider::json::{elements, fields, is_true, member, text, text_of};
+use crate::provider::{ParsedBlock, media};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -92,14 +92,13 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
         }
         "image" => {
             let mut block = Block::new(BlockKind::Image, speaker);
-            block.images.extend(image(fields.source));
-            ParsedBlock::new(block, Cow::Borrowed("[image]"))
+            let content = media::add_image(&mut block.media, media::source_data(fields.source));
+            ParsedBlock::new(block, content)
         }
         "document" => {
-            let data = fields.source.and_then(|source| member(source, "data"));
-            let plain = text_of(fields.source.and_then(|source| member(source, "type"))).is_some_and(|kind| kind == "text");
-            let content = if plain { text_of(data).unwrap_or_default() } else { Cow::Borrowed("[document]") };
-            ParsedBlock::new(Block::new(BlockKind::Document, speaker), content)
+            let mut block = Block::new(BlockKind::Document, speaker);
+            let content = document(element, fields.source, &mut block.media);
+            ParsedBlock::new(block, content)
         }
         kind if kind == "tool_result" || fields.call.is_some() && !kind.is_empty() => {
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
@@ -109,7 +108,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             block.spilled_to = fields.content.and_then(text).and_then(|content| spilled_to(&content));
             let content = match fields.content {
                 Some(content) if block.error => failed(content),
-                Some(content) => result(content, &mut block.images),
+                Some(content) => result(content, &mut block.media),
                 None => Cow::Borrowed(""),
             };
             ParsedBlock::new(block, content)
@@ -117,7 +116,8 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
         kind => {
             let mut block = Block::new(BlockKind::Other, speaker);
             block.label = kind.into();
-            ParsedBlock::new(block, Cow::Borrowed(element.get()))
+            let content = media::unknown(&mut block.media, element);
+            ParsedBlock::new(block, content)
         }
     }
 }
@@ -161,15 +161,15 @@ fn failed(content: &RawValue) -> Cow<'_, str> {
     let elements = elements(content);
     let is_text = |element: &RawValue| text_of(member(element, "type")).is_some_and(|kind| kind == "text");
     if elements.iter().all(|element| is_text(element)) {
-        return result(content, &mut Vec::new());
+        return result(content, &mut Media::default());
     }
     let texts: Vec<Cow<'_, str>> =
         elements.into_iter().filter(|element| is_text(element)).filter_map(|element| text_of(member(element, "text"))).collect();
     Cow::Owned(texts.join("\n\n"))
 }
 
-/// Returns the text of a tool result: a string, or its parts joined by line feeds; images are added to `images`.
-pub(super) fn result<'a>(content: &'a RawValue, images: &mut Vec<Image>) -> Cow<'a, str> {
+/// Returns the text of a tool result: a string, or its parts joined by line feeds; images and documents are added to `media`.
+pub(super) fn result<'a>(content: &'a RawValue, media: &mut Media) -> Cow<'a, str> {
     if let Some(string) = text(content) {
         return string;
     }
@@ -178,19 +178,21 @@ pub(super) fn result<'a>(content: &'a RawValue, images: &mut Vec<Image>) -> Cow<
         let fields: ContentFields<'a> = serde_json::from_str(element.get()).unwrap_or_default();
         match text_of(fields.kind).unwrap_or_default().as_ref() {
             "text" => parts.push(text_of(fields.text).unwrap_or_default()),
-            "image" => {
-                images.extend(image(fields.source));
-                parts.push(Cow::Borrowed("[image]"));
-            }
+            "image" => parts.push(media::add_image(media, media::source_data(fields.source))),
+            "document" => parts.push(document(element, fields.source, media)),
             "tool_reference" => parts.push(Cow::Owned(format!("[tool {}]", text_of(fields.tool_name).unwrap_or_default()))),
-            _ => parts.push(Cow::Borrowed(element.get())),
+            _ => parts.push(media::unknown(media, element)),
         }
     }
     if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
 }
 
-/// Returns the size of an image from its source.
-pub(super) fn image(source: Option<&RawValue>) -> Option<Image> {
-    let data = text(member(source?, "data")?)?;
-    Some(crate::provider::image::size(data.as_bytes()))
+/// Returns the text of a document of text or of content blocks; any other document is added to `media`.
+fn document<'a>(element: &'a RawValue, source: Option<&'a RawValue>, media: &mut Media) -> Cow<'a, str> {
+    let member = |name| source.and_then(|source| member(source, name));
+    match (text_of(member("type")).as_deref(), member("data"), member("content")) {
+        (Some("text"), Some(data), _) => text(data).unwrap_or_default(),
+        (Some("content"), _, Some(content)) => result(content, media),
+        _ => media::add_document(media, element),
+    }
 }

@@ -7,7 +7,9 @@
 use super::attachment::{Rendered, element};
 use super::lists;
 use super::prose::{self, Composed};
+use crate::model::{BlockKind, Media};
 use crate::provider::json::{elements, is_true, member, members, number, text};
+use crate::provider::media;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -249,8 +251,9 @@ fn file<'a>(payload: &Payload<'a>) -> Vec<Rendered<'a>> {
             }
         }
         "image" => {
-            let size = file.get("base64").and_then(text).map(|data| crate::provider::image::size(data.as_bytes()));
-            parts.push(Rendered::Image(size));
+            let mut media = Media::default();
+            media::add_image(&mut media, file.get("base64"));
+            parts.push(Rendered::Media(BlockKind::Image, Box::new(media)));
         }
         _ => {}
     }
@@ -278,15 +281,15 @@ fn queued<'a>(payload: &Payload<'a>) -> Vec<Rendered<'a>> {
     if let Some(string) = text(prompt) {
         return vec![sent(&string)];
     }
-    let (mut texts, mut images) = (Vec::new(), Vec::new());
+    let (mut texts, mut media) = (Vec::new(), Vec::new());
     for part in elements(prompt) {
         match element(part) {
             Rendered::Text(text, _) if member(part, "text").is_some() => texts.push(text),
-            Rendered::Image(image) => images.push(Rendered::Image(image)),
+            shown @ Rendered::Media(..) => media.push(shown),
             Rendered::Text(..) => {}
         }
     }
-    std::iter::once(sent(&texts.join("\n"))).chain(images).collect()
+    std::iter::once(sent(&texts.join("\n"))).chain(media).collect()
 }
 
 fn hook_response<'a>(payload: &Payload<'a>) -> Vec<Rendered<'a>> {

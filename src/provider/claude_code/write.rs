@@ -3,7 +3,7 @@
 //! A row is never serialized again: a value in it is replaced by byte range, and all other bytes are unchanged.
 
 use super::parse::{self, MessageFields, RowFields};
-use crate::model::{BlockKind, Event, Key, Slot, ThinkingScope};
+use crate::model::{BlockKind, Event, Key, Media, Slot, ThinkingScope};
 use crate::provider::json::{elements, member, members, number, range_in, text, text_of, with_figures, with_values};
 use crate::provider::{ForkedRow, NewRow, Stub};
 use serde_json::value::RawValue;
@@ -89,7 +89,7 @@ pub(in crate::provider) fn decode(value: &[u8]) -> String {
         return String::new();
     };
     if value.get().starts_with('[') {
-        return super::content::result(value, &mut Vec::new()).into_owned();
+        return super::content::result(value, &mut Media::default()).into_owned();
     }
     if let Some(inner) = text(value) {
         return inner.into_owned();

@@ -2,10 +2,9 @@
 
 use super::item::{Piece, Sort};
 use super::tool;
-use crate::model::{Block, BlockKind, Excerpts, Image, Key, Role};
-use crate::provider::ParsedBlock;
+use crate::model::{Block, BlockKind, Excerpts, Key, Media, Role};
 use crate::provider::json::{elements, member, text, text_of};
-use crate::provider::words;
+use crate::provider::{ParsedBlock, media, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -60,8 +59,13 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         Sort::Text => spoken(piece),
         Sort::Image => {
             let mut block = Block::new(BlockKind::Image, Role::User);
-            block.images.extend(image(piece.element));
-            ParsedBlock::new(block, Cow::Borrowed("[image]"))
+            let content = media::add_image(&mut block.media, member(piece.element, "image_url"));
+            ParsedBlock::new(block, content)
+        }
+        Sort::Document => {
+            let mut block = Block::new(BlockKind::Document, Role::User);
+            let content = media::add_document(&mut block.media, piece.element);
+            ParsedBlock::new(block, content)
         }
         Sort::Thinking => {
             let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
@@ -74,7 +78,7 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         Sort::Output => {
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
             block.call = text_of(piece.item.call).map(|call| Key::from_text(&call));
-            let content = piece.item.output.map(|output| result(output, &mut block.images)).unwrap_or_default();
+            let content = piece.item.output.map(|output| result(output, &mut block.media)).unwrap_or_default();
             block.error = failed(&content);
             if is_answer(&content) {
                 block.words = words::span(0, content.len()).into_iter().collect();
@@ -95,7 +99,7 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
             block.signature_bytes = sealed.as_ref().map_or(0, |sealed| sealed.len() as u32);
             let content = match sealed {
                 Some(_) => Cow::Owned(format!("[{kind}]")),
-                None => Cow::Borrowed(piece.element.get()),
+                None => media::unknown(&mut block.media, piece.element),
             };
             ParsedBlock::new(block, content)
         }
@@ -181,8 +185,9 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     ParsedBlock { readable: read.readable, refers: read.refers, ..ParsedBlock::new(block, content) }
 }
 
-/// Returns the text of a result: a string, or its items joined by line feeds; images are added to `images`.
-pub(super) fn result<'a>(output: &'a RawValue, images: &mut Vec<Image>) -> Cow<'a, str> {
+/// Returns the text of a result: a string, or its items joined by line feeds; images and documents are added to
+/// `media`.
+pub(super) fn result<'a>(output: &'a RawValue, media: &mut Media) -> Cow<'a, str> {
     if let Some(text) = text(output) {
         return text;
     }
@@ -191,13 +196,18 @@ pub(super) fn result<'a>(output: &'a RawValue, images: &mut Vec<Image>) -> Cow<'
     }
     let parts = elements(output).into_iter().map(|element| match text_of(member(element, "type")).as_deref() {
         Some("input_text" | "output_text" | "text") => text_of(member(element, "text")).unwrap_or_default(),
-        Some("input_image") => {
-            images.extend(image(element));
-            Cow::Borrowed("[image]")
-        }
-        _ => Cow::Borrowed(element.get()),
+        _ => other(element, media),
     });
     joined(parts.collect())
+}
+
+/// Returns the content of an element of a result that is not a text; images and documents are added to `media`.
+pub(super) fn other<'a>(element: &'a RawValue, media: &mut Media) -> Cow<'a, str> {
+    match text_of(member(element, "type")).as_deref() {
+        Some("input_image") => media::add_image(media, member(element, "image_url")),
+        Some("input_file" | "input_audio") => media::add_document(media, element),
+        _ => media::unknown(media, element),
+    }
 }
 
 fn joined(mut parts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
@@ -215,13 +225,6 @@ fn is_answer(content: &str) -> bool {
     }
     let answers = serde_json::from_str::<&RawValue>(content).ok().and_then(|value| member(value, "answers"));
     answers.is_some_and(|answers| answers.get().starts_with('{'))
-}
-
-/// Returns the size of an image from the data in its URL; 0 × 0 if the data is not in the file.
-fn image(element: &RawValue) -> Option<Image> {
-    let url = text_of(member(element, "image_url"))?;
-    let data = url.split_once(";base64,").map_or("", |(_, data)| data);
-    Some(crate::provider::image::size(data.as_bytes()))
 }
 
 /// Returns true if the text of a result reports a failure.

@@ -1,6 +1,7 @@
 //! Tool outputs as the client sends them on resume: it removes the middle of long ones, although the file has all of it.
 
-use crate::model::CutLimit;
+use super::content;
+use crate::model::{CutLimit, Media};
 use crate::provider::json::{elements, member, text, text_of};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -55,8 +56,7 @@ pub(super) fn output(output: &RawValue, limit: CutLimit) -> Option<String> {
                     (is_cut, left) = (true, 0);
                 }
             }
-            Some("input_image") => parts.push(Cow::Borrowed("[image]")),
-            _ => parts.push(Cow::Borrowed(element.get())),
+            _ => parts.push(content::other(element, &mut Media::default())),
         }
     }
     if omitted > 0 {

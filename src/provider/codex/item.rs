@@ -47,6 +47,8 @@ pub(super) enum Sort {
     Text,
     /// An image of a message.
     Image,
+    /// A file of a message.
+    Document,
     /// Thinking, with its text omitted or summarized.
     Thinking,
     /// A tool call whose input is a JSON object encoded as a string.
@@ -97,6 +99,7 @@ fn message<'a>(item: ItemFields<'a>, whole: &'a RawValue) -> Vec<Piece<'a>> {
     let sort = |element: &RawValue| match text_of(member(element, "type")).as_deref() {
         Some("input_text" | "output_text" | "text") if text_of(member(element, "text")).is_some() => Sort::Text,
         Some("input_image") => Sort::Image,
+        Some("input_file" | "input_audio") => Sort::Document,
         _ => Sort::Other,
     };
     elements(content).into_iter().map(|element| Piece { sort: sort(element), item, element }).collect()

@@ -3,7 +3,7 @@
 use super::content;
 use super::item::{ItemFields, Piece, Sort};
 use super::parse::{self, RowFields};
-use crate::model::{BlockKind, Key, Slot};
+use crate::model::{BlockKind, Key, Media, Slot};
 use crate::provider::json::{is_true, member, number, range_in, text, text_of, with_figures, with_values};
 use crate::provider::{ForkedRow, KnownContext, NewRow, Stub};
 use serde_json::value::RawValue;
@@ -21,7 +21,7 @@ pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option
     let piece = parse::pieces(fields).into_iter().nth(index as usize)?;
     let slot = match piece.sort {
         Sort::Text => Slot::Content(index),
-        Sort::Image => Slot::Element(index),
+        Sort::Image | Sort::Document => Slot::Element(index),
         Sort::Call => {
             let input = text(value(&piece, Slot::Content(index))?)?;
             is_object(&input).then_some(Slot::Content(index))?
@@ -45,7 +45,7 @@ fn is_object(content: &str) -> bool {
 /// Returns the value of a piece that a slot refers to.
 fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
     let value = match (slot, piece.sort) {
-        (Slot::Element(_), Sort::Text | Sort::Image | Sort::Other) => return Some(piece.element),
+        (Slot::Element(_), Sort::Text | Sort::Image | Sort::Document | Sort::Other) => return Some(piece.element),
         (Slot::Content(_), Sort::Text) => piece.text(),
         (Slot::Content(_), Sort::Call) => piece.item.arguments,
         (Slot::Content(_), Sort::Output) => return piece.item.output.filter(|value| value.get().starts_with(['"', '['])),
@@ -177,9 +177,10 @@ pub(in crate::provider) fn decode(value: &[u8]) -> String {
         return String::new();
     };
     match text_of(member(value, "type")).as_deref() {
-        Some("input_image") => "[image]".to_owned(),
+        Some("input_image") => Media::IMAGE.to_owned(),
+        Some("input_file" | "input_audio") => Media::DOCUMENT.to_owned(),
         Some("input_text" | "output_text" | "text") => text_of(member(value, "text")).unwrap_or_default().into_owned(),
-        _ => content::result(value, &mut Vec::new()).into_owned(),
+        _ => content::result(value, &mut Media::default()).into_owned(),
     }
 }
 

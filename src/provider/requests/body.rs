@@ -137,6 +137,15 @@ impl<'a> RequestBody<'a> {
         Some(RequestBody { api, format, bytes: document.bytes, elements, conversation })
     }
 
+    /// Returns the place of an element in [`PromptElements`](super::PromptElements), which has the conversation at its end.
+    pub fn prompt_place(&self, element: usize) -> usize {
+        match element {
+            before if before < self.conversation.start => before,
+            after if after >= self.conversation.end => after - self.conversation.len(),
+            inside => self.elements.len() - self.conversation.len() + inside - self.conversation.start,
+        }
+    }
+
     /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed. `is_recorded` is true if the text is
     /// in the form in which the client records it.
     pub fn replace(&self, element: usize, content: usize, text: &str, is_recorded: bool) -> Option<BodyEdit> {

@@ -100,7 +100,7 @@ fn the_elements_of_a_chat_request_are_rows() {
             "State: ",
             "Attachment: attachment system You are an agent.",
             "Attachment: attachment system Be brief.",
-            r#"User*: text user begin | image user [image] | document user [audio] | document user [file a.pdf] | !other user {"type":"new"}"#,
+            r#"User*: text user begin | image user [image] | document user [document] | document user [document] | !other user {"type":"new"}"#,
             r#"Assistant: !thinking thinking hm | tool_use tool_use {"filePath":"/a"} | tool_use tool_use text | !tool_use tool_use broken"#,
             "User: tool_result tool_result a file",
             "User: tool_result tool_result a\nb",

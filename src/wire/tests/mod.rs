@@ -4,6 +4,7 @@ mod windows;
 
 use super::*;
 use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart};
+use crate::provider::{KnownHashes, PromptElements};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -139,6 +140,26 @@ fn an_operation_holds_from_the_next_request_on_and_an_undo_too() {
 }
 
 #[test]
+fn a_change_that_the_client_sends_itself_is_of_the_log() {
+    let place = Place::new();
+    let wire = place.wire();
+    let logged = |messages: &[&str]| wire.request(&head(), body(messages).as_bytes(), 1).facts.logged;
+    let short = RESULT.replace("long result", "short");
+    let before = logged(&[ASK, CALL, RESULT, ANSWER, NEXT]);
+    let prompt = |messages: &[&str]| {
+        PromptElements::parse(RequestApi::Messages, body(messages).as_bytes(), &mut KnownHashes::default()).unwrap()
+    };
+    place.operation(&[("long result", "short")]);
+    let reread = [ASK, CALL, &short, ANSWER, NEXT];
+    let at = prompt(&reread).difference(&prompt(&[ASK, CALL, RESULT, ANSWER, NEXT])).unwrap();
+    let after = logged(&reread);
+    assert!(after.changed(&before, at), "the client read the changed file again");
+    let kept = logged(&[ASK, CALL, RESULT, ANSWER, NEXT]);
+    assert!(after.changed(&kept, at) && kept.changed(&after, at), "both directions, as after an undo");
+    assert!(!after.changed(&before, at - 1) && !after.changed(&after, at), "another change is of the client");
+}
+
+#[test]
 fn a_restart_changes_no_byte() {
     let place = Place::new();
     let request = body(&[ASK, CALL, RESULT, ANSWER, NEXT]);
@@ -261,6 +282,8 @@ fn a_failure_sends_the_original_and_says_why() {
     let wire = Wire::new(PipelineSettings::default(), Box::new(open));
     let outgoing = wire.request(&head(), body(&[ASK]).as_bytes(), 1);
     assert_eq!(outgoing.body, None);
+    let explained = wire.explained(&outgoing.facts);
+    assert!(explained.iter().all(|note| note.stage == Stage::Ingest), "nothing else was done: {explained:?}");
     assert_eq!(outgoing.facts.problem.unwrap(), "the store is not available: broken");
     let outgoing = wire.request(&head(), b"{\"messages\":[", 1);
     assert_eq!((outgoing.body, outgoing.facts.problem.as_deref()), (None, Some("the body is not a JSON object")));

@@ -4,7 +4,7 @@ use super::Payload;
 use crate::app::{CommandError, Env, files};
 use crate::engine::tokens::estimate;
 use crate::engine::{self, Context, Need, Reducible};
-use crate::model::{Basis, Block, BlockKind, Level, Role, TokenCount, Tool, ToolVerb};
+use crate::model::{Basis, Block, BlockKind, Level, NO_MEDIA, Role, TokenCount, Tool, ToolVerb};
 use crate::output::{HookReport, tokens};
 use crate::provider::{self, claude_code::shortenable_texts};
 use rustc_hash::FxHashSet;
@@ -32,7 +32,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let (of_name, nothing) = (|term| need.of_name(term), FxHashSet::default());
         let context = Context { name: &of_name, line: need.of_line(&block), shown: &nothing };
         let (kind, conventions) = (block.kind, provider::conventions());
-        let input = Reducible { kind, tool: None, error: false, images: &[], held: &[], conventions, content: text };
+        let input = Reducible { kind, tool: None, error: false, media: &NO_MEDIA, held: &[], conventions, content: text };
         let cost = tokens(TokenCount { value: whole, basis: Basis::Estimated });
         let path = result_path(env, &format!("{id}-{place}"))?;
         let marker = format!("[trimmed from {cost} by aperture; full text: {}]", path.display());

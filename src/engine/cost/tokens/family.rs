@@ -1,7 +1,7 @@
 //! Token cost of a text in a model family.
 
 use crate::engine::o200k;
-use crate::model::{Block, BlockKind, Counts, Image};
+use crate::model::{Block, BlockKind, Counts, Document, Image, Media};
 
 /// The cost of a text in one family of models, per count, and the overhead of the API. The coefficients were fitted to bills
 /// (`mod.rs` says to which).
@@ -150,6 +150,30 @@ fn image_tokens(image: Image) -> f64 {
     (width * height * scale * scale / 750.0).min(1600.0)
 }
 
+/// Tokens of a page of a document: its text and its image (Anthropic, "PDF support": 1,500 to 3,000 by its density). A session with
+/// two documents of 40 pages was billed 1,501 for each.
+const PAGE_TOKENS: f64 = 1500.0;
+/// Bytes of a document whose pages cannot be counted that count as one.
+const PAGE_BYTES: f64 = 50_000.0;
+/// Bytes of compressed and of plain sound in a token: a tenth of a second at 128 kbit/s, and of 24,000 samples of two bytes each
+/// second (OpenAI, "Audio").
+const SOUND_BYTES: (f64, f64) = (1600.0, 4800.0);
+
+/// Tokens of a document by its pages, of a sound by its length.
+fn document_tokens(document: &Document) -> f64 {
+    let bytes = document.bytes as f64;
+    match &*document.media_type {
+        "audio/wav" => bytes / SOUND_BYTES.1,
+        sound if sound.starts_with("audio/") => bytes / SOUND_BYTES.0,
+        _ if document.pages > 0 => f64::from(document.pages) * PAGE_TOKENS,
+        _ => (bytes / PAGE_BYTES).ceil().max(1.0) * PAGE_TOKENS,
+    }
+}
+
+fn media_tokens(media: &Media) -> f64 {
+    media.images.iter().copied().map(image_tokens).sum::<f64>() + media.documents.iter().map(document_tokens).sum::<f64>()
+}
+
 impl Family {
     pub(super) fn for_model(model: &str) -> &'static Family {
         if OLD_MODELS.iter().any(|old| model.starts_with(old)) || !model.starts_with("claude") { &OLD } else { &NEW }
@@ -172,7 +196,7 @@ impl Family {
 
     /// Returns the tokens of a block, without the constant added per step.
     pub(super) fn block(&self, block: &Block) -> f64 {
-        let content = self.text(&block.counts) + block.images.iter().copied().map(image_tokens).sum::<f64>();
+        let content = self.text(&block.counts) + media_tokens(&block.media);
         match block.kind {
             BlockKind::Thinking | BlockKind::Other if block.signature_bytes > 0 => {
                 (self.thinking.0 * f64::from(block.signature_bytes) + self.thinking.1).max(content.min(8.0))
@@ -260,6 +284,20 @@ mod tests {
     fn an_image_costs_by_its_pixels() {
         for (width, height, tokens) in [(512, 512, 349.5), (0, 0, 1600.0), (8000, 8000, 1600.0), (3136, 100, 104.5)] {
             assert!((image_tokens(Image { width, height }) - tokens).abs() < 1.0, "{width}×{height}");
+        }
+    }
+
+    #[test]
+    fn a_document_costs_by_its_pages_and_a_sound_by_its_length() {
+        for (media_type, pages, bytes, tokens) in [
+            ("application/pdf", 40, 300_000, 60_000.0),
+            ("application/pdf", 0, 120_000, 4500.0),
+            ("", 0, 0, 1500.0),
+            ("audio/mp3", 0, 160_000, 100.0),
+            ("audio/wav", 0, 480_000, 100.0),
+        ] {
+            let document = Document { name: "".into(), media_type: media_type.into(), pages, bytes };
+            assert_eq!(document_tokens(&document), tokens, "{document:?}");
         }
     }
 

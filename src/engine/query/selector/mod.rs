@@ -337,7 +337,11 @@ impl Node {
             Node::Changed => block.changed_elsewhere,
             Node::Level(level) => block.level == *level,
             Node::Role(role) => block.role == *role,
-            Node::Kind(kind) => block.kind == *kind || (*kind == BlockKind::Image && !block.images.is_empty()),
+            Node::Kind(kind) => {
+                block.kind == *kind
+                    || *kind == BlockKind::Image && !block.media.images.is_empty()
+                    || *kind == BlockKind::Document && !block.media.documents.is_empty()
+            }
             Node::Tool(pattern) => block.tool.as_ref().is_some_and(|tool| pattern.is_match(&*tool.name)),
             Node::Path(glob) => block.tool.as_ref().is_some_and(|tool| matches_path(glob, &tool.target)),
             Node::Turns(range) => range.contains(&block.position.turn),

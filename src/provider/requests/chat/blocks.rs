@@ -4,7 +4,7 @@ use super::pieces::{self, MessageFields, Piece, Sort};
 use super::tools;
 use crate::model::{Block, BlockKind, Excerpts, Flags, Key, Role, Row, RowKind};
 use crate::provider::json::{member, text, text_of};
-use crate::provider::{ParsedBlock, ParsedRow, image, without_insertions, words};
+use crate::provider::{ParsedBlock, ParsedRow, media, without_insertions, words};
 use std::borrow::Cow;
 
 /// The label of a call and of an output of the form before tools, which [`super::link`] pairs.
@@ -44,28 +44,20 @@ fn block<'a>(piece: &Piece<'a>, message: &MessageFields<'a>, speaker: Role, role
         Sort::Text => spoken(text(piece.value).unwrap_or_default(), speaker, role),
         Sort::Image => {
             let mut block = Block::new(BlockKind::Image, speaker);
-            let url = member(piece.value, "image_url");
-            let url = text_of(url.and_then(|url| member(url, "url"))).or_else(|| text_of(url)).unwrap_or_default();
-            let data = url.split_once(";base64,").map_or("", |(_, data)| data);
-            block.images.push(image::size(data.as_bytes()));
-            ParsedBlock::new(block, Cow::Borrowed("[image]"))
+            let content = media::add_image(&mut block.media, pieces::image_url(piece.value));
+            ParsedBlock::new(block, content)
         }
         Sort::Document => {
-            let kind = text_of(member(piece.value, "type")).unwrap_or_default();
-            let name = text_of(member(piece.value, &kind).and_then(|file| member(file, "filename")));
-            let content = match name {
-                Some(name) => Cow::Owned(format!("[file {name}]")),
-                None if kind == "file" => Cow::Borrowed("[file]"),
-                None => Cow::Borrowed("[audio]"),
-            };
-            ParsedBlock::new(Block::new(BlockKind::Document, speaker), content)
+            let mut block = Block::new(BlockKind::Document, speaker);
+            let content = media::add_document(&mut block.media, piece.value);
+            ParsedBlock::new(block, content)
         }
         Sort::Call | Sort::TextCall | Sort::OldCall => call(piece),
         Sort::Output => {
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
             block.call = text_of(message.call).map(|call| Key::from_text(&call));
             block.label = if role == OLD_OUTPUT { OLD_OUTPUT.into() } else { "".into() };
-            let content = pieces::output(piece.value);
+            let content = pieces::output(piece.value, &mut block.media);
             block.error = content.starts_with("Error: ") || content.starts_with("error: ");
             ParsedBlock::new(block, content)
         }
@@ -73,7 +65,8 @@ fn block<'a>(piece: &Piece<'a>, message: &MessageFields<'a>, speaker: Role, role
             let kind = text_of(member(piece.value, "type")).unwrap_or_default();
             let mut block = Block::new(BlockKind::Other, speaker);
             block.label = if kind.is_empty() { "part".into() } else { (&*kind).into() };
-            ParsedBlock::new(block, Cow::Borrowed(piece.value.get()))
+            let content = media::unknown(&mut block.media, piece.value);
+            ParsedBlock::new(block, content)
         }
     }
 }

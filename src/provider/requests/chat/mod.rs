@@ -7,7 +7,7 @@ mod tools;
 
 use super::dialect::{self, Dialect};
 use super::{Api, INSTRUCTIONS, tool};
-use crate::model::{BlockKind, Key, RowKind, Session, Slot};
+use crate::model::{BlockKind, Key, Media, RowKind, Session, Slot};
 use crate::provider::codex::link;
 use crate::provider::json::text;
 use crate::provider::{Client, ParsedRow};
@@ -89,7 +89,7 @@ impl Api for Chat {
         let Some(value) = value else { return String::new() };
         match value.get().starts_with('{') {
             true => blocks::part_text(value),
-            false => pieces::output(value).into_owned(),
+            false => pieces::output(value, &mut Media::default()).into_owned(),
         }
     }
 }
