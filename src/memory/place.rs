@@ -3,7 +3,7 @@
 use crate::fsio::Disk;
 use crate::model::MemoryScope;
 use crate::provider::{PROVIDERS, Places};
-use crate::workspace::{find_in_folder, stated};
+use crate::workspace::{absolute, find_in_folder, stated};
 use std::path::{Path, PathBuf};
 
 /// The directory of a tree in its project.
@@ -39,10 +39,15 @@ impl MemoryProject {
     /// Returns the project of a directory: the nearest one above it with memories or a repository, or the directory itself. A
     /// folder of sessions is that of its project, if this exists.
     pub fn find(disk: &dyn Disk, places: &Places, data: &Path, directory: &Path) -> MemoryProject {
-        let directory = disk.resolve(directory).unwrap_or_else(|_| directory.to_owned());
+        let directory = absolute(disk, directory);
         if is_folder_of_sessions(disk, places, &directory) {
             let root = project_of_folder(disk, &directory).unwrap_or_else(|| directory.clone());
             return MemoryProject { root, sessions: Some(directory) };
+        }
+        let own = MemoryProject { root: directory.clone(), sessions: None };
+        // A directory that was moved is not part of a project above it: it had a tree of its own.
+        if !exists(disk, &directory) && exists(disk, &own.tree_in_data(data).directory) {
+            return own;
         }
         MemoryProject { root: root_of(disk, data, &directory), sessions: None }
     }
@@ -77,7 +82,7 @@ impl TreePlace {
 
     /// Returns the name of the tree in the log.
     pub fn key(&self, disk: &dyn Disk) -> String {
-        disk.resolve(&self.directory).unwrap_or_else(|_| absolute(disk, &self.directory)).to_string_lossy().into_owned()
+        absolute(disk, &self.directory).to_string_lossy().into_owned()
     }
 
     /// Returns the path of the lock of the tree, among the data of aperture.
@@ -85,13 +90,6 @@ impl TreePlace {
         let name = blake3::hash(self.key(disk).as_bytes()).to_hex();
         data.join("locks").join(format!("memory-{}", &name.as_str()[..32]))
     }
-}
-
-/// Returns the canonical path of a directory that does not exist yet: that of the nearest existing one above it, and the rest.
-fn absolute(disk: &dyn Disk, directory: &Path) -> PathBuf {
-    let above =
-        directory.ancestors().skip(1).find_map(|above| Some((disk.resolve(above).ok()?, directory.strip_prefix(above).ok()?)));
-    above.map_or_else(|| directory.to_owned(), |(above, rest)| above.join(rest))
 }
 
 /// Returns true if a directory has a tree that is not the one among the data of aperture.

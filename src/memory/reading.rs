@@ -163,7 +163,7 @@ mod tests {
     fn check(rows: &[Value], expected: &[(PromptSource, &str)]) {
         let (mut position, mut found) = (TracePosition::default(), Vec::new());
         for row in rows {
-            position.line(by_name("claude-code"), row.to_string().as_bytes(), &mut |event| {
+            position.line(by_name("claude-code").unwrap(), row.to_string().as_bytes(), &mut |event| {
                 if let TraceContent::Prompt { text, source } = event.content {
                     found.push((source, text));
                 }

@@ -6,7 +6,7 @@ use crate::engine::memory::{Documents, SessionFacts};
 use crate::fsio::{Disk, Identity, read_range};
 use crate::provider::{Places, ProviderAdapter, conventions};
 use crate::store::{IndexedFile, MemoryIndex};
-use crate::workspace::{Found, find_all, find_in_folder, stated};
+use crate::workspace::{Found, Project, find_all, find_in_folder, stated};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader};
@@ -63,8 +63,8 @@ pub fn learn_sessions(
     sessions
 }
 
-/// Returns the sessions of a project, without those of subagents: those whose working directory is the root of the project or below it, and
-/// those in its folder of sessions.
+/// Returns the sessions of a project, without those of subagents: those whose working directory is the root of the project or below it;
+/// of a folder of sessions that was named, those without one too.
 pub fn sessions_of(
     disk: &dyn Disk,
     places: &Places,
@@ -73,18 +73,18 @@ pub fn sessions_of(
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Vec<(Found, Identity)> {
     let directories = index.directories();
+    let own = Project::at(disk, &project.root);
     let is_inside = |found: &Found| {
-        let folder = project.sessions.as_ref().is_some_and(|folder| found.path.starts_with(folder));
-        let may_be = || {
-            let own = found.provider.project_directory(Path::new(""), &project.root);
-            let own = own.map(|own| own.to_string_lossy().into_owned());
-            found.location.project.is_empty() || own.is_none_or(|own| found.location.project.starts_with(&own))
-        };
-        let directory = || directories.get(&found.path).cloned().or_else(|| stated(disk, found));
-        folder || may_be() && directory().is_some_and(|directory| directory.starts_with(&project.root))
+        let known = directories.get(&found.path).filter(|directory| !directory.as_os_str().is_empty()).cloned();
+        let directory = known.or_else(|| stated(disk, found));
+        let is_in_folder = || project.sessions.as_ref().is_some_and(|folder| found.path.starts_with(folder));
+        // A folder can have the sessions of several projects; those of one that does not exist here are known by the folder only.
+        let by_folder = directory.is_none() || project.sessions.as_ref() == Some(&project.root);
+        own.covers(disk, found, directory.as_deref()) || by_folder && is_in_folder()
     };
-    let mut found = find_all(disk, places, skipped);
-    found.retain(|(found, _)| !found.location.subagent && is_inside(found));
+    let mut found: Vec<(Found, Identity)> = find_all(disk, places, skipped);
+    found.retain(|(found, _)| !found.location.subagent);
+    let mut found: Vec<(Found, Identity)> = found.into_par_iter().filter(|(found, _)| is_inside(found)).collect();
     if let Some(folder) = &project.sessions
         && found.is_empty()
     {

@@ -11,6 +11,7 @@ mod keywords;
 pub mod limits;
 mod memory;
 mod operation;
+pub mod paths;
 mod proposal;
 mod reply;
 mod response_usage;

@@ -2,6 +2,7 @@ use super::pending::{PendingChanges, difference};
 use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, printable, tokens, unit, wrap};
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry, Suggestion, SuggestionKind};
+use crate::model::paths::relative;
 use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone};
 use unicode_width::UnicodeWidthStr;
 
@@ -263,7 +264,7 @@ impl StatusReport {
             lines.push(style.paint(Paint::Heading, "heaviest files"));
             for file in self.files.iter().take(5) {
                 let note = plural(file.blocks as usize, "block");
-                let name = clip_start(inside(&file.name, &self.project), width.saturating_sub(13 + note.len()));
+                let name = clip_start(relative(&file.name, &self.project), width.saturating_sub(13 + note.len()));
                 lines.push(format!("  {:>7}  {name}  {}", amount(file.tokens.round()), style.paint(Paint::Dim, &note)));
             }
         }
@@ -375,12 +376,6 @@ pub fn unapplied(operations: &[OperationId], session: &str) -> String {
     )
 }
 
-/// Returns a path relative to a directory, if it is inside the directory.
-fn inside<'a>(path: &'a str, directory: &str) -> &'a str {
-    let rest = path.strip_prefix(directory).filter(|_| !directory.is_empty());
-    rest.and_then(|rest| rest.strip_prefix(['/', '\\'])).unwrap_or(path)
-}
-
 /// Formats a row with a note after it. The note is truncated or omitted if there is not enough space.
 fn with_note(style: &Style, row: &str, note: &str, room: usize) -> String {
     let fitting = [note, note.split(';').next().unwrap_or_default()].into_iter().find(|note| note.width() <= room);
@@ -424,22 +419,5 @@ fn fault_name(fault: Fault, count: u32) -> &'static str {
         Fault::ImpossibleBill if one => "bill larger than the window, estimated instead",
         Fault::ImpossibleBill => "bills larger than the window, estimated instead",
         Fault::MissingParentSession => "parent session not found",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_beside_the_project_is_not_in_it() {
-        for (path, directory, seen) in [
-            ("/home/dev/shop/src/a.rs", "/home/dev/shop", "src/a.rs"),
-            ("/home/dev/shop-old/src/a.rs", "/home/dev/shop", "/home/dev/shop-old/src/a.rs"),
-            (r"C:\shop\a.rs", r"C:\shop", "a.rs"),
-            ("/a.rs", "", "/a.rs"),
-        ] {
-            assert_eq!(inside(path, directory), seen);
-        }
     }
 }

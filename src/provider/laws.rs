@@ -19,7 +19,7 @@ fn files() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
             } else if path.extension().is_some_and(|end| end == "jsonl") {
                 let bytes = fs::read(path).unwrap();
                 let FileKind::Session(name) = sniff(&bytes) else { continue };
-                files.push((by_name(name), bytes));
+                files.push((by_name(name).unwrap(), bytes));
             }
         }
     }
@@ -164,7 +164,7 @@ fn format_a_request_is_recognized_by_its_own_format_and_sends_each_block_once() 
 fn format_files_without_a_client_are_found_by_their_path_only() {
     for provider in REQUESTS.iter().chain(MEDIA) {
         assert!(provider.roots(&places()).is_empty() && provider.locate(Path::new("/home/me/body.json")).is_none());
-        assert_eq!(by_name(provider.name()).name(), provider.name());
+        assert_eq!(by_name(provider.name()).unwrap().name(), provider.name());
     }
     let names: BTreeSet<&str> = PROVIDERS.iter().chain(REQUESTS).chain(MEDIA).map(|provider| provider.name()).collect();
     assert_eq!(names.len(), PROVIDERS.len() + REQUESTS.len() + MEDIA.len());
@@ -174,7 +174,7 @@ fn format_files_without_a_client_are_found_by_their_path_only() {
 fn format_a_log_of_requests_has_the_rows_of_its_last_request() {
     for (format, body) in bodies() {
         let name = format.name().trim_end_matches("-messages");
-        let log = by_name(&format!("{name}-log"));
+        let log = by_name(&format!("{name}-log")).unwrap();
         assert!(log.read_only().is_some(), "{name}");
         let value: &serde_json::value::RawValue = serde_json::from_slice(&body).unwrap();
         let old = r#"{"request":{"messages":[{"role":"user","content":"old"}],"input":[{"role":"user"}]}}"#;
@@ -224,7 +224,7 @@ fn client_names_and_addresses_are_its_own() {
     let addresses: BTreeSet<&str> = PROVIDERS.iter().map(|provider| provider.api_base_url()).collect();
     assert_eq!([names.len(), agents.len(), addresses.len()], [PROVIDERS.len(); 3]);
     assert!(addresses.iter().all(|address| address.starts_with("https://") && !address.ends_with('/')));
-    assert!(PROVIDERS.iter().all(|provider| by_name(provider.name()).name() == provider.name()));
+    assert!(PROVIDERS.iter().all(|provider| by_name(provider.name()).unwrap().name() == provider.name()));
 }
 
 #[test]

@@ -76,9 +76,9 @@ pub trait ProviderAdapter: Format + Client + Rewriter + Billing {
     fn name(&self) -> &'static str;
 }
 
-/// Returns the provider with this name, of sessions or of requests; the first one if none has it.
-pub fn by_name(name: &str) -> &'static dyn ProviderAdapter {
-    PROVIDERS.iter().chain(REQUESTS).chain(MEDIA).find(|provider| provider.name() == name).copied().unwrap_or(PROVIDERS[0])
+/// Returns the provider with this name, of sessions or of requests; `None` if none has it: a newer version may have written the name.
+pub fn by_name(name: &str) -> Option<&'static dyn ProviderAdapter> {
+    PROVIDERS.iter().chain(REQUESTS).chain(MEDIA).find(|provider| provider.name() == name).copied()
 }
 
 /// Returns the conventions of all clients, because a session can quote the rows of any of them.

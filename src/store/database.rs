@@ -1,6 +1,7 @@
 //! Opens and migrates the database of the store.
 
 use crate::fsio::{Disk, RealDisk};
+use crate::provider::{self, ProviderAdapter};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,6 +42,16 @@ pub enum StoreError {
         found: usize,
         /// Newest known format.
         known: usize,
+    },
+    /// A newer aperture wrote a session of a client that this one does not know.
+    #[error(
+        "the store has session {session} as one of '{provider}', which this version of aperture does not know: a newer one wrote it"
+    )]
+    UnknownProvider {
+        /// Id of the session.
+        session: String,
+        /// The name.
+        provider: String,
     },
     /// The store is damaged.
     #[error("the store is damaged: {0}")]
@@ -84,6 +95,18 @@ pub struct StoredSession {
     pub path: PathBuf,
     /// Name of the project's directory among the sessions of the provider.
     pub project: String,
+}
+
+impl StoredSession {
+    /// Returns the provider.
+    ///
+    /// # Errors
+    ///
+    /// This version does not have it.
+    pub fn provider(&self) -> Result<&'static dyn ProviderAdapter, StoreError> {
+        let unknown = || StoreError::UnknownProvider { session: self.session.clone(), provider: self.provider.clone() };
+        provider::by_name(&self.provider).ok_or_else(unknown)
+    }
 }
 
 impl Store {

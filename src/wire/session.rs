@@ -4,7 +4,7 @@ use super::contents::Contents;
 use super::texts::PreparedText;
 use super::{OpenStore, Refusal};
 use crate::model::{Key, OperationId, ProposalNumber, WithheldReply};
-use crate::provider::{KnownElements, RefusalCause, by_name};
+use crate::provider::{KnownElements, RefusalCause};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
 use rustc_hash::FxHashMap;
 
@@ -463,7 +463,7 @@ fn originals(
     if operations.iter().all(|operation| operation.point.is_none()) {
         return Ok(FxHashMap::default());
     }
-    let format = by_name(&session.provider);
+    let format = session.provider()?;
     let history = store.history(session.key)?;
     let edits = history.operations.iter().flat_map(|operation| &operation.edits).filter(|edit| edit.change.is_some());
     let stored = edits.filter_map(|edit| store.original(&edit.before?).ok());

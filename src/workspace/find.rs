@@ -1,14 +1,16 @@
 //! Finds sessions: by path, id, unique prefix, or the newest of the project.
 
-use super::project::stated;
+use super::project::{Project, absolute, stated};
 use crate::fsio::{Disk, Entry, Identity, read_head};
 use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
 use crate::model::{Event, id_starts_with};
 use crate::provider::{self, FileKind, Location, PROVIDERS, Places, ProviderAdapter, claude_code, sniff};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Number of files whose project is read at a time, when the newest session of a project is searched.
+const NEWEST_FILES: usize = 64;
 
 /// A session file and the provider that reads it.
 #[derive(Clone)]
@@ -25,7 +27,7 @@ impl Found {
     /// Returns the session that a path names, even if the file does not exist yet. `None` if it is not a session path of Claude
     /// Code, whose hooks report the path of a session before it is written.
     pub fn announced(path: &Path) -> Option<Found> {
-        let provider = provider::by_name(claude_code::NAME);
+        let provider: &'static dyn ProviderAdapter = &claude_code::ClaudeCode;
         Some(Found { provider, path: path.to_owned(), location: provider.locate(path)? })
     }
 }
@@ -219,23 +221,6 @@ pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&st
     }
 }
 
-/// Returns the newest session of each project with its modification time, for providers whose paths do not name the project.
-fn scattered(disk: &dyn Disk, places: &Places) -> BTreeMap<PathBuf, (Found, i128)> {
-    let mut newest: BTreeMap<PathBuf, (Found, i128)> = BTreeMap::new();
-    for provider in PROVIDERS.iter().filter(|provider| provider.project_directory(Path::new(""), Path::new("")).is_none()) {
-        let mut files = Vec::new();
-        find_in(disk, *provider, provider.roots(places), &mut |_, _| {}, &mut files);
-        let directory = |(found, identity): (Found, Identity)| Some((stated(disk, &found)?, (found, identity.modified)));
-        let files: Vec<_> = files.into_par_iter().flatten().filter_map(directory).collect();
-        for (directory, session) in files {
-            if newest.get(&directory).is_none_or(|(_, modified)| session.1 > *modified) {
-                newest.insert(directory, session);
-            }
-        }
-    }
-    newest
-}
-
 /// Returns true if a name can only be a file name: ids have neither separators nor dots.
 fn is_path(name: &str) -> bool {
     name.contains(['/', '\\', '.'])
@@ -276,9 +261,9 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
         head = read(SNIFF_LONGEST_BYTES)?;
         kind = sniff(&head);
     }
-    match kind {
-        FileKind::Session(name) => {
-            let provider = provider::by_name(name);
+    let provider = if let FileKind::Session(name) = kind { provider::by_name(name) } else { None };
+    match provider {
+        Some(provider) => {
             let real = disk.resolve(&path).unwrap_or_else(|_| path.clone());
             let location = provider.locate(&real).unwrap_or_else(|| Location {
                 id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -288,7 +273,7 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
             });
             Ok(Found { provider, path, location })
         }
-        format => Err(FindError::NotASession { path, what: looks_like(format) }),
+        None => Err(FindError::NotASession { path, what: looks_like(kind) }),
     }
 }
 
@@ -336,29 +321,31 @@ fn all(disk: &dyn Disk, places: &Places) -> Result<Vec<(Found, Identity)>, FindE
     }
 }
 
-/// Returns the newest session of the project at a directory or at its nearest ancestor with sessions.
+/// Returns the newest session of the project at a directory or at its nearest ancestor with sessions. A directory that does not exist
+/// has only its own: its name may be a mistake, and the session of another project must not be taken for it.
 fn newest(disk: &dyn Disk, places: &Places, directory: &Path) -> Result<Found, FindError> {
-    let real = disk.resolve(directory).unwrap_or_else(|_| directory.to_owned());
-    let scattered = scattered(disk, places);
-    for project in real.ancestors() {
-        let mut newest: Option<(Found, i128)> = scattered.get(project).cloned();
-        for provider in PROVIDERS {
-            for root in provider.roots(places) {
-                let Some(directory) = provider.project_directory(&root, project) else { continue };
-                let Ok(entries) = disk.list(&directory) else { continue };
-                for entry in entries.into_iter().filter(|entry| !entry.directory) {
-                    let Some(location) = provider.locate(&entry.path).filter(|location| !location.subagent) else { continue };
-                    let Ok(identity) = disk.identify(&entry.path) else { continue };
-                    if identity.bytes > 0 && newest.as_ref().is_none_or(|(_, modified)| identity.modified > *modified) {
-                        newest = Some((Found { provider: *provider, path: entry.path, location }, identity.modified));
-                    }
-                }
+    let directories = if disk.resolve(directory).is_ok() { usize::MAX } else { 1 };
+    let projects: Vec<Project> =
+        absolute(disk, directory).ancestors().take(directories).map(|directory| Project::at(disk, directory)).collect();
+    let mut found = all(disk, places)?;
+    found.retain(|(found, identity)| !found.location.subagent && identity.bytes > 0);
+    found.sort_by(|(a, of_a), (b, of_b)| of_b.modified.cmp(&of_a.modified).then_with(|| a.path.cmp(&b.path)));
+    let mut nearest: Option<(usize, Found)> = None;
+    // The newest ones first: mostly one of them is of the project, and no other file is read.
+    for files in found.chunks(NEWEST_FILES) {
+        let place = |(found, _): &(Found, Identity)| {
+            let stated = stated(disk, found);
+            projects.iter().position(|project| project.holds(disk, found, stated.as_deref()))
+        };
+        let places: Vec<Option<usize>> = files.par_iter().map(place).collect();
+        for (place, (found, _)) in places.into_iter().zip(files) {
+            if let Some(place) = place.filter(|place| nearest.as_ref().is_none_or(|(nearest, _)| place < nearest)) {
+                nearest = Some((place, found.clone()));
             }
         }
-        if let Some((found, _)) = newest {
-            return Ok(found);
+        if nearest.as_ref().is_some_and(|(place, _)| *place == 0) {
+            break;
         }
     }
-    all(disk, places)?;
-    Err(FindError::NoneHere(directory.to_owned()))
+    nearest.map(|(_, found)| found).ok_or_else(|| FindError::NoneHere(directory.to_owned()))
 }

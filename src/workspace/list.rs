@@ -1,7 +1,7 @@
 //! Lists sessions with their totals, which are computed once and cached.
 
 use super::find::{FindError, Found, find_by_directory, roots};
-use super::project::Project;
+use super::project::{Project, main_session, stated};
 use super::secret_scan::named_in;
 use crate::engine;
 use crate::fsio::{Disk, Identity, OpenFile};
@@ -9,8 +9,10 @@ use crate::model::limits::{HELD_FILE_BYTES, TITLE_CHARACTERS};
 use crate::provider::{Places, ProviderAdapter, Totals};
 use crate::store::{KnownTotals, TotalsCache, directory_and_name};
 use rayon::prelude::*;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The number of bytes that are read at a time, and the initial size of the scan buffer; it grows for longer rows.
 const READ_BYTES: usize = 1 << 20;
@@ -31,6 +33,11 @@ impl Listed {
     /// since 1970, UTC.
     pub fn last_written(&self) -> i64 {
         self.totals.last_written.unwrap_or((self.identity.modified / 1_000_000) as i64)
+    }
+
+    /// Returns the directory in which the session was started; `None` if its file names none.
+    pub fn directory(&self) -> Option<&Path> {
+        Some(Path::new(&*self.totals.directory)).filter(|directory| !directory.as_os_str().is_empty())
     }
 
     /// Returns the cache entry of the session.
@@ -62,9 +69,12 @@ pub fn list(
     if directories.iter().all(Vec::is_empty) {
         return Err(FindError::NoSessions(roots(places)));
     }
-    let (mut listed, unknown): (Vec<_>, Vec<_>) =
-        directories.into_par_iter().map(|files| remembered(files, &known, project)).unzip();
-    let mut unknown: Vec<(Found, Identity)> = unknown.into_iter().flatten().collect();
+    let (mut listed, unknown): (Vec<_>, Vec<_>) = directories.into_par_iter().map(|files| remembered(files, &known)).unzip();
+    // The project of a file without known totals is read from its first rows, so that no other file is scanned as a whole.
+    let is_near =
+        |(found, _): &(Found, Identity)| project.is_none_or(|project| project.holds(disk, found, stated(disk, found).as_deref()));
+    let mut unknown: Vec<(Found, Identity)> =
+        unknown.into_par_iter().flatten().filter(|file: &(Found, Identity)| is_near(file)).collect();
     // Largest first, so that no core is left with a large file at the end.
     unknown.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.bytes));
     let scanned: Vec<(Found, Identity, io::Result<Totals>)> = unknown
@@ -88,24 +98,40 @@ pub fn list(
         cache.remember(disk, &files, |directory| !seen.iter().any(|root| directory.starts_with(root)));
     }
     listed.push(fresh);
+    follow_main_sessions(disk, &mut listed);
     if let Some(project) = project {
-        let stated = |listed: &Listed| Some(PathBuf::from(&*listed.totals.directory));
-        listed.iter_mut().for_each(|listed| listed.retain(|listed| project.holds(&listed.found, || stated(listed))));
+        listed.par_iter_mut().for_each(|listed| listed.retain(|listed| project.holds(disk, &listed.found, listed.directory())));
     }
     Ok(listed)
 }
 
+/// Gives each session of a subagent the directory of the session that started it.
+fn follow_main_sessions(disk: &dyn Disk, listed: &mut [Vec<Listed>]) {
+    let started: Vec<PathBuf> = listed.iter().flatten().filter_map(|listed| main_session(&listed.found)).collect();
+    if started.is_empty() {
+        return;
+    }
+    let started: HashSet<PathBuf> = started.into_iter().collect();
+    let main: HashMap<PathBuf, Arc<str>> = listed
+        .iter()
+        .flatten()
+        .filter(|listed| started.contains(&listed.found.path))
+        .map(|listed| (listed.found.path.clone(), listed.totals.directory.clone()))
+        .collect();
+    listed.par_iter_mut().flatten().for_each(|listed| {
+        let Some(path) = main_session(&listed.found) else { return };
+        let directory = main.get(&path).cloned().or_else(|| Some(stated(disk, &listed.found)?.to_string_lossy().into()));
+        if let Some(directory) = directory.filter(|directory| !directory.is_empty()) {
+            listed.totals.directory = directory;
+        }
+    });
+}
+
 /// Splits the files of a directory into those with cached totals and the others.
-fn remembered(
-    files: Vec<(Found, Identity)>,
-    known: &KnownTotals,
-    project: Option<&Project>,
-) -> (Vec<Listed>, Vec<(Found, Identity)>) {
+fn remembered(files: Vec<(Found, Identity)>, known: &KnownTotals) -> (Vec<Listed>, Vec<(Found, Identity)>) {
     let (mut listed, mut unknown) = (Vec::with_capacity(files.len()), Vec::new());
-    // If the path does not name a project, the totals do.
-    let near = |found: &Found| project.is_none_or(|project| found.location.project.is_empty() || project.holds(found, || None));
     let mut totals = None;
-    for (found, identity) in files.into_iter().filter(|(found, _)| near(found)) {
+    for (found, identity) in files {
         let same = directory_and_name(&found.path)
             .and_then(|(directory, name)| totals.get_or_insert_with(|| known.of_directory(directory)).take(name, &identity));
         match same {

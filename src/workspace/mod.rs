@@ -29,7 +29,7 @@ pub use fork::{fork_id, write_fork};
 pub use list::{Listed, list};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
-pub use project::{Project, stated};
+pub use project::{Project, absolute, named_directory, stated};
 pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};
 pub use secret_scan::{SecretMatch, scan, scan_file};
 pub use usage::{ReplacedBills, usage};

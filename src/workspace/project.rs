@@ -1,48 +1,157 @@
-//! Finds the project that a session belongs to.
+//! Finds the project that a session belongs to: by the directory that the session records, because clients give one folder to
+//! several directories. The folder counts for a session that records none, or one that does not have this folder: it was put there,
+//! as after a project is moved, and the client continues it there.
 
-use super::find::Found;
-use crate::fsio::{Disk, read_head};
-use crate::model::limits::SNIFF_BYTES;
+use super::find::{Found, find_all};
+use crate::fsio::Disk;
+use crate::model::limits::SNIFF_LONGEST_BYTES;
+use crate::model::paths::{is_windows, same_form};
+use crate::model::request_id;
+use crate::provider::{Places, ProviderAdapter};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-/// Maximum number of rows at the start of a session that are searched for its project.
-const PROJECT_ROWS: usize = 20;
-
-/// A project: its name in session paths, and its directory. Unknown values are empty.
-#[derive(Clone, Debug)]
+/// A project: its directory, under all names under which it is known.
+#[derive(Debug)]
 pub struct Project {
-    name: String,
-    directory: PathBuf,
+    directories: Vec<PathBuf>,
+    /// The folder of a session that was put there, or records no directory.
+    folder: Option<String>,
+    /// The recorded directories that were compared, and whether each is that of the project or below it.
+    compared: Mutex<HashMap<PathBuf, Relation>>,
+}
+
+/// The place of a directory, as seen from a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Same,
+    Below,
+    Other,
 }
 
 impl Project {
-    /// Returns the project in a directory.
+    /// Returns the project in a directory, which may not exist any more.
     pub fn at(disk: &dyn Disk, directory: &Path) -> Project {
-        Project { name: String::new(), directory: disk.resolve(directory).unwrap_or_else(|_| directory.to_owned()) }
+        let mut directories = vec![same_form(directory), absolute(disk, directory)];
+        directories.dedup();
+        Project { directories, folder: None, compared: Mutex::default() }
     }
 
     /// Returns the project that a session belongs to.
     pub fn of_session(disk: &dyn Disk, found: &Found) -> Project {
-        Project { name: found.location.project.clone(), directory: stated(disk, found).unwrap_or_default() }
+        match stated(disk, found) {
+            Some(directory) => Project { folder: placed(found, Some(&directory)), ..Project::at(disk, &directory) },
+            None => Project { directories: Vec::new(), folder: placed(found, None), compared: Mutex::default() },
+        }
     }
 
-    /// Returns true if a session belongs to the project, according to its path or, if the path does not name a project, to the
-    /// directory that is `stated` in its file. A subagent session belongs to the project of the session that started it.
-    pub fn holds(&self, found: &Found, stated: impl FnOnce() -> Option<PathBuf>) -> bool {
-        let name = &found.location.project;
-        if name.is_empty() {
-            return !self.directory.as_os_str().is_empty() && stated().as_ref() == Some(&self.directory);
-        }
-        if !self.name.is_empty() {
-            return *name == self.name;
-        }
-        found.provider.project_directory(Path::new(""), &self.directory).is_some_and(|own| own == Path::new(name))
+    /// Returns true if a session belongs to the project, according to the directory that is `stated` in its file or, if it states
+    /// none, to the folder that it lies in.
+    pub fn holds(&self, disk: &dyn Disk, found: &Found, stated: Option<&Path>) -> bool {
+        stated.is_some_and(|directory| self.relation(disk, directory) == Relation::Same) || self.has_folder(found, stated)
+    }
+
+    /// As [`Project::holds`], or the session was started in a directory below that of the project.
+    pub fn covers(&self, disk: &dyn Disk, found: &Found, stated: Option<&Path>) -> bool {
+        stated.is_some_and(|directory| self.relation(disk, directory) != Relation::Other) || self.has_folder(found, stated)
+    }
+
+    /// Returns true if any session belongs to the project.
+    pub fn has_sessions(&self, disk: &dyn Disk, places: &Places) -> bool {
+        let found = find_all(disk, places, &mut |_, _| {});
+        found.par_iter().any(|(found, _)| self.holds(disk, found, stated(disk, found).as_deref()))
+    }
+
+    /// Returns true if a session was put into the folder of the project.
+    fn has_folder(&self, found: &Found, stated: Option<&Path>) -> bool {
+        placed(found, stated).is_some_and(|folder| {
+            self.folder.as_ref() == Some(&folder) || self.directories.iter().any(|directory| is_folder_of(found, directory))
+        })
+    }
+
+    fn relation(&self, disk: &dyn Disk, directory: &Path) -> Relation {
+        let known = self.compared.lock().unwrap_or_else(PoisonError::into_inner).get(directory).copied();
+        known.unwrap_or_else(|| {
+            let names = [same_form(directory), absolute(disk, directory)];
+            let is =
+                |test: &dyn Fn(&Path, &Path) -> bool| names.iter().any(|name| self.directories.iter().any(|own| test(name, own)));
+            let relation = match () {
+                () if is(&|name, own| name == own) => Relation::Same,
+                () if is(&is_below) => Relation::Below,
+                () => Relation::Other,
+            };
+            self.compared.lock().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned(), relation);
+            relation
+        })
     }
 }
 
-/// Returns the directory that one of the first rows of a session names; `None` if there is none, or the file is missing.
+/// Returns the folder of a session if it is not that of the directory that the session states; `None` if the client has no folders.
+fn placed(found: &Found, stated: Option<&Path>) -> Option<String> {
+    let is_own = stated.is_some_and(|directory| is_folder_of(found, directory));
+    Some(found.location.project.clone()).filter(|folder| !folder.is_empty() && !is_own)
+}
+
+/// Returns true if the client keeps the sessions of a directory in the folder of a session.
+fn is_folder_of(found: &Found, directory: &Path) -> bool {
+    let folder = found.provider.project_directory(Path::new(""), directory);
+    folder.is_some_and(|folder| folder == Path::new(&found.location.project))
+}
+
+/// Returns true if a directory is below another one; paths of Windows are compared on any system.
+fn is_below(directory: &Path, above: &Path) -> bool {
+    directory.starts_with(above)
+        || is_windows(above)
+            && directory.to_str().zip(above.to_str()).is_some_and(|(directory, above)| {
+                directory.strip_prefix(above.trim_end_matches('\\')).is_some_and(|rest| rest.starts_with('\\'))
+            })
+}
+
+/// Returns the directory that a user names, relative to another one. A path of Windows is absolute on any system, because sessions
+/// of other machines are read too.
+pub fn named_directory(disk: &dyn Disk, base: &Path, name: &Path) -> PathBuf {
+    let joined = base.join(name);
+    if is_windows(name) && disk.identify(&joined).is_err() { name.to_owned() } else { joined }
+}
+
+/// Returns the canonical path of a directory that may not exist: that of the nearest existing one above it, and the rest.
+pub fn absolute(disk: &dyn Disk, directory: &Path) -> PathBuf {
+    let existing = directory.ancestors().filter(|_| directory.is_absolute());
+    let above = existing.into_iter().find_map(|above| Some((disk.resolve(above).ok()?, directory.strip_prefix(above).ok()?)));
+    let canonical = above.map(|(above, rest)| if rest.as_os_str().is_empty() { above } else { above.join(rest) });
+    same_form(canonical.as_deref().unwrap_or(directory))
+}
+
+/// Returns the directory in which a session was started: the first one that its rows name. A subagent belongs where the session does
+/// that started it, also if it works in a directory of its own. `None` if no row names one, or the file is missing.
 pub fn stated(disk: &dyn Disk, found: &Found) -> Option<PathBuf> {
-    let head = read_head(disk, &found.path, SNIFF_BYTES).ok()?;
-    let rows = head.split(|byte| *byte == b'\n').take(PROJECT_ROWS);
-    rows.filter_map(|row| found.provider.parse(row).origin[1].as_deref().map(PathBuf::from)).next()
+    if request_id(&found.path).is_some() {
+        return None;
+    }
+    let of_main = main_session(found).and_then(|main| first_directory(disk, found.provider, &main));
+    of_main.or_else(|| first_directory(disk, found.provider, &found.path))
+}
+
+/// Returns the file of the session that started a subagent, whose path is beside the folder of its subagents.
+pub(super) fn main_session(found: &Found) -> Option<PathBuf> {
+    let parent = found.location.parent.as_ref()?;
+    let folder = found.path.ancestors().find(|above| above.file_name().is_some_and(|name| name == parent.as_str()))?;
+    Some(folder.with_file_name(format!("{parent}.jsonl")))
+}
+
+/// Returns the first directory that a row of a file names.
+fn first_directory(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path) -> Option<PathBuf> {
+    let mut rows = BufReader::new(disk.open(path, 0).ok()?.take(SNIFF_LONGEST_BYTES as u64));
+    let mut row = Vec::new();
+    while rows.read_until(b'\n', &mut row).ok()? > 0 {
+        let directory = provider.parse(row.trim_ascii_end()).origin[1].take().filter(|directory| !directory.is_empty());
+        if let Some(directory) = directory {
+            return Some(PathBuf::from(&*directory));
+        }
+        row.clear();
+    }
+    None
 }

@@ -25,10 +25,10 @@ pub struct RequestSession {
 }
 
 impl RequestSession {
-    /// Returns its place.
-    pub fn found(&self) -> Found {
+    /// Returns its place; `None` if this version does not have its format.
+    pub fn found(&self) -> Option<Found> {
         let location = Location { id: self.id.clone(), project: String::new(), parent: None, subagent: false };
-        Found { provider: provider::by_name(&self.format), path: request_path(&self.id), location }
+        Some(Found { provider: provider::by_name(&self.format)?, path: request_path(&self.id), location })
     }
 }
 
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(find("ses_2").unwrap().as_deref(), Some("ses_2"));
         assert_eq!((find("x").unwrap(), find("").unwrap()), (None, None));
         assert!(matches!(find("ses_"), Err(FindError::Ambiguous { candidates, .. }) if candidates.len() == 3));
-        let found = sessions[0].found();
+        let found = sessions[0].found().unwrap();
         assert_eq!((found.provider.name(), request_id(&found.path)), ("openai-chat-lines", Some("ses_12")));
     }
 }

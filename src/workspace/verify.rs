@@ -5,7 +5,7 @@ use crate::engine::ReadSettings;
 use crate::fsio::Disk;
 use crate::model::{Address, History, OperationId, OperationKind, request_id};
 use crate::planning::OriginalError;
-use crate::provider::{self, Location};
+use crate::provider::Location;
 use crate::store::{Cache, Store, StoreError, StoredSession};
 use std::collections::BTreeSet;
 use std::io;
@@ -76,15 +76,19 @@ impl Verified {
 }
 
 /// Returns the session file of a session in the store.
-pub fn found(stored: &StoredSession) -> Found {
-    let provider = provider::by_name(&stored.provider);
+///
+/// # Errors
+///
+/// This version does not have its provider.
+pub fn found(stored: &StoredSession) -> Result<Found, StoreError> {
+    let provider = stored.provider()?;
     let location = provider.locate(&stored.path).unwrap_or_else(|| Location {
         id: stored.session.clone(),
         project: stored.project.clone(),
         parent: None,
         subagent: false,
     });
-    Found { provider, path: stored.path.clone(), location }
+    Ok(Found { provider, path: stored.path.clone(), location })
 }
 
 /// Checks a session of the store, without writing anything. `sound` are the addresses of the undamaged values; `now` is in
@@ -205,7 +209,8 @@ fn beside_file(
     history: History,
     verified: &mut Verified,
 ) -> Result<(), PlanError> {
-    let workspace = Workspace::open(disk, cache, history, found(stored), settings)?;
+    let found = found(stored).map_err(io::Error::other)?;
+    let workspace = Workspace::open(disk, cache, history, found, settings)?;
     let session = &workspace.reading.session;
     let bytes = workspace.bytes()?;
     let operations = &workspace.history.operations;

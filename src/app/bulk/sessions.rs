@@ -2,7 +2,6 @@
 
 use crate::app::{CommandError, Env, ErrorKind, session_name};
 use crate::commands::BulkOptions;
-use crate::provider;
 use crate::store::{Store, StoredSession};
 use crate::workspace::{self, FindError, Found, Listed, Project};
 use anyhow::anyhow;
@@ -55,20 +54,11 @@ impl BulkSession {
     }
 }
 
-/// Returns the project of the options; `None` if they select all sessions.
-///
-/// # Errors
-///
-/// The directory does not exist.
-fn project_of(env: &Env, options: &BulkOptions) -> Result<Option<(Project, PathBuf)>, CommandError> {
-    let Some(given) = &options.project else { return Ok(None) };
-    let directory = env.directory.join(given);
-    let directory = env.disk.resolve(&directory).map_err(|_| {
-        let error = anyhow!("there is no directory {}", directory.display());
-        let hint = "--project takes the word after it as its directory: write other arguments before it, or --project=DIRECTORY";
-        CommandError::new(ErrorKind::Usage, error).hint(hint)
-    })?;
-    Ok(Some((Project::at(env.disk, &directory), directory)))
+/// Returns the project of the options, whose directory may not exist any more; `None` if they select all sessions.
+fn project_of(env: &Env, options: &BulkOptions) -> Option<(Project, PathBuf)> {
+    let given = options.project.as_ref()?;
+    let directory = workspace::named_directory(env.disk, &env.directory, given);
+    Some((Project::at(env.disk, &directory), workspace::absolute(env.disk, &directory)))
 }
 
 /// Lists the sessions that the options select, newest first. Files that cannot be read are in the list too, last.
@@ -81,7 +71,7 @@ pub fn listed(env: &Env, options: &BulkOptions) -> Result<Vec<BulkSession>, Comm
         let error = anyhow!("--session selects one session, and --all or --project select many");
         return Err(CommandError::new(ErrorKind::Usage, error));
     }
-    let project = project_of(env, options)?;
+    let project = project_of(env, options);
     let mut unreadable = Vec::new();
     let listed = workspace::list(
         env.disk,
@@ -100,13 +90,18 @@ pub fn listed(env: &Env, options: &BulkOptions) -> Result<Vec<BulkSession>, Comm
     unreadable.sort_by(|a, b| a.path.cmp(&b.path));
     let sessions: Vec<BulkSession> = listed.into_iter().map(BulkSession::of_listed).chain(unreadable).collect();
     match project {
-        Some((_, directory)) if sessions.is_empty() && !options.allow_empty => Err(none_in(&directory)),
+        Some((_, directory)) if sessions.is_empty() && !options.allow_empty => Err(none_in(env, &directory)),
         _ => Ok(sessions),
     }
 }
 
 /// Returns the error for a project without sessions.
-fn none_in(directory: &Path) -> CommandError {
+fn none_in(env: &Env, directory: &Path) -> CommandError {
+    if !env.is_directory(directory) {
+        let error = anyhow!("there is no directory {}", directory.display());
+        let hint = "--project takes the word after it as its directory: write other arguments before it, or --project=DIRECTORY";
+        return CommandError::new(ErrorKind::Usage, error).hint(hint);
+    }
     let error = anyhow!("no session was started in {}", directory.display());
     CommandError::new(ErrorKind::Refused, error)
         .hint("to search another directory: --project=DIRECTORY; all sessions: --all; the projects: aperture sessions")
@@ -126,11 +121,11 @@ pub fn stored(env: &Env, store: &Store, options: &BulkOptions) -> Result<Vec<(Bu
         .into_iter()
         .map(|session| (env.disk.resolve(&session.path).unwrap_or_else(|_| session.path.clone()), session))
         .collect();
-    let project = project_of(env, options)?;
+    let project = project_of(env, options);
     let mut selected = Vec::new();
     for stored in store.sessions()? {
         let file = files.remove(&stored.path);
-        if file.is_none() && project.as_ref().is_some_and(|(project, _)| !was_in(project, &stored)) {
+        if file.is_none() && project.as_ref().is_some_and(|(project, _)| !was_in(env, project, &stored)) {
             continue;
         }
         // A file that cannot be read is a finding of the command, which has the log of the session.
@@ -146,14 +141,13 @@ pub fn stored(env: &Env, store: &Store, options: &BulkOptions) -> Result<Vec<(Bu
         selected.push((session, stored));
     }
     match project {
-        Some((_, directory)) if selected.is_empty() && !found_any && !options.allow_empty => Err(none_in(&directory)),
+        Some((_, directory)) if selected.is_empty() && !found_any && !options.allow_empty => Err(none_in(env, &directory)),
         _ => Ok(selected),
     }
 }
 
-/// Returns true if a session in the store belonged to a project, according to the path that its file had.
-fn was_in(project: &Project, stored: &StoredSession) -> bool {
-    let provider = provider::by_name(&stored.provider);
-    let found = provider.locate(&stored.path).map(|location| Found { provider, path: stored.path.clone(), location });
-    found.is_some_and(|found| project.holds(&found, || None))
+/// Returns true if a session in the store belongs to a project, or did, according to its file or, if this is gone, to its path.
+fn was_in(env: &Env, project: &Project, stored: &StoredSession) -> bool {
+    let found = workspace::found(stored).ok().filter(|found| found.provider.locate(&found.path).is_some());
+    found.is_some_and(|found| project.holds(env.disk, &found, workspace::stated(env.disk, &found).as_deref()))
 }

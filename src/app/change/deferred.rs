@@ -106,8 +106,8 @@ pub fn write(env: &Env, store: &Store, found: &Found) -> Result<(), CommandError
 pub fn write_all(env: &Env) -> Result<(), CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(()) };
     for session in store.deferred_sessions()? {
-        let found = workspace::found(&session);
-        // A file that is gone keeps its log.
+        // A file that is gone keeps its log, and a newer aperture writes those of a client that this one does not know.
+        let Ok(found) = workspace::found(&session) else { continue };
         if env.disk.identify(&found.path).is_err() {
             continue;
         }

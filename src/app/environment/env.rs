@@ -10,7 +10,7 @@ use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
 use crate::store::{CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
-use crate::workspace::{self, Found, RequestDisk, RequestSessions, Workspace};
+use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, named_directory};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
 use std::ffi::OsString;
@@ -139,8 +139,12 @@ impl Env {
         let current = env::current_dir()
             .context("cannot determine the current directory")
             .map_err(|error| CommandError::new(ErrorKind::Internal, error))?;
-        let directory = globals.directory.as_ref().map_or(current.clone(), |directory| current.join(directory));
-        if globals.directory.is_some() && !directory.is_dir() {
+        let directory =
+            globals.directory.as_ref().map_or(current.clone(), |directory| named_directory(disk, &current, directory));
+        let places = Places::new(home, |name| var_os(name));
+        // A directory that was deleted or moved still has its sessions.
+        let is_known = || !directory.exists() && Project::at(disk, &directory).has_sessions(disk, &places);
+        if globals.directory.is_some() && !directory.is_dir() && !is_known() {
             let error = anyhow!("{} is not a directory", directory.display());
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
@@ -160,7 +164,7 @@ impl Env {
         };
         Ok(Env {
             disk,
-            places: Places::new(home, |name| var_os(name)),
+            places,
             directory,
             style,
             rules: settings.rules()?,

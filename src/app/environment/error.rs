@@ -122,7 +122,7 @@ impl From<SelectorError> for CommandError {
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> CommandError {
         let (kind, hint) = match &error {
-            StoreError::Newer { .. } => (ErrorKind::Refused, Some("update aperture")),
+            StoreError::Newer { .. } | StoreError::UnknownProvider { .. } => (ErrorKind::Refused, Some("update aperture")),
             StoreError::Damaged(_) => (ErrorKind::Refused, Some("for details: aperture verify")),
             StoreError::Database(_) if error.is_busy() => {
                 (ErrorKind::Conflict, Some("another aperture process uses it: try again"))

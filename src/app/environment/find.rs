@@ -100,7 +100,13 @@ impl Env {
         }
         let id = request_id(Path::new(name)).unwrap_or(name);
         match workspace::find_in_requests(&self.request_sessions(), id)? {
-            Some(session) => Ok(session.found()),
+            Some(session) => session.found().ok_or_else(|| {
+                let error = anyhow!(
+                    "the proxy has {id} in the format '{}', which this version of aperture does not know",
+                    session.format
+                );
+                CommandError::new(ErrorKind::Refused, error).hint("update aperture: the proxy is newer")
+            }),
             None => Err(self.without_proxy(id).unwrap_or_else(|| error.into())),
         }
     }

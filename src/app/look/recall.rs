@@ -189,8 +189,8 @@ fn others(env: &Env, arguments: &Arguments, workspace: &Workspace<'_>) -> Result
     let (provider, location) = (workspace.provider, workspace.location.clone());
     let project = Project::of_session(env.disk, &workspace::Found { provider, path: workspace.path.clone(), location });
     for session in store.sessions()? {
-        let other = workspace::found(&session);
-        let belongs = arguments.all || project.holds(&other, || workspace::stated(env.disk, &other));
+        let other = workspace::found(&session)?;
+        let belongs = arguments.all || project.holds(env.disk, &other, workspace::stated(env.disk, &other).as_deref());
         if belongs && session.path != own {
             found.extend(originals(&store, &session)?);
         }
@@ -200,7 +200,7 @@ fn others(env: &Env, arguments: &Arguments, workspace: &Workspace<'_>) -> Result
 
 fn originals(store: &Store, session: &StoredSession) -> Result<Vec<Found>, CommandError> {
     let history: History = store.history(session.key)?;
-    let provider = workspace::found(session).provider;
+    let provider = session.provider()?;
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for edit in history.operations.iter().flat_map(|operation| &operation.edits) {

@@ -27,7 +27,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// There is no session at all.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, CommandError> {
     let mut skipped = Vec::new();
-    let project = arguments.project.as_ref().map(|project| Project::at(env.disk, &env.directory.join(project)));
+    let project = arguments
+        .project
+        .as_ref()
+        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
     let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), &mut |path, error| {
         skipped.push(format!("{}: {error}", path.display()));
     });
@@ -73,7 +76,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
 /// Returns the sessions in the memory of a running proxy. One that can no longer be read is left out.
 fn in_requests(env: &Env) -> Vec<Listed> {
     let listed = |session: RequestSession| {
-        let (found, modified) = (session.found(), i128::from(session.modified) * 1_000_000);
+        let (found, modified) = (session.found()?, i128::from(session.modified) * 1_000_000);
         let workspace = env.read(found.clone()).ok()?;
         let reading = &workspace.reading;
         let totals = Totals {

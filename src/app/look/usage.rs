@@ -74,12 +74,15 @@ pub fn check_client(name: Option<&str>) -> Result<(), CommandError> {
 
 /// Returns the test that selects sessions by the arguments and `-s`.
 fn wanted(env: &Env, arguments: &Arguments) -> Result<impl Fn(&Listed) -> bool, CommandError> {
-    let project = arguments.project.as_ref().map(|project| Project::at(env.disk, &env.directory.join(project)));
+    let project = arguments
+        .project
+        .as_ref()
+        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
     let named = env.session().map(|name| env.find_by(name)).transpose()?;
     let client = arguments.client.clone();
+    let disk = env.disk;
     Ok(move |listed: &Listed| {
-        let stated = || Some(PathBuf::from(&*listed.totals.directory));
-        project.as_ref().is_none_or(|project| project.holds(&listed.found, stated))
+        project.as_ref().is_none_or(|project| project.holds(disk, &listed.found, listed.directory()))
             && client.as_ref().is_none_or(|client| client == listed.found.provider.name())
             && named.as_ref().is_none_or(|named| {
                 listed.found.path == named.path || (!named.location.subagent && session(listed) == named.location.id)

@@ -27,6 +27,7 @@ use crate::memory::{self, Machine, MemoryError, MemoryProject, Problem, Tree, Tr
 use crate::model::{Actor, Memory, MemoryActor, MemoryFile, MemoryId, MemoryRead, MemoryScope, quoted};
 use crate::output::{MemoryChangeReport, MemoryProblem};
 use crate::store::Store;
+use crate::workspace::{Project, named_directory};
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -95,13 +96,21 @@ impl<'a> Memories<'a> {
     /// The directory does not exist, or there is no data directory.
     pub fn new(env: &'a Env, project: Option<&Path>) -> Result<Memories<'a>, CommandError> {
         let data = env.store_directory()?;
-        let directory = project.map_or_else(|| env.directory.clone(), |project| env.directory.join(project));
-        if project.is_some() && !env.is_directory(&directory) {
-            let error = anyhow!("{} is not a directory", directory.display());
-            return Err(CommandError::new(ErrorKind::Usage, error).hint("name a project directory or a folder of sessions"));
+        let directory =
+            project.map_or_else(|| env.directory.clone(), |project| named_directory(env.disk, &env.directory, project));
+        let memories =
+            Memories { env, project: MemoryProject::find(env.disk, &env.places, &data, &directory), data, actor: None };
+        if project.is_none() || env.is_directory(&directory) || memories.is_known(&directory) {
+            return Ok(memories);
         }
-        let project = MemoryProject::find(env.disk, &env.places, &data, &directory);
-        Ok(Memories { env, project, data, actor: None })
+        let error = anyhow!("{} is not a directory", directory.display());
+        Err(CommandError::new(ErrorKind::Usage, error).hint("name a project directory or a folder of sessions"))
+    }
+
+    /// Returns true if a directory that does not exist was a project: it has memories, or a session was started in it.
+    fn is_known(&self, directory: &Path) -> bool {
+        let is_kept = self.env.disk.list(&self.project.tree_in_data(&self.data).directory).is_ok();
+        is_kept || Project::at(self.env.disk, directory).has_sessions(self.env.disk, &self.env.places)
     }
 
     /// Finds the project of a directory.

@@ -20,7 +20,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         for session in sessions {
             for proposal in waiting(&store, &session)? {
                 proposals.push(row(env, &session, &proposal));
-                live |= is_live(env, &workspace::found(&session));
+                live |= is_live(env, &workspace::found(&session)?);
             }
         }
     }
@@ -63,7 +63,7 @@ pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), Comman
 
 /// Refuses a proposal that would change the file of a session that a client has open. It stays pending.
 fn refuse_open_session(env: &Env, session: &StoredSession, proposal: &Proposal) -> Result<(), CommandError> {
-    let found = workspace::found(session);
+    let found = workspace::found(session)?;
     if !is_live(env, &found) {
         return Ok(());
     }
@@ -123,9 +123,9 @@ fn decide(
     meant.iter().try_for_each(|(session, proposal)| check(session, proposal))?;
     let mut report = ObeyReport { session: String::new(), agent: "", dry_run, commands: Vec::new() };
     for (session, proposal) in meant {
-        env.learn(&workspace::found(&session));
+        env.learn(&workspace::found(&session)?);
         let (Outcome { status, answer, .. }, change) = one(&store, &session, &proposal)?;
-        report.agent = workspace::found(&session).provider.agent();
+        report.agent = workspace::found(&session)?.provider.agent();
         report.session = session.session;
         let (number, turn, command) = (Some(proposal.number), proposal.turn, shown(&proposal.command));
         report.commands.push(ObeyedCommand { number, turn, command, status, answer, change });

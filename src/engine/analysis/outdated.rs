@@ -1,5 +1,6 @@
 //! Marks tool results that are outdated because a later result supersedes them.
 
+use crate::model::paths::is_absolute;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Outdated, Session, Tool, ToolVerb, Window};
 use rustc_hash::FxHashMap;
 use std::cell::LazyCell;
@@ -159,10 +160,6 @@ impl Files {
     fn name(&self, target: &str) -> String {
         self.0.get(&short_path(target)).cloned().flatten().unwrap_or_else(|| target.to_owned())
     }
-}
-
-fn is_absolute(path: &str) -> bool {
-    path.starts_with('/') || path.get(1..3) == Some(":\\")
 }
 
 /// The last two parts of a path: the same file seen from different directories.

@@ -3,6 +3,7 @@
 use super::failures::command_heads::is_routine;
 use super::work::{NamedUse, UseKind};
 use crate::model::Sighting;
+use crate::model::paths::is_absolute;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The weight of a session, compared with the next newer one.
@@ -118,7 +119,7 @@ impl<'a> ProjectWork<'a> {
 
 /// Returns true for a file that is not part of the project: outside of its directory, or written by a tool.
 fn is_passing(path: &str) -> bool {
-    let is_outside = path.starts_with(['/', '~']) || path.get(1..3) == Some(":\\");
+    let is_outside = path.starts_with('~') || is_absolute(path);
     is_outside
         || path.starts_with("../")
         || PASSING.iter().any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")))

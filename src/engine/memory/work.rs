@@ -1,6 +1,7 @@
 //! The work of a session: the commands that it ran and the files that it named, in order.
 
 use super::failures::command_heads::{heads, is_trivial};
+use crate::model::paths::relative;
 use crate::model::{ToolVerb, TraceContent, TraceEvent};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -87,28 +88,5 @@ impl Work {
             let name = self.names.get(used.name as usize)?;
             Some(NamedUse { name, kind: used.kind, block: used.block, call: used.call, time: used.time })
         })
-    }
-}
-
-/// Returns a path relative to a directory, if it is below it.
-fn relative<'a>(path: &'a str, directory: &str) -> &'a str {
-    let below = path.strip_prefix(directory).filter(|_| !directory.is_empty());
-    below.and_then(|path| path.strip_prefix('/')).filter(|path| !path.is_empty()).unwrap_or(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_relative_to_the_directory_of_the_session() {
-        for (path, directory, expected) in [
-            ("/w/shop/src/a.rs", "/w/shop", "src/a.rs"),
-            ("/w/shopping/a.rs", "/w/shop", "/w/shopping/a.rs"),
-            ("src/a.rs", "/w/shop", "src/a.rs"),
-            ("/a.rs", "", "/a.rs"),
-        ] {
-            assert_eq!(relative(path, directory), expected, "{path}");
-        }
     }
 }

@@ -1,8 +1,10 @@
 //! The files in work: files that tool inputs name, the most likely to be needed next first.
 
 use crate::engine::Analysis;
+use crate::model::paths::{SEPARATORS, file_name, is_windows_text, relative, same_form};
 use crate::model::{BlockKind, BlockNumber, Key, ToolVerb};
 use rustc_hash::FxHashMap;
+use std::path::Path;
 
 /// Steps after which a use counts half, and the weight of an edit. Of the files of real sessions that the next 20 steps touch again,
 /// the first 10 in this order contain 80 %, the first 15 89 %, the first 25 97 %: the length of the list decides more than its order.
@@ -66,7 +68,7 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
     for (path, _) in &ranked {
         namesakes.entry(file_name(path)).or_default().push(path);
     }
-    let directory = session.latest_origin().map_or("", |origin| origin.directory.trim_end_matches('/'));
+    let directory = session.latest_origin().map_or("", |origin| origin.directory.as_str());
     let file = |(path, uses): &(String, Uses)| FileInWork {
         path: relative(path, directory).to_owned(),
         name: unambiguous(path, namesakes.get(file_name(path)).map_or(&[], Vec::as_slice)).to_owned(),
@@ -77,22 +79,11 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
     ranked.iter().take(most).map(file).collect()
 }
 
-/// Returns the last component of a path.
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
 /// Returns the shortest end of a path, in whole components, that no other path of a list has.
 fn unambiguous<'a>(path: &'a str, others: &[&str]) -> &'a str {
-    let ends = path.rmatch_indices('/').map(|(at, _)| at);
+    let ends = path.rmatch_indices(SEPARATORS).map(|(at, _)| at);
     let is_unique = |end: &usize| !others.iter().any(|other| *other != path && other.ends_with(&path[*end..]));
     ends.into_iter().find(is_unique).map_or(path, |at| &path[at + 1..])
-}
-
-/// Returns a path below a directory without that directory; any other path as it is.
-fn relative<'a>(path: &'a str, directory: &str) -> &'a str {
-    let rest = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix(['/', '\\']));
-    rest.filter(|rest| !rest.is_empty() && !directory.is_empty()).unwrap_or(path)
 }
 
 /// Returns the home directory that contains a directory, if it has the usual form.
@@ -107,8 +98,14 @@ fn absolute(directory: &str, path: &str) -> String {
     if let Some((home, rest)) = home(directory).zip(path.strip_prefix("~/")) {
         return absolute("", &format!("{home}/{rest}"));
     }
-    if path.starts_with('~') || path.get(1..3) == Some(":\\") {
+    if path.starts_with('~') {
         return path.to_owned();
+    }
+    if is_windows_text(path) {
+        return same_form(Path::new(path)).to_string_lossy().into_owned();
+    }
+    if is_windows_text(directory) && !path.starts_with('/') {
+        return absolute("", &format!("{directory}\\{path}"));
     }
     let rooted = path.starts_with('/') || directory.starts_with('/');
     let whole = if path.starts_with('/') { path.to_owned() } else { format!("{directory}/{path}") };
@@ -137,12 +134,11 @@ mod tests {
             ("/w/shop", "~/d.rs", "~/d.rs"),
             ("/home/me/shop", "~/d.rs", "/home/me/d.rs"),
             ("", "e.rs", "e.rs"),
+            (r"c:\w\shop", r"src\a.rs", r"C:\w\shop\src\a.rs"),
+            ("/w", "c:/w/b.rs", r"C:\w\b.rs"),
         ] {
             assert_eq!(absolute(directory, path), expected, "{path}");
         }
-        assert_eq!(relative("/w/shop/a.rs", "/w/shop"), "a.rs");
-        assert_eq!(relative("/w/shopping/a.rs", "/w/shop"), "/w/shopping/a.rs");
-        assert_eq!(relative("/a.rs", ""), "/a.rs");
     }
 
     #[test]
@@ -150,5 +146,7 @@ mod tests {
         let paths = ["/w/a/x/types.go", "/w/b/x/types.go", "/w/c/types.go", "/w/main.go", "types.go"];
         let names: Vec<&str> = paths.iter().map(|path| unambiguous(path, &paths)).collect();
         assert_eq!(names, ["a/x/types.go", "b/x/types.go", "c/types.go", "main.go", "types.go"]);
+        let paths = [r"C:\w\a\types.go", r"C:\w\b\types.go"];
+        assert_eq!(unambiguous(paths[0], &paths), r"a\types.go");
     }
 }

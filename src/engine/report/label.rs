@@ -1,6 +1,7 @@
 //! Short names of blocks, for lists.
 
 use crate::engine::reduce::described;
+use crate::model::paths::{SEPARATORS, is_absolute};
 use crate::model::{Block, BlockKind};
 
 /// Number of path components in a label: enough to identify the file.
@@ -11,7 +12,7 @@ pub fn label(block: &Block) -> String {
     let tool = block.tool.as_deref();
     match (block.kind, tool) {
         (BlockKind::ToolUse | BlockKind::ToolResult, Some(tool)) => {
-            let target = short_target(without_directory(&tool.target));
+            let target = short_target(without_directory(&tool.target), tool.verb.names_file());
             if target.is_empty() { tool.name.to_string() } else { format!("{} {target}", tool.name) }
         }
         (BlockKind::Attachment, _) if !block.label.is_empty() => block.label.replace('_', " "),
@@ -38,7 +39,7 @@ pub fn placeholder_label(block: &Block) -> String {
                 // Codex puts the directory before the command.
                 true if tool.target.contains("{\"") || tool.target.contains("[\"") => String::new(),
                 true => tool.target.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned(),
-                false => short_target(without_directory(&tool.target)),
+                false => short_target(without_directory(&tool.target), false).to_owned(),
             };
             if target.is_empty() || target.starts_with(['{', '[']) {
                 tool.name.to_string()
@@ -57,14 +58,13 @@ fn without_directory(command: &str) -> &str {
     rest.map_or(command, |(_, rest)| rest)
 }
 
-/// Returns the last components of an absolute path; other targets are returned unchanged.
-pub fn short_target(target: &str) -> String {
-    let path = !target.contains(' ') && (target.starts_with('/') || target.get(1..3) == Some(":\\"));
-    if !path {
-        return target.to_owned();
+/// Returns the last components of an absolute path; other targets are returned unchanged. Only the path of a file can have spaces.
+fn short_target(target: &str, is_file: bool) -> &str {
+    if !is_absolute(target) || target.contains(' ') && !is_file {
+        return target;
     }
-    let parts: Vec<&str> = target.rsplitn(PATH_PARTS + 1, ['/', '\\']).take(PATH_PARTS).collect();
-    parts.into_iter().rev().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
+    let start = target.rmatch_indices(SEPARATORS).nth(PATH_PARTS - 1).map_or(0, |(at, _)| at + 1);
+    target[start..].trim_start_matches(SEPARATORS)
 }
 
 #[cfg(test)]
@@ -114,12 +114,15 @@ mod tests {
     fn a_path_is_shown_by_its_end() {
         for (target, short) in [
             ("/home/me/shop/src/a.rs", "src/a.rs"),
-            ("C:\\x\\y\\z.rs", "y/z.rs"),
+            ("C:\\x\\y\\z.rs", "y\\z.rs"),
+            ("C:\\Users\\Ana María\\mi tienda\\z.rs", "mi tienda\\z.rs"),
+            ("c:/x/y/z.rs", "y/z.rs"),
             ("cargo test -q", "cargo test -q"),
             ("/a", "a"),
             ("", ""),
         ] {
-            assert_eq!(short_target(target), short);
+            assert_eq!(short_target(target, true), short);
         }
+        assert_eq!(short_target("/usr/bin/env make all", false), "/usr/bin/env make all");
     }
 }

@@ -2,15 +2,15 @@
 
 use super::{DEFAULT_PRESET, PRESETS, Preset, preset};
 use crate::engine::Analysis;
-use crate::engine::query::selector;
+use crate::engine::query::selector::PathPattern;
 use crate::model::{Block, BlockNumber};
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher};
 
 /// Rules for shortening from the user's settings.
 #[derive(Clone, Debug)]
 pub struct Rules {
     tools: Vec<GlobMatcher>,
-    paths: Vec<GlobMatcher>,
+    paths: Vec<PathPattern>,
     patterns: Vec<String>,
     /// The preset for old blocks.
     pub preset: Preset,
@@ -48,7 +48,7 @@ impl Rules {
             self.tools.push(glob.compile_matcher());
         }
         for path in paths {
-            self.paths.push(Glob::new(path).map_err(|_| path.clone())?.compile_matcher());
+            self.paths.push(PathPattern::new(path).map_err(|_| path.clone())?);
         }
         self.patterns.extend(patterns.iter().filter(|pattern| !pattern.is_empty()).cloned());
         Ok(self)
@@ -58,7 +58,7 @@ impl Rules {
     pub fn protect(&self, block: &Block, content: &str) -> bool {
         let tool = block.tool.as_deref();
         tool.is_some_and(|tool| self.tools.iter().any(|glob| glob.is_match(&*tool.name)))
-            || tool.is_some_and(|tool| self.paths.iter().any(|glob| selector::matches_path(glob, &tool.target)))
+            || tool.is_some_and(|tool| self.paths.iter().any(|path| path.matches(&tool.target)))
             || self.patterns.iter().any(|pattern| content.contains(pattern))
     }
 

@@ -170,7 +170,7 @@ fn fixtures() -> Vec<(PathBuf, Medium)> {
             } else if path.extension().is_some_and(|end| end == "jsonl") {
                 let bytes = std::fs::read(&path).unwrap();
                 let FileKind::Session(provider) = sniff(&bytes) else { continue };
-                files.push((path, Medium::new(by_name(provider), bytes)));
+                files.push((path, Medium::new(by_name(provider).unwrap(), bytes)));
             }
         }
     }

@@ -90,6 +90,9 @@ impl Scanner for Scan {
         if FILES.find(&head[..head.len().min(KIND_BYTES)]).is_none() {
             self.newest.line(bytes);
         }
+        if self.main.totals.directory.is_empty() && DIRECTORY.find(bytes).is_some() {
+            self.main.totals.directory = parse::parse(bytes).origin[1].as_deref().unwrap_or_default().into();
+        }
         let role = ROLE.find(head).map(|place| &bytes[place + ROLE.needle().len()..]);
         match role {
             Some(rest) if rest.starts_with(b"assistant\"") => return self.response(bytes),
@@ -103,7 +106,7 @@ impl Scanner for Scan {
             None => {}
         }
         let small = BOUNDARY.find(head).is_some() || QUEUED.find(head).is_some() || TITLE.find(head).is_some();
-        if small || (self.main.totals.directory.is_empty() && DIRECTORY.find(head).is_some()) {
+        if small {
             return self.other(bytes);
         }
         // A row rewritten by another program, with its keys in another order.
@@ -138,9 +141,6 @@ impl Scan {
 
     fn other(&mut self, bytes: &[u8]) {
         let parsed = parse::parse(bytes);
-        if let Some(directory) = parsed.origin[1].as_deref().filter(|_| self.main.totals.directory.is_empty()) {
-            self.main.totals.directory = directory.into();
-        }
         self.side(parsed.row.sidechain).other(&parsed);
     }
 }

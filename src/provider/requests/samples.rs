@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// Returns the body of the request that resumes a session, and its format. Values that a serializer would change are beside the
 /// conversation.
 pub fn body(session: &Session, bytes: &[u8]) -> (&'static dyn ProviderAdapter, Vec<u8>) {
-    let sample = Sample { session, bytes, provider: by_name(session.provider) };
+    let sample = Sample { session, bytes, provider: by_name(session.provider).unwrap() };
     match session.provider {
         "codex" => (REQUESTS[1], sample.responses().into_bytes()),
         _ => (REQUESTS[0], sample.messages().into_bytes()),
@@ -19,7 +19,7 @@ pub fn body(session: &Session, bytes: &[u8]) -> (&'static dyn ProviderAdapter, V
 
 /// Returns a session of Claude Code as the body of a Chat Completions request, and its format.
 pub fn chat_body(session: &Session, bytes: &[u8]) -> (&'static dyn ProviderAdapter, Vec<u8>) {
-    let sample = Sample { session, bytes, provider: by_name(session.provider) };
+    let sample = Sample { session, bytes, provider: by_name(session.provider).unwrap() };
     (REQUESTS[2], sample.chat().into_bytes())
 }
 

@@ -120,7 +120,7 @@ fn fixtures() -> Vec<(PathBuf, File)> {
             } else if path.extension().is_some_and(|end| end == "jsonl") {
                 let bytes = std::fs::read(&path).unwrap();
                 let FileKind::Session(provider) = sniff(&bytes) else { continue };
-                files.push((path, File::new(by_name(provider), bytes)));
+                files.push((path, File::new(by_name(provider).unwrap(), bytes)));
             }
         }
     }
@@ -331,7 +331,7 @@ fn lists_that_a_client_sends_once_stay_through_a_fold() {
     .concat();
     let second: Change<'_> = &|draft| draft.fold(2..=2, "A summary of the second turn.");
     let third: Change<'_> = &|draft| draft.fold(3..=3, "A summary of the third turn.");
-    let file = || File::new(by_name("claude-code"), bytes.clone().into_bytes());
+    let file = || File::new(by_name("claude-code").unwrap(), bytes.clone().into_bytes());
     assert_eq!(check("lists", file(), &[second, third]), 2);
     let plan = file().plan(second).unwrap();
     let lists = announced(&plan, &contents(file().provider, &file().request()));
@@ -354,7 +354,7 @@ fn talk(turns: usize) -> File {
         row(2 * turn, "user", ask) + &row(2 * turn + 1, "assistant", answer)
     };
     let rows: String = (0..turns).map(turn).collect();
-    File::new(by_name("claude-code"), rows.into_bytes())
+    File::new(by_name("claude-code").unwrap(), rows.into_bytes())
 }
 
 /// Returns a body with more messages.

@@ -14,6 +14,7 @@ mod listing;
 mod meanwhile;
 mod place;
 mod plans;
+mod projects;
 mod reading;
 mod sessions;
 

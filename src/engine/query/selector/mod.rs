@@ -5,6 +5,7 @@ mod parse;
 pub use parse::amount;
 
 use crate::engine::Analysis;
+use crate::model::paths;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone};
 use globset::{Glob, GlobMatcher};
 use std::collections::BTreeSet;
@@ -45,7 +46,7 @@ enum Node {
     Role(Role),
     Kind(BlockKind),
     Tool(GlobMatcher),
-    Path(GlobMatcher),
+    Path(PathPattern),
     Turns(RangeInclusive<u32>),
     Larger(f64),
     Topic(String),
@@ -186,16 +187,17 @@ pub fn tools(reading: &Analysis) -> BTreeSet<&str> {
 
 /// Returns the selectors of the paths in a session that are most similar to a path: a directory, or files with a similar name.
 fn similar_paths(reading: &Analysis, path: &str) -> Vec<String> {
-    let inside = path.trim_end_matches('/');
+    let inside = paths::slashed(path);
+    let inside = inside.trim_end_matches('/');
     let targets: BTreeSet<&str> =
         reading.session.blocks.iter().filter_map(|block| block.tool.as_ref()).map(|tool| &*tool.target).collect();
-    let directory = Glob::new(&format!("{inside}/**")).map(|glob| glob.compile_matcher());
-    if directory.is_ok_and(|glob| targets.iter().any(|target| matches_path(&glob, target))) {
+    let directory = PathPattern::new(&format!("{inside}/**"));
+    if directory.is_ok_and(|directory| targets.iter().any(|target| directory.matches(target))) {
         return vec![format!("path({inside}/**)")];
     }
     let depth = inside.matches('/').count();
     let end = |path: &str, depth: usize| {
-        path.rmatch_indices('/').nth(depth).map_or_else(|| path.to_owned(), |(at, _)| path[at + 1..].to_owned())
+        path.rmatch_indices(paths::SEPARATORS).nth(depth).map_or_else(|| path.to_owned(), |(at, _)| path[at + 1..].to_owned())
     };
     let wanted = end(inside, 0).to_lowercase();
     let plain = |target: &&str| !target.contains(char::is_whitespace) && !target.contains(['(', ')', '"']);
@@ -298,15 +300,14 @@ impl Node {
                 let last = reading.session.blocks.iter().map(|block| block.position.turn).max().unwrap_or_default();
                 if *range.start() > last { Err(SelectorError::NoSuchTurn { number: *range.start(), last }) } else { Ok(()) }
             }
-            Node::Tool(pattern) if self.is_absent(pattern, reading) => {
+            Node::Tool(pattern) if self.is_absent(pattern.glob().glob(), reading) => {
                 let (name, known) = (pattern.glob().glob(), tools(reading));
                 let near = parse::nearest(name, known.iter().copied());
                 let nearest = near.map_or_else(|| known.into_iter().collect(), |near| vec![near]);
                 let nearest = nearest.into_iter().map(|tool| format!("tool({tool})")).collect();
                 Err(SelectorError::NoSuchTool { name: name.to_owned(), nearest })
             }
-            Node::Path(pattern) if self.is_absent(pattern, reading) => {
-                let path = pattern.glob().glob();
+            Node::Path(PathPattern { pattern: path, .. }) if self.is_absent(path, reading) => {
                 Err(SelectorError::NoSuchPath { path: path.to_owned(), nearest: similar_paths(reading, path) })
             }
             Node::Not(inner) => inner.check(reading),
@@ -316,8 +317,8 @@ impl Node {
     }
 
     /// Returns true if a name without wildcards matches no block: it is probably misspelled. A pattern may match nothing.
-    fn is_absent(&self, pattern: &GlobMatcher, reading: &Analysis) -> bool {
-        !pattern.glob().glob().contains(WILDCARDS) && !reading.session.blocks.iter().any(|block| self.matches(block, reading))
+    fn is_absent(&self, pattern: &str, reading: &Analysis) -> bool {
+        !pattern.contains(WILDCARDS) && !reading.session.blocks.iter().any(|block| self.matches(block, reading))
     }
 
     fn matches(&self, block: &Block, reading: &Analysis) -> bool {
@@ -343,7 +344,7 @@ impl Node {
                     || *kind == BlockKind::Document && !block.media.documents.is_empty()
             }
             Node::Tool(pattern) => block.tool.as_ref().is_some_and(|tool| pattern.is_match(&*tool.name)),
-            Node::Path(glob) => block.tool.as_ref().is_some_and(|tool| matches_path(glob, &tool.target)),
+            Node::Path(glob) => block.tool.as_ref().is_some_and(|tool| glob.matches(&tool.target)),
             Node::Turns(range) => range.contains(&block.position.turn),
             Node::Larger(tokens) => block.tokens.value > *tokens,
             Node::Topic(query) => is_about(block, query, reading),
@@ -369,10 +370,47 @@ fn is_about(block: &Block, query: &str, reading: &Analysis) -> bool {
         })
 }
 
-/// Matches the whole path, and every suffix of an absolute path, so that `src/**` matches `/home/me/shop/src/a.rs`.
-pub fn matches_path(glob: &GlobMatcher, path: &str) -> bool {
-    let path = path.replace('\\', "/");
-    glob.is_match(&path) || path.match_indices('/').any(|(at, _)| glob.is_match(&path[at + 1..]))
+/// A pattern of paths, which is also the path itself, as it is shown: with both separators, and with characters of patterns in it.
+#[derive(Clone, Debug)]
+pub struct PathPattern {
+    /// As it was given.
+    pattern: String,
+    glob: GlobMatcher,
+    /// The pattern as a path.
+    path: String,
+}
+
+impl PathPattern {
+    /// Parses a pattern. A backslash separates components, unless a character of patterns follows, which it then makes
+    /// a plain one; after a drive it always separates.
+    ///
+    /// # Errors
+    ///
+    /// It is no pattern.
+    pub fn new(pattern: &str) -> Result<PathPattern, globset::Error> {
+        let mut glob = String::with_capacity(pattern.len());
+        let is_windows = paths::is_windows_text(pattern);
+        let mut rest = pattern.chars().peekable();
+        while let Some(c) = rest.next() {
+            let is_escape = !is_windows && rest.peek().is_some_and(|next| "*?[]{}!,\\".contains(*next));
+            let is_separator = c == '\\' && !is_escape;
+            glob.push(if is_separator { '/' } else { c });
+        }
+        let path = paths::slashed(pattern);
+        let glob = match Glob::new(&paths::slashed_drive(&glob)) {
+            Ok(glob) => glob,
+            Err(_) if paths::is_absolute(pattern) => Glob::new(&globset::escape(&path))?,
+            Err(error) => return Err(error),
+        };
+        Ok(PathPattern { pattern: pattern.to_owned(), glob: glob.compile_matcher(), path })
+    }
+
+    /// Matches the whole path, and every suffix of an absolute path, so that `src/**` matches `/home/me/shop/src/a.rs`.
+    pub fn matches(&self, path: &str) -> bool {
+        let path = paths::slashed(path);
+        let is_match = |part: &str| part == self.path || self.glob.is_match(part);
+        is_match(&path) || path.match_indices('/').any(|(at, _)| is_match(&path[at + 1..]))
+    }
 }
 
 #[cfg(test)]

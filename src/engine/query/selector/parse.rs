@@ -1,8 +1,8 @@
 //! Parses selectors.
 
-use super::{DEEPEST, FUNCTIONS, NAMES, NEAR, Node, SelectorError};
+use super::{DEEPEST, FUNCTIONS, NAMES, NEAR, Node, PathPattern, SelectorError};
 use crate::model::{BlockKind, Level, Role, State, Zone};
-use globset::{Glob, GlobBuilder};
+use globset::GlobBuilder;
 use std::ops::RangeInclusive;
 
 /// Parses a whole selector.
@@ -216,7 +216,7 @@ fn call(name: &str, argument: &str) -> Result<Node, SelectorError> {
             .map(|glob| Node::Tool(glob.compile_matcher()))
             .map_err(|_| bad("tool", &[])),
         "topic" => Ok(Node::Topic(argument.to_owned())),
-        "path" => Glob::new(argument).map(|glob| Node::Path(glob.compile_matcher())).map_err(|_| bad("path", &[])),
+        "path" => PathPattern::new(argument).map(Node::Path).map_err(|_| bad("path", &[])),
         "kind" => BlockKind::ALL
             .into_iter()
             .find(|kind| kind.name() == argument)

@@ -187,3 +187,24 @@ proptest::proptest! {
         let _ = Selector::parse(&text);
     }
 }
+
+#[test]
+fn a_path_is_matched_as_it_is_shown() {
+    for (pattern, path, expected) in [
+        (r"src\price.ts", r"C:\Users\Ana María\shop\src\price.ts", true),
+        ("src/price.ts", r"C:\Users\Ana María\shop\src\price.ts", true),
+        (r"c:\Users\Ana María\shop\src\price.ts", r"C:\Users\Ana María\shop\src\price.ts", true),
+        ("C:/Users/Ana María/shop/src/*.ts", r"c:\Users\Ana María\shop\src\price.ts", true),
+        (r"C:\shop\src\**\*.ts", r"c:\shop\src\a\price.ts", true),
+        (r"D:\shop\src\price.ts", r"C:\shop\src\price.ts", false),
+        (r"rc\price.ts", r"C:\shop\src\price.ts", false),
+        ("app/[id]/page.tsx", "/w/shop/app/[id]/page.tsx", true),
+        (r"app\[id]\page.tsx", r"C:\shop\app\[id]\page.tsx", true),
+        (r"app/\[id\]/page.tsx", "/w/shop/app/[id]/page.tsx", true),
+        ("app/[ab]/page.tsx", "/w/shop/app/a/page.tsx", true),
+        ("src/a.rs", "/w/shop/src/a.rs", true),
+        ("src/A.rs", "/w/shop/src/a.rs", false),
+    ] {
+        assert_eq!(PathPattern::new(pattern).unwrap().matches(path), expected, "{pattern} of {path}");
+    }
+}

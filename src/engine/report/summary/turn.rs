@@ -7,7 +7,7 @@ use super::sentences::{Sentence, decides, salience, sentences};
 use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply};
 use crate::engine::Analysis;
 use crate::engine::content::stop_words::STOP_WORDS;
-use crate::model::{BlockKind, BlockNumber, Role, Turn, starts_with_any};
+use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
 
 /// Maximum number of sentences of a prompt, of decisions, and of the final reply.
 const ASKED: usize = 2;
@@ -144,14 +144,9 @@ impl TurnFacts<'_> {
 
 /// Returns a path relative to a directory, or its last parts.
 pub(super) fn short_path<'a>(path: &'a str, directory: &str) -> &'a str {
-    if let Some(rest) =
-        path.strip_prefix(directory).and_then(|rest| rest.strip_prefix(['/', '\\'])).filter(|rest| !rest.is_empty())
-    {
-        return rest;
-    }
-    let absolute = path.starts_with('/') || path.get(1..3) == Some(":\\");
-    let marks = path.rmatch_indices(['/', '\\']).nth(2).filter(|_| absolute);
-    marks.map_or(path, |(at, _)| &path[at + 1..])
+    let below = paths::relative(path, directory);
+    let marks = below.rmatch_indices(paths::SEPARATORS).nth(2).filter(|_| below.len() == path.len() && paths::is_absolute(path));
+    marks.map_or(below, |(at, _)| &below[at + 1..])
 }
 
 /// Returns the directory to which paths are relative.
