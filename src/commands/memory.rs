@@ -135,11 +135,15 @@ pub enum Action {
     },
     /// Create the tree of the project
     #[command(after_help = "Examples:
-  aperture memory init --in-project")]
+  aperture memory init --in-project
+  aperture memory init --from ~/old/shop      the project was moved from there: takes its entries over")]
     Init {
         /// In the project, for version control, instead of the data of aperture
         #[arg(long)]
         in_project: bool,
+        /// The directory that the project had before it was moved, or another project: copy its entries
+        #[arg(long, value_name = "DIRECTORY", conflicts_with = "in_project")]
+        from: Option<PathBuf>,
         /// Print the change and write nothing
         #[arg(long)]
         dry_run: bool,

@@ -5,7 +5,9 @@ use crate::app::{CommandError, ErrorKind};
 use crate::memory::{MemoryError, Tree};
 use crate::model::MemoryScope;
 use crate::output::MemoryChangeReport;
+use crate::workspace::named_directory;
 use anyhow::anyhow;
+use std::path::Path;
 
 /// Creates the tree.
 pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Result<(), CommandError> {
@@ -33,11 +35,8 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
             .hint("name the project directory: aperture memory init --in-project --project DIRECTORY"));
     }
     let old = memories.read(MemoryScope::Project)?;
-    if let Some(problem) = old.problems.iter().find(|problem| problem.is_blocking) {
-        return Err(MemoryError::Unwritable { path: problem.path.clone(), reason: problem.reason.clone() }.into());
-    }
+    let entries = writable(&old)?;
     let new = memories.project.tree_in_project();
-    let entries = old.memories().count();
     let mut report = MemoryChangeReport {
         done: format!("the memories of this project are kept in {} from now on", new.directory.display()),
         operation: None,
@@ -57,6 +56,43 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
         report.hints.push(format!("{count} copied; the old tree stays in {}", place.directory.display()));
     }
     env.print(&report)
+}
+
+/// Copies the entries of another project: of the directory that this one had before it was moved.
+pub fn take_over(memories: &Memories<'_>, from: &Path, is_dry_run: bool) -> Result<(), CommandError> {
+    let env = memories.env;
+    let directory = named_directory(env.disk, &env.directory, from);
+    let other = memories.of(memories.project_at(&directory));
+    let place = other.place(MemoryScope::Project);
+    if place == memories.place(MemoryScope::Project) {
+        let error = anyhow!("{} is this project", directory.display());
+        return Err(
+            CommandError::new(ErrorKind::Usage, error).hint("name the directory that the project had before it was moved")
+        );
+    }
+    let old = other.read(MemoryScope::Project)?;
+    let entries = writable(&old)?;
+    if entries == 0 {
+        let error = anyhow!("{} has no memories: {} has no entry", directory.display(), place.directory.display());
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("to learn from its sessions: aperture memory learn"));
+    }
+    let updated = memories.change(MemoryScope::Project, is_dry_run, &mut |tree| copy(&old, tree))?;
+    let hints = vec![format!("the old tree stays in {}", place.directory.display())];
+    let done = format!("entries of {} taken over: {}", directory.display(), updated.changes.len());
+    let (operation, changes) = (updated.operation, updated.changes);
+    env.print(&MemoryChangeReport { done, operation, is_dry_run, changes, hints, problems: problems(&old.problems) })
+}
+
+/// Returns the number of entries of a tree that is to be copied.
+///
+/// # Errors
+///
+/// A file cannot be read as a whole.
+fn writable(tree: &Tree) -> Result<usize, CommandError> {
+    match tree.problems.iter().find(|problem| problem.is_blocking) {
+        Some(problem) => Err(MemoryError::Unwritable { path: problem.path.clone(), reason: problem.reason.clone() }.into()),
+        None => Ok(tree.memories().count()),
+    }
 }
 
 /// Copies the files and the keys of deleted entries into another tree.
