@@ -21,6 +21,10 @@ pub struct TracePosition {
     directory: String,
     /// Hashes of the identities of the rows so far: a client can write a row twice.
     rows: FxHashSet<u64>,
+    /// Hashes of the identities of the rows that another row followed.
+    parents: FxHashSet<u64>,
+    /// True if the user may have left a turn: by a rollback, or by a prompt beside the rows that followed the same row.
+    pub has_branches: bool,
 }
 
 impl TracePosition {
@@ -41,6 +45,12 @@ impl TracePosition {
         let row = &parsed.row;
         let first = self.blocks + 1;
         self.blocks += parsed.blocks.len() as u32;
+        let is_followed = row.parent.is_some_and(|parent| !self.parents.insert(parent.0 as u64));
+        self.has_branches |= match row.event.as_deref() {
+            Some(Event::RolledBack(_)) => true,
+            Some(Event::Leaf { explicit, .. }) => *explicit,
+            _ => is_followed && row.prompt && !row.sidechain,
+        };
         let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant) || row.prompt;
         if !is_message || row.sidechain || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty() {
             return;
@@ -196,6 +206,24 @@ mod tests {
         };
         let rows = [queued(1, "use pnpm"), queued(2, "<peer-note from=\"b\">use yarn</peer-note>")];
         check(&rows, &[(PromptSource::Typed, "use pnpm")]);
+    }
+
+    #[test]
+    fn a_prompt_beside_others_and_a_rewind_make_branches() {
+        let prompt = |id: &str, parent: &str| {
+            let message = serde_json::json!({"role": "user", "content": "go"});
+            serde_json::json!({"type": "user", "uuid": id, "parentUuid": parent, "message": message})
+        };
+        let rewind = serde_json::json!({"type": "last-prompt", "leafUuid": "a", "explicit": true});
+        for (rows, expected) in [
+            (vec![prompt("a", ""), prompt("b", "a"), prompt("c", "b")], false),
+            (vec![prompt("a", ""), prompt("b", "a"), prompt("c", "a")], true),
+            (vec![prompt("a", ""), rewind], true),
+        ] {
+            let mut position = TracePosition::default();
+            rows.iter().for_each(|row| position.line(by_name("claude-code").unwrap(), row.to_string().as_bytes(), &mut |_| {}));
+            assert_eq!(position.has_branches, expected, "{rows:?}");
+        }
     }
 
     #[test]

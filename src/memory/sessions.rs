@@ -4,6 +4,7 @@ use super::place::MemoryProject;
 use super::reading::TracePosition;
 use crate::engine::memory::{Documents, SessionFacts};
 use crate::fsio::{Disk, Identity, read_range};
+use crate::planning::parse_session;
 use crate::provider::{Places, ProviderAdapter, conventions};
 use crate::store::{IndexedFile, MemoryIndex};
 use crate::workspace::{Found, Project, find_all, find_in_folder, stated};
@@ -114,7 +115,12 @@ fn learn_session(disk: &dyn Disk, index: &MemoryIndex, found: &Found, identity: 
         Some((read, end)) => (read, end, documents(index, &found.path)),
         None => (Read::default(), 0, Documents::default()),
     };
-    let end = read_rows(disk, found, start, &mut read, &mut documents)?;
+    let mut end = read_rows(disk, found, start, &[], &mut read, &mut documents)?;
+    if read.position.has_branches && end > start {
+        let left = left_rows(disk, found, end)?;
+        (read, documents) = Default::default();
+        end = read_rows(disk, found, 0, &left, &mut read, &mut documents)?;
+    }
     if let (Ok(facts), Ok(documents), Ok(probe)) =
         (postcard::to_stdvec(&read), postcard::to_stdvec(&documents), probe(disk, &found.path, end))
     {
@@ -127,8 +133,24 @@ fn learn_session(disk: &dyn Disk, index: &MemoryIndex, found: &Found, identity: 
     Ok(read.facts)
 }
 
-/// Reads the rows from `start` on; returns the end of the last complete row.
-fn read_rows(disk: &dyn Disk, found: &Found, start: u64, read: &mut Read, documents: &mut Documents) -> io::Result<u64> {
+/// Returns the offsets of the rows of turns that the user left, of the first `end` bytes of a file.
+fn left_rows(disk: &dyn Disk, found: &Found, end: u64) -> io::Result<Vec<u64>> {
+    let bytes = read_range(disk, &found.path, 0, end as usize)?;
+    let session = parse_session(found.provider, found.location.id.clone(), &bytes);
+    let left = found.provider.window(&session).left;
+    Ok(left.into_iter().map(|row| session.rows[row as usize].offset).collect())
+}
+
+/// Reads the rows from `start` on; those at the offsets `left` teach nothing, and are only found by a search. Returns the end of the
+/// last complete row.
+fn read_rows(
+    disk: &dyn Disk,
+    found: &Found,
+    start: u64,
+    left: &[u64],
+    read: &mut Read,
+    documents: &mut Documents,
+) -> io::Result<u64> {
     let mut file = BufReader::with_capacity(READ_BYTES, disk.open(&found.path, start)?);
     let (mut end, mut line) = (start, Vec::new());
     if read.is_open && file.fill_buf()?.first() == Some(&b'\n') {
@@ -151,7 +173,9 @@ fn read_rows(disk: &dyn Disk, found: &Found, start: u64, read: &mut Read, docume
         }
         let Read { position, facts, .. } = read;
         position.line(found.provider, &line, &mut |event| {
-            facts.push(&event, conventions());
+            if left.binary_search(&end).is_err() {
+                facts.push(&event, conventions());
+            }
             documents.push(&event);
         });
         position.directory().clone_into(&mut facts.directory);

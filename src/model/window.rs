@@ -13,6 +13,8 @@ pub struct Window {
     pub compacted: bool,
     /// The rows of the live chain, from its root to its leaf, including those that are not sent.
     pub chain: Vec<u32>,
+    /// The rows of turns that the user left by a rewind or a rollback, in order.
+    pub left: Vec<u32>,
 }
 
 /// Blocks of the file that are not in the window, by reason.

@@ -12,7 +12,7 @@ pub struct Fork {
     pub bytes: Vec<u8>,
     /// Number of rows in the file.
     pub rows: usize,
-    /// The last block; its number is the same in the source.
+    /// The last block, by its number in the source.
     pub last: BlockNumber,
     /// The blocks in its window, by their numbers in the source.
     pub window: Vec<BlockNumber>,
@@ -45,20 +45,28 @@ pub fn fork(
     let mut bytes = Vec::new();
     let mut count = 0;
     let mut add = |line: &[u8], is_first: bool| {
-        if let Some(row) = provider.forked(line, &ForkedRow { id, source: &session.id, is_first }) {
-            bytes.extend_from_slice(&row);
+        let row = provider.forked(line, &ForkedRow { id, source: &session.id, is_first });
+        if let Some(row) = &row {
+            bytes.extend_from_slice(row);
             bytes.push(b'\n');
             count += 1;
         }
+        row.is_some()
     };
-    for row in first..=end {
-        add(&rows.line(session, row)?, row == first);
+    // Turns that the user left are not copied, unless the fork begins in one of them.
+    let left = Some(provider.window(session).left).filter(|left| left.binary_search(&block.row).is_err()).unwrap_or_default();
+    let mut copied: Vec<BlockNumber> =
+        session.blocks.iter().take_while(|block| block.row < first).map(|block| block.number).collect();
+    for row in (first..=end).filter(|row| left.binary_search(row).is_err()) {
+        if add(&rows.line(session, row)?, row == first) {
+            copied.extend(session.blocks_of(row).iter().map(|block| block.number));
+        }
     }
     let speaks = |row: &u32| {
         let row = &session.rows[*row as usize];
         !row.sidechain && row.id.is_some() && matches!(row.kind, RowKind::User | RowKind::Assistant | RowKind::Attachment)
     };
-    if let Some(last) = (first..=end).rev().find(speaks) {
+    if let Some(last) = (first..=end).rev().filter(|row| left.binary_search(row).is_err()).find(speaks) {
         let like = rows.line(session, last)?;
         let parent = provider.identity(&like).unwrap_or_default();
         let new = NewRow { like: &like, parent, id: leaf.to_owned(), timestamp: String::new(), sidechain: false, ordinal: None };
@@ -66,8 +74,8 @@ pub fn fork(
             add(&leaf, false);
         }
     }
-    let last = session.blocks.iter().rev().find(|block| block.row <= end).map_or(at, |block| block.number);
-    let window = window(provider, session, &bytes, id, last)?;
+    let last = copied.last().copied().unwrap_or(at);
+    let window = window(provider, session, &bytes, id, &copied, last)?;
     Ok(Fork { bytes, rows: count, last, window })
 }
 
@@ -117,13 +125,15 @@ fn window(
     session: &Session,
     bytes: &[u8],
     id: &str,
+    copied: &[BlockNumber],
     last: BlockNumber,
 ) -> Result<Vec<BlockNumber>, PlanError> {
     let fork = parse_session(provider, id.to_owned(), bytes);
     let first = session.inherited_rows();
-    let inherited = session.blocks.iter().take_while(|block| block.row < first).count() as BlockNumber;
-    let own = provider.window(&fork).blocks.into_iter().map(|number| number + inherited);
-    let window: Vec<BlockNumber> = (1..=inherited).chain(own).collect();
+    let inherited = session.blocks.iter().take_while(|block| block.row < first).count();
+    let (inherited, written) = copied.split_at(inherited);
+    let own = provider.window(&fork).blocks.into_iter().filter_map(|number| written.get(number as usize - 1));
+    let window: Vec<BlockNumber> = inherited.iter().chain(own).copied().collect();
     match window.contains(&last) {
         true => Ok(window),
         false => Err(PlanError::NotSent(last)),

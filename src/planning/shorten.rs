@@ -73,7 +73,10 @@ impl Source {
             original.content = masked;
         }
         let tagged = tagged(draft.source.provider, &original);
-        let whole = engine::is_rejection(&original.block) || engine::is_newest_prompt(draft.source.reading, &original.block);
+        let reading = draft.source.reading;
+        // An original is parsed apart from its session and knows no row.
+        let is_newest = reading.block(original.block.number).is_some_and(|block| engine::is_newest_prompt(reading, block));
+        let whole = is_newest || engine::is_rejection(&original.block);
         Source { original, tagged, why, newest, now, named: Vec::new(), whole }
     }
 

@@ -57,6 +57,32 @@ fn a_session_in_memory_is_changed() {
 }
 
 #[test]
+fn the_newest_prompt_and_a_rejection_are_shortened_at_no_level() {
+    let log: String = (0..600).map(|line| format!("line {line} of a log that was pasted\\n")).collect();
+    let declined = format!("The user declined. {}Not in this way.", "It is too slow.\\n".repeat(100));
+    let row = |id: &str, parent: &str, content: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":"{parent}","sessionId":"S","message":{{"role":"user","content":{content}}}}}"#
+        )
+    };
+    let call = r#"{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"S","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}"#;
+    let result = format!(r#"[{{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"{declined}"}}]"#);
+    let log = format!("\"{log}\"");
+    let rows =
+        [row("z", "", "\"go on\""), row("a", "z", &log), call.to_owned(), row("c", "b", &result), row("d", "c", &log)].join("\n");
+    let reading = reading(rows.as_bytes());
+    let (history, originals) = (History::default(), BTreeMap::<Address, Vec<u8>>::new());
+    let source = PlanSource { provider: &ClaudeCode, reading: &reading, history: &history };
+    for level in [Level::Trimmed, Level::Summarized, Level::Minimal] {
+        let mut draft = Draft::new(source, Box::new(MemoryRows(rows.as_bytes())), Some(&originals), 0).unwrap();
+        shorten(&mut draft, &BTreeMap::from([(2, level), (4, level), (5, level)]), "", None).unwrap();
+        let drafted = draft.finish(OperationKind::Change, "compress", None, &|_| None, false).unwrap();
+        let changed: Vec<u32> = drafted.plan.changes().map(|change| change.number).collect();
+        assert_eq!(changed, [2], "{level:?}: only an older prompt");
+    }
+}
+
+#[test]
 fn rows_in_memory_that_are_too_few_are_refused() {
     let reading = reading(ROWS.as_bytes());
     let history = History::default();

@@ -6,7 +6,7 @@ use crate::model::{Event, Hidden, RowKind, Session, Window};
 
 /// Returns the window that would be sent.
 pub(super) fn window(session: &Session) -> Window {
-    let live = live(session);
+    let (live, left) = live(session);
     let mut window = Window { compacted: live.boundary.is_some(), ..Window::default() };
     let from = live.boundary.unwrap_or_default();
     window.chain = (from..session.rows.len() as u32).filter(|row| session.rows[*row as usize].id.is_some()).collect();
@@ -22,12 +22,13 @@ pub(super) fn window(session: &Session) -> Window {
     rows.dedup();
     window.rows = rows;
     for (block, _) in session.blocks.iter().zip(sent).filter(|(_, sent)| !sent) {
-        if live.rolled_back.binary_search(&block.row).is_ok() {
+        if left.binary_search(&block.row).is_ok() {
             window.hidden.branched += 1;
         } else {
             *count(&mut window.hidden, block.row < from) += 1;
         }
     }
+    window.left = left;
     window
 }
 
@@ -35,33 +36,88 @@ fn count(hidden: &mut Hidden, before: bool) -> &mut u32 {
     if before { &mut hidden.compacted } else { &mut hidden.dropped }
 }
 
-/// The rows that are sent.
+/// The rows that are sent since a compaction, or since the beginning.
 #[derive(Default)]
 struct Live {
-    /// The last compaction.
+    /// The compaction.
     boundary: Option<u32>,
     /// The rows with content since then that were not rolled back, in order.
     rows: Vec<u32>,
-    /// The rows since then that the user rolled back, in order.
-    rolled_back: Vec<u32>,
 }
 
-fn live(session: &Session) -> Live {
-    let mut live = Live::default();
+/// Returns the rows that are sent, and those that the user rolled back, in order.
+fn live(session: &Session) -> (Live, Vec<u32>) {
+    let (mut live, mut left) = (Live::default(), Vec::new());
+    // The rows before each compaction: a rollback of more turns than followed it undoes it too.
+    let mut earlier: Vec<Live> = Vec::new();
     for (place, row) in (0u32..).zip(&session.rows) {
         match (row.kind, row.event.as_deref()) {
-            (RowKind::Boundary, _) => live = Live { boundary: Some(place), rows: vec![place], rolled_back: Vec::new() },
+            (RowKind::Boundary, _) => {
+                earlier.push(std::mem::replace(&mut live, Live { boundary: Some(place), rows: vec![place] }));
+            }
             (_, Some(Event::RolledBack(turns @ 1..))) => {
-                let prompt = |row: &u32| session.rows[*row as usize].prompt;
-                let prompts: Vec<usize> = (0..live.rows.len()).filter(|place| prompt(&live.rows[*place])).collect();
-                if let Some(at) = prompts.iter().rev().take(*turns as usize).next_back() {
-                    live.rolled_back.extend(live.rows.drain(*at..));
-                    live.rolled_back.sort_unstable();
+                let prompts = |live: &Live| -> Vec<usize> {
+                    (0..live.rows.len()).filter(|at| session.rows[live.rows[*at] as usize].prompt).collect()
+                };
+                let (mut turns, mut places) = (*turns as usize, prompts(&live));
+                while let Some(before) = (places.len() < turns).then(|| earlier.pop()).flatten() {
+                    turns -= places.len();
+                    live = before;
+                    places = prompts(&live);
+                }
+                // Without so many turns, all of them are rolled back.
+                if let Some(first) = places.iter().rev().take(turns).next_back().and_then(|at| live.rows.drain(*at..).next()) {
+                    left.truncate(left.partition_point(|row| *row < first));
+                    left.extend(first..=place);
                 }
             }
             (RowKind::User | RowKind::Assistant | RowKind::Attachment, _) if row.blocks > 0 => live.rows.push(place),
             _ => {}
         }
     }
-    live
+    (live, left)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::planning::parse_session;
+    use crate::provider::by_name;
+    use serde_json::{Value, json};
+
+    /// Checks the texts of the window of rows, and which rows were rolled back.
+    fn check(rows: &[Value], expected: &[&str], left: &[u32]) {
+        let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
+        let session = parse_session(by_name("codex").unwrap(), "s".into(), lines.join("\n").as_bytes());
+        let window = super::window(&session);
+        let sent: Vec<&str> = window.blocks.iter().map(|number| &*session.blocks[*number as usize - 1].preview).collect();
+        assert_eq!((&*sent, &*window.left), (expected, left));
+        assert_eq!(window.blocks.len() as u32 + window.hidden.total(), session.blocks.len() as u32);
+    }
+
+    fn item(role: &str, text: &str) -> Value {
+        let sort = if role == "user" { "input_text" } else { "output_text" };
+        json!({"type": "message", "role": role, "content": [{"type": sort, "text": text}]})
+    }
+
+    fn row(kind: &str, payload: Value) -> Value {
+        json!({"timestamp": "2026-01-01T00:00:00.000Z", "type": kind, "payload": payload})
+    }
+
+    #[test]
+    fn a_rollback_of_more_turns_than_followed_a_compaction_undoes_it() {
+        let turn = |prompt: &str| {
+            [row("response_item", item("user", prompt)), row("response_item", item("assistant", &format!("re {prompt}")))]
+        };
+        let compacted =
+            row("compacted", json!({"message": "m", "replacement_history": [item("user", "one"), item("user", "sum")]}));
+        let back = |turns: u32| row("event_msg", json!({"type": "thread_rolled_back", "num_turns": turns}));
+        let rows = |turns: u32| {
+            [&turn("one")[..], &turn("two"), &[compacted.clone()], &turn("three"), &[back(turns)], &turn("four")].concat()
+        };
+        check(&rows(1), &["one", "sum", "four", "re four"], &[5, 6, 7]);
+        check(&rows(2), &["one", "re one", "four", "re four"], &[2, 3, 4, 5, 6, 7]);
+        check(&rows(9), &["four", "re four"], &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let again = [&turn("one")[..], &turn("two"), &[back(1)], &turn("three"), &[back(2)], &turn("four")].concat();
+        check(&again, &["four", "re four"], &[0, 1, 2, 3, 4, 5, 6, 7]);
+    }
 }

@@ -8,6 +8,7 @@ mod chain;
 mod compaction;
 mod drop;
 mod leaf;
+mod left;
 mod order;
 mod recover;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub(super) fn window(session: &Session) -> Window {
         }
     }
     window.hidden = hidden(&view, &window);
+    window.left = left::left(&view, &window);
     window
 }
 

@@ -354,3 +354,18 @@ proptest::proptest! {
         proptest::prop_assert!(uses(BlockKind::ToolResult) <= uses(BlockKind::ToolUse));
     }
 }
+
+#[test]
+fn turns_that_were_left_are_told_from_those_before_a_compaction() {
+    let left = |rows: &[String]| window(&session(rows).0).left;
+    let text = |id: &str, parent: &str, time: u32| assistant(id, parent, time, id, "{'type':'text','text':'x'}");
+    let rewound =
+        [user("a", "", 1), text("b", "a", 2), user("c", "b", 3), text("d", "c", 4), user("e", "b", 5), text("f", "e", 6)];
+    assert_eq!(left(&rewound), [2, 3]);
+    assert!(left(&rewound[..4]).is_empty());
+    let begun_anew = [user("a", "", 1), text("b", "a", 2), user("c", "", 3), text("d", "c", 4)];
+    assert_eq!(left(&begun_anew), [0, 1]);
+    let boundary = row("system", "s", "", 7, ",'subtype':'compact_boundary','compactMetadata':{}");
+    let compacted = [&rewound[..], &[boundary, user("g", "s", 8), text("h", "g", 9)]].concat();
+    assert_eq!(left(&compacted), [2, 3]);
+}
