@@ -42,7 +42,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the content of blocks')
             [CompletionResult]::new('explain', 'explain', [CompletionResultType]::ParameterValue, 'Explain the state of a block: references to it, staleness, levels')
             [CompletionResult]::new('transcript', 'transcript', [CompletionResultType]::ParameterValue, 'Print the conversation as the model would see it')
-            [CompletionResult]::new('usage', 'usage', [CompletionResultType]::ParameterValue, 'Add up tokens and cost by day, month, session, project or model')
+            [CompletionResult]::new('usage', 'usage', [CompletionResultType]::ParameterValue, 'Add up tokens and cost by day, week, month, session, project or model')
             [CompletionResult]::new('compress', 'compress', [CompletionResultType]::ParameterValue, 'Shorten blocks: stale ones, selected ones, or down to a budget')
             [CompletionResult]::new('expand', 'expand', [CompletionResultType]::ParameterValue, 'Restore shortened blocks')
             [CompletionResult]::new('archive', 'archive', [CompletionResultType]::ParameterValue, 'Move blocks to cold storage; one line stays in place of each')
@@ -229,8 +229,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         }
         'aperture;usage' {
             [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Group by this')
-            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only responses from this day on, such as 2026-11-01')
-            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Only responses until this day, inclusive')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only responses from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Only responses until this day, inclusive, written like that of --since')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Only sessions of the project in this directory')
             [CompletionResult]::new('--client', '--client', [CompletionResultType]::ParameterName, 'Only sessions of this client: claude-code or codex')
             [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Only responses of models whose name contains this')
@@ -1218,6 +1218,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;memory;init' {
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The directory that the project had before it was moved, or another project: copy its entries')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')

@@ -1725,12 +1725,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__init)
-            opts="-s -C -h --in-project --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --in-project --from --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3640,7 +3644,7 @@ _aperture() {
             fi
             case "${prev}" in
                 --by)
-                    COMPREPLY=($(compgen -W "day month session project model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "day week month session project model" -- "${cur}"))
                     return 0
                     ;;
                 --since)

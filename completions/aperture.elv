@@ -39,7 +39,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand show 'Show the content of blocks'
             cand explain 'Explain the state of a block: references to it, staleness, levels'
             cand transcript 'Print the conversation as the model would see it'
-            cand usage 'Add up tokens and cost by day, month, session, project or model'
+            cand usage 'Add up tokens and cost by day, week, month, session, project or model'
             cand compress 'Shorten blocks: stale ones, selected ones, or down to a budget'
             cand expand 'Restore shortened blocks'
             cand archive 'Move blocks to cold storage; one line stays in place of each'
@@ -217,8 +217,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
         }
         &'aperture;usage'= {
             cand --by 'Group by this'
-            cand --since 'Only responses from this day on, such as 2026-11-01'
-            cand --until 'Only responses until this day, inclusive'
+            cand --since 'Only responses from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)'
+            cand --until 'Only responses until this day, inclusive, written like that of --since'
             cand --project 'Only sessions of the project in this directory'
             cand --client 'Only sessions of this client: claude-code or codex'
             cand --model 'Only responses of models whose name contains this'
@@ -1153,6 +1153,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;memory;init'= {
+            cand --from 'The directory that the project had before it was moved, or another project: copy its entries'
             cand --project 'Project directory, or a folder of sessions of a client [default: the project of this directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'

@@ -43,7 +43,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain the state of a block: references to it, staleness, levels'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Print the conversation as the model would see it'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "usage" -d 'Add up tokens and cost by day, month, session, project or model'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "usage" -d 'Add up tokens and cost by day, week, month, session, project or model'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compress" -d 'Shorten blocks: stale ones, selected ones, or down to a budget'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "expand" -d 'Restore shortened blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "archive" -d 'Move blocks to cold storage; one line stays in place of each'
@@ -207,12 +207,13 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cach
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l by -d 'Group by this' -r -f -a "day\t'The day'
+week\t'The week, from Monday on'
 month\t'The month'
 session\t'The session, its subagents included'
 project\t'The project'
 model\t'The model'"
-complete -c aperture -n "__fish_aperture_using_subcommand usage" -l since -d 'Only responses from this day on, such as 2026-11-01' -r
-complete -c aperture -n "__fish_aperture_using_subcommand usage" -l until -d 'Only responses until this day, inclusive' -r
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l since -d 'Only responses from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l until -d 'Only responses until this day, inclusive, written like that of --since' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l project -d 'Only sessions of the project in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l client -d 'Only sessions of this client: claude-code or codex' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l model -d 'Only responses of models whose name contains this' -r
@@ -1003,6 +1004,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l from -d 'The directory that the project had before it was moved, or another project: copy its entries' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r

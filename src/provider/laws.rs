@@ -40,7 +40,7 @@ fn rows() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
 }
 
 /// A session with its rows and blocks, which are not measured.
-fn session(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Session {
+pub(super) fn session(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Session {
     let mut segment = Segment::default();
     for range in provider.framing().rows(bytes) {
         let mut parsed = provider.parse(&bytes[range.clone()]);

@@ -44,6 +44,7 @@ fn hexadecimal(address: SocketAddr) -> String {
 }
 
 #[cfg(all(test, target_os = "linux"))]
+#[allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "a connection and its entry in the table of the system")]
 mod tests {
     use super::*;
 

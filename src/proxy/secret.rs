@@ -110,6 +110,7 @@ pub fn take(parts: &mut Parts, secret: &str) -> Option<Owner> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a process that runs")]
 mod tests {
     use super::*;
 

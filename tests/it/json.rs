@@ -401,7 +401,7 @@ fn outcomes(coverage: &mut Coverage) {
     coverage.run(&sandbox, &["summary", "summary --turn 1", "summary --turns", "manifest"]);
     let sandbox = Sandbox::new();
     crate::keeping::session_with_documents(&sandbox);
-    coverage.run(&sandbox, &["blocks", "explain 4", "show 4", "summary --turn 1 --full"]);
+    coverage.run(&sandbox, &["blocks", "explain 4", "show 4", "summary --turn 1 --full", "summary --turn 2 --full"]);
 }
 
 /// Answers an event of a client and the question for its status line, and shortens a result.

@@ -38,7 +38,7 @@ const MISTAKES: [&str; 36] = [
     "status nosuch.jsonl",
     "manifest --tier huge",
     "check --project nowhere",
-    "usage --by week",
+    "usage --by year",
     "sessions --newer yesterday",
     "help compres",
     "import nosuch.aperture",

@@ -184,7 +184,7 @@ fn a_change_waits_until_the_cache_has_expired() {
     let settings = "[pipeline]\nmanifest = false\ncondense = true\npay_back_turns = 0\ncache_seconds = 3\n";
     let client = Client::new(settings, USUAL);
     let original = client.send(&["again"]);
-    client.until_noted("condensation", "waits until the prompt cache expires: −6.4k would pay back after");
+    client.until_noted("condensation", "waits until the prompt cache expires: −8.6k would pay back after");
     assert_eq!(client.log(), [] as [&str; 0]);
     // No request follows: the next one finds it done.
     wait_for("the change", || (!client.log().is_empty()).then_some(()));

@@ -1,4 +1,4 @@
-//! Base64 data in texts: it is sent and billed, but it is no text that could be read, searched or summarized.
+//! Base64 data in texts: it is sent and billed, but it is not read, searched or summarized.
 
 use crate::engine::report::numbers::bytes;
 use std::borrow::Cow;
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use base64::Engine;
 
-    /// Base64 data of so many bytes.
+    /// Returns base64 data of a number of bytes.
     fn data(bytes: u32) -> String {
         let bytes: Vec<u8> = (0..bytes).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         base64::engine::general_purpose::STANDARD.encode(bytes)

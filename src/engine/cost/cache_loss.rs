@@ -56,7 +56,7 @@ pub struct CacheFacts {
     pub client_difference: Option<usize>,
     /// The same for both as they were sent.
     pub sent_difference: Option<usize>,
-    /// True if an operation of the log changed this element, whoever wrote the change: a client that read its file again sends it itself.
+    /// True if an operation of the log changed this element. A client that read its file again sends the change itself.
     pub is_logged: bool,
 }
 

@@ -12,7 +12,7 @@ static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage
 /// The kinds of iterations whose tokens are not in the sum of the response: those of an adviser, which another model gives, and of
 /// a compaction by the API.
 const APART: [&str; 2] = ["advisor_message", "compaction"];
-static APART_KINDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| APART.map(|kind| Finder::new(kind)));
+static APART_KINDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| APART.map(Finder::new));
 static BOUNDARY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"compact_boundary\""));
 
 /// The model of rows that the client writes in the place of a response.

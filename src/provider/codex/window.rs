@@ -65,7 +65,7 @@ fn live(session: &Session) -> (Live, Vec<u32>) {
                     live = before;
                     places = prompts(&live);
                 }
-                // Without so many turns, all of them are rolled back.
+                // If there are fewer turns, all of them are rolled back.
                 if let Some(first) = places.iter().rev().take(turns).next_back().and_then(|at| live.rows.drain(*at..).next()) {
                     left.truncate(left.partition_point(|row| *row < first));
                     left.extend(first..=place);
@@ -80,16 +80,18 @@ fn live(session: &Session) -> (Live, Vec<u32>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::planning::parse_session;
-    use crate::provider::by_name;
+    use crate::provider::{by_name, laws};
     use serde_json::{Value, json};
 
     /// Checks the texts of the window of rows, and which rows were rolled back.
     fn check(rows: &[Value], expected: &[&str], left: &[u32]) {
         let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
-        let session = parse_session(by_name("codex").unwrap(), "s".into(), lines.join("\n").as_bytes());
+        let codex = by_name("codex").unwrap();
+        let session = laws::session(codex, lines.join("\n").as_bytes());
+        let texts: Vec<String> =
+            lines.iter().flat_map(|line| codex.parse(line.as_bytes()).blocks).map(|block| block.content.into_owned()).collect();
         let window = super::window(&session);
-        let sent: Vec<&str> = window.blocks.iter().map(|number| &*session.blocks[*number as usize - 1].preview).collect();
+        let sent: Vec<&str> = window.blocks.iter().map(|number| &*texts[*number as usize - 1]).collect();
         assert_eq!((&*sent, &*window.left), (expected, left));
         assert_eq!(window.blocks.len() as u32 + window.hidden.total(), session.blocks.len() as u32);
     }
@@ -112,7 +114,8 @@ mod tests {
             row("compacted", json!({"message": "m", "replacement_history": [item("user", "one"), item("user", "sum")]}));
         let back = |turns: u32| row("event_msg", json!({"type": "thread_rolled_back", "num_turns": turns}));
         let rows = |turns: u32| {
-            [&turn("one")[..], &turn("two"), &[compacted.clone()], &turn("three"), &[back(turns)], &turn("four")].concat()
+            [&turn("one")[..], &turn("two"), std::slice::from_ref(&compacted), &turn("three"), &[back(turns)], &turn("four")]
+                .concat()
         };
         check(&rows(1), &["one", "sum", "four", "re four"], &[5, 6, 7]);
         check(&rows(2), &["one", "re one", "four", "re four"], &[2, 3, 4, 5, 6, 7]);

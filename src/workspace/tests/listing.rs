@@ -29,7 +29,7 @@ impl Home {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::copy(fixture, file).unwrap();
         }
-        // Another project than that of the others: they are told apart by the directory that they record.
+        // Another project than that of the others: the directory that each records decides.
         let text = fs::read_to_string(&files[2]).unwrap();
         fs::write(&files[2], text.replace("\"cwd\":\"", "\"cwd\":\"/two")).unwrap();
         fs::write(directory.path().join(TOTALS_FILE), "").unwrap();

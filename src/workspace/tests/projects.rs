@@ -108,7 +108,7 @@ fn projects_that_a_client_keeps_in_one_folder_are_told_apart() {
     for (number, name) in names.iter().enumerate() {
         let id = format!("s{number}");
         for form in [(*name).to_owned(), format!("{name}/"), format!("./{name}")] {
-            assert_eq!(machine.of(&form), [id.clone()], "{form}");
+            assert_eq!(machine.of(&form), std::slice::from_ref(&id), "{form}");
             assert_eq!(machine.default(&form).as_ref(), Some(&id), "{form}");
         }
     }

@@ -137,7 +137,7 @@ const FORGETFUL_MODELS: &[&str] = &[
 /// Returns true if the API drops the thinking of a turn when the next prompt comes.
 pub(super) fn forgets(model: &str) -> bool {
     let named = |name: &&str| model.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    FORGETFUL_MODELS.iter().any(|name| named(&name))
+    FORGETFUL_MODELS.iter().any(named)
 }
 
 /// Tokens of an image: one for 750 pixels after scaling the long side to 1568, at most 1600 (Anthropic, "Vision").

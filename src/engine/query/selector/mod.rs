@@ -386,7 +386,7 @@ impl PathPattern {
     ///
     /// # Errors
     ///
-    /// It is no pattern.
+    /// It is not a pattern.
     pub fn new(pattern: &str) -> Result<PathPattern, globset::Error> {
         let mut glob = String::with_capacity(pattern.len());
         let is_windows = paths::is_windows_text(pattern);

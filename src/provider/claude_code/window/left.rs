@@ -2,7 +2,7 @@ use super::View;
 use crate::model::{Key, RowKind, Window};
 use rustc_hash::FxHashMap;
 
-/// Returns the rows of the turns that the user left by a rewind: a prompt of which the parent went on with other rows, and all rows
+/// Returns the rows of the turns that the user left by a rewind: a prompt whose parent is continued by other rows, and all rows
 /// after it on its branch.
 ///
 /// A row whose parent is not in the file was not left as far as the file shows.
@@ -19,7 +19,7 @@ pub(super) fn left(view: &View<'_>, window: &Window) -> Vec<u32> {
     for row in window.chain.iter().chain(&window.rows) {
         live[*row as usize] = true;
     }
-    // What a compaction cut off was live before it.
+    // Rows that a compaction cut off were live before it.
     let speaks = |row: &u32| {
         let row_of = &rows[*row as usize];
         !view.is_sidechain(*row) && matches!(row_of.kind, RowKind::User | RowKind::Assistant)
