@@ -699,6 +699,18 @@ pub fn session_with_documents(sandbox: &Sandbox) -> PathBuf {
 }
 
 #[test]
+fn a_session_of_an_unknown_provider_is_refused() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.text(&["archive", "16"]);
+    let store = Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+    assert_eq!(store.execute("UPDATE sessions SET provider = 'a-later-client'", []).unwrap(), 1);
+    drop(store);
+    let refused = sandbox.run(&["verify"]).all();
+    assert!(refused.contains("as one of 'a-later-client', which this version of aperture does not know"), "{refused}");
+    assert!(refused.contains("exit code 1"), "{refused}");
+}
+
+#[test]
 fn a_document_is_priced_taken_out_and_put_back() {
     let sandbox = Sandbox::new();
     let path = session_with_documents(&sandbox);

@@ -346,6 +346,21 @@ fn a_folder_of_sessions_names_its_project() {
     fs::create_dir_all(sandbox.project.join("src/deep")).unwrap();
     fs::create_dir_all(sandbox.project.join(".git")).unwrap();
     assert!(sandbox.text(&["memory", "list", "--project", "src/deep"]).contains("first"));
+    // A project that was moved takes its entries over, once, and gives them back.
+    let moved = sandbox.project.join("moved");
+    fs::create_dir_all(moved.join(".git")).unwrap();
+    let of_moved = |words: &[&str]| sandbox.text(&[&["memory"], words, &["--project", "moved"]].concat());
+    let old = sandbox.project.to_string_lossy().into_owned();
+    assert!(of_moved(&["init", "--from", &old, "--dry-run"]).contains("first"));
+    assert!(!of_moved(&["list"]).contains("first"), "a dry run writes nothing");
+    of_moved(&["init", "--from", &old]);
+    assert!(of_moved(&["list"]).contains("first") && sandbox.text(&["memory", "list"]).contains("first"));
+    let again = of_moved(&["init", "--from", &old]);
+    assert!(again.contains("taken over: 0"), "{again}");
+    of_moved(&["undo"]);
+    assert!(!of_moved(&["list"]).contains("first"));
+    let refused = sandbox.run(&["memory", "init", "--from", "/nothing", "--project", "moved"]).stderr;
+    assert!(refused.contains("aperture memory learn"), "{refused}");
     // A copy of sessions is a project of its own.
     let copy = sandbox.write("copies/1.jsonl", SESSION);
     let copies = copy.parent().unwrap().to_str().unwrap();

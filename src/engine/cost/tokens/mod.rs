@@ -450,8 +450,8 @@ fn finish(session: &mut Session, window: &Window, model: &str, mut accuracy: Acc
             price.total = Tokens(TokenCount { value: sent + answer + after, basis });
         }
         None => {
-            // After a compaction without a further call, the content outside the file is unchanged.
-            let outside = before_compaction(session, window);
+            // After a compaction or on another branch, the content outside the file is unchanged.
+            let outside = outside_first(session);
             price.outside = Tokens(TokenCount::estimated(outside));
             price.total = Tokens(TokenCount::estimated(all + outside));
         }
@@ -472,10 +472,7 @@ fn scale_row(session: &mut Session, row: u32, scale: f64) {
 }
 
 /// Returns the tokens of the first call that are not in the file, for a window without a call of its own.
-fn before_compaction(session: &Session, window: &Window) -> f64 {
-    if !window.compacted && !session.rows.iter().any(|row| matches!(row.event.as_deref(), Some(Event::Compaction { .. }))) {
-        return 0.0;
-    }
+fn outside_first(session: &Session) -> f64 {
     let first = session.rows.iter().position(|row| !row.sidechain && row.usage.is_some_and(|usage| usage.sent() > 0));
     first.map_or(0.0, |first| {
         let blocks =
