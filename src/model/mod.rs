@@ -9,6 +9,7 @@ mod history;
 mod key;
 mod keywords;
 pub mod limits;
+mod media;
 mod memory;
 mod operation;
 pub mod paths;
@@ -25,14 +26,15 @@ mod window;
 mod window_change;
 
 pub use block::{
-    Block, BlockKind, BlockNumber, Cut, CutLimit, Document, Excerpts, Image, Level, Marker, Media, NO_MEDIA, Outdated, Pin,
-    Position, Role, State, Tool, ToolVerb, Topic, Usefulness, Zone,
+    Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb,
+    Topic, Usefulness, Zone,
 };
 pub use conventions::{ClientRule, Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use key::Key;
 pub use keywords::Keywords;
+pub use media::{Document, Image, Media, NO_MEDIA};
 pub use memory::{
     Candidate, FileChange, Memory, MemoryActor, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryOperation, MemoryRead,
     MemoryScope, MemoryState, Sighting,
