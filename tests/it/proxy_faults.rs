@@ -210,6 +210,36 @@ fn faults_of_api_and_bodies_pass_as_without_a_proxy() {
     }
 }
 
+/// Answers with a stream that the API ends with an error.
+fn end_with_error(_: &Seen, stream: &mut TcpStream) {
+    let event = format!("event: error\ndata: {}\n\n", String::from_utf8_lossy(ERROR));
+    crate::network::answer_events(stream, &[STREAM, &event].concat());
+}
+
+#[test]
+fn explain_names_the_message_of_the_api_or_the_reason_of_the_end() {
+    let cases: [(fn(&Seen, &mut TcpStream), &str); 6] = [
+        (refuse::<400>, "the API refused it (status 400): busy"),
+        (refuse::<529>, "the API refused it (status 529): busy"),
+        (end_with_error, "the API ended the answer with an error: busy"),
+        (cut, "the response was cut: error reading a body from connection: "),
+        (cut_document, "the response was cut: error reading a body from connection: "),
+        (hang_up, "aperture: no response from "),
+    ];
+    for (answer, expected) in cases {
+        let sandbox = Sandbox::new();
+        let api = Api::new(answer);
+        let proxy = Proxy::of(&sandbox, &api);
+        proxy.request("POST /v1/messages", "", BODY);
+        let explained = wait_for(expected, || {
+            let text = sandbox.text(&["proxy", "explain", "1"]).split_whitespace().collect::<Vec<_>>().join(" ");
+            text.contains(expected).then_some(text)
+        });
+        assert!(explained.starts_with("request 1: POST /v1/messages"), "{explained}");
+        drop(proxy);
+    }
+}
+
 #[test]
 fn an_api_that_comes_back_is_used_again() {
     let sandbox = Sandbox::new();
