@@ -389,7 +389,10 @@ fn a_reminder_that_counts_folded_answers_is_left_out() {
     let first: Change<'_> = &|draft| draft.fold(1..=1, "A summary.");
     // The text that replaces the turns is joined to the result before them.
     let called = [
-        ("assistant", r#"{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t0","name":"Read","input":{}}],"usage":{"input_tokens":1,"output_tokens":1}}"#),
+        (
+            "assistant",
+            r#"{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t0","name":"Read","input":{}}],"usage":{"input_tokens":1,"output_tokens":1}}"#,
+        ),
         ("user", r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t0","content":"read"}]}"#),
     ];
     for (file, change, is_left_out) in [(talk(12), most, true), (talk(12), first, false), (talk_after(&called, 12), most, true)] {
