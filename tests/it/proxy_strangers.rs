@@ -9,7 +9,7 @@ use crate::wire::Client;
 use serde_json::json;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -319,6 +319,51 @@ fn patient() -> (Api, Sender<()>, Receiver<()>) {
 fn a_client_that_only_closes_its_sending_side_gets_its_answer() {
     for (version, framing, body) in [
         ("1.1", "content-length: 2\r\n", &b"{}"[..]),
+/// Serves one connection as a proxy that speaks SOCKS 5 with the user `user` and the password `word`: connects each name to this API, and
+/// returns the address that it was asked for.
+fn serve_socks(stream: &mut TcpStream, api: u16) -> String {
+    let take = |count: u8, stream: &mut TcpStream| {
+        let mut bytes = vec![0; usize::from(count)];
+        stream.read_exact(&mut bytes).unwrap();
+        bytes
+    };
+    assert_eq!(take(3, stream), [5, 1, 2], "it offers a password");
+    stream.write_all(&[5, 2]).unwrap();
+    assert_eq!(take(11, stream), b"\x01\x04user\x04word");
+    stream.write_all(&[1, 0]).unwrap();
+    let head = take(5, stream);
+    assert_eq!(head[..4], [5, 1, 0, 3], "the name is not looked up here");
+    let name = String::from_utf8(take(head[4], stream)).unwrap();
+    let port = take(2, stream);
+    stream.write_all(&[5, 0, 0, 1, 127, 0, 0, 1, 0, 80]).unwrap();
+    let mut to = TcpStream::connect(("127.0.0.1", api)).unwrap();
+    let (mut from, mut back) = (stream.try_clone().unwrap(), to.try_clone().unwrap());
+    let answer = stream.try_clone().unwrap();
+    thread::spawn(move || std::io::copy(&mut back, &mut &answer));
+    thread::spawn(move || std::io::copy(&mut from, &mut to));
+    format!("{name}:{}", u16::from_be_bytes([port[0], port[1]]))
+}
+
+#[test]
+fn a_proxy_that_speaks_socks_is_used() {
+    let (api, listener) = (Api::new(stream), TcpListener::bind("127.0.0.1:0").unwrap());
+    let company = listener.local_addr().unwrap();
+    let (port, (asked, addresses)) = (api.port, channel());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            asked.send(serve_socks(&mut stream.unwrap(), port)).unwrap();
+        }
+    });
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(&["proxy", "--listen", "127.0.0.1:0", "--upstream", "http://gateway.example/base"]);
+    command.env("ALL_PROXY", format!("socks5h://user:word@{company}"));
+    let (head, _) = Proxy::spawn(command).post("/v1/messages", "x-api-key: key\r\n", b"{}");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    assert_eq!(addresses.recv_timeout(PATIENCE).unwrap(), "gateway.example:80");
+    let seen = api.last();
+    assert_eq!((seen.target(), seen.header("host")), ("/base/v1/messages", Some("gateway.example")));
+}
+
         ("1.1", "transfer-encoding: chunked\r\n", b"2\r\n{}\r\n0\r\n\r\n"),
         ("1.0", "content-length: 2\r\n", b"{}"),
         ("1.1", "", b""),

@@ -195,7 +195,14 @@ fn a_client_that_never_pauses_does_not_delay_a_change_that_excludes_thinking() {
         assert_eq!(after.lines().count(), if late { 3 } else { 1 }, "{after}");
         let session = place.open(&RealDisk).unwrap();
         let ends = if late { "x4" } else { "x2" };
-        assert!(session.reading.window.rows.iter().any(|row| session.reading.session.rows[*row as usize].id == Some(Key::from_text(ends))));
+        assert!(
+            session
+                .reading
+                .window
+                .rows
+                .iter()
+                .any(|row| session.reading.session.rows[*row as usize].id == Some(Key::from_text(ends)))
+        );
         drop(session);
         place.undo_all().unwrap();
         let restored = [&*old, place.bytes().strip_prefix(&*old).unwrap()].concat();
