@@ -553,7 +553,9 @@ fn a_killed_proxy_continues_with_the_same_bytes() {
     client.sandbox.text(&["stage", "and the door is blue"]);
     let count = client.api.seen().len();
     let mut running = client.proxy.connect();
-    let head = format!("host: 127.0.0.1\r\nx-claude-code-session-id: {}\r\ncontent-length: {}", client.session, second.len());
+    let port = client.proxy.port;
+    let head =
+        format!("host: 127.0.0.1:{port}\r\nx-claude-code-session-id: {}\r\ncontent-length: {}", client.session, second.len());
     write!(running, "POST /{SECRET}/v1/messages HTTP/1.1\r\n{head}\r\n\r\n{second}").unwrap();
     wait_for("the request", || (client.api.seen().len() > count).then_some(()));
     let mut answer = [0; 1024];
