@@ -25,11 +25,13 @@ const ERROR: &[u8] = br#"{"type":"error","error":{"type":"overloaded_error","mes
 /// Maximum time of a request, far below the limits at which a client or the store gives up.
 const LONGEST: Duration = Duration::from_secs(8);
 
+/// A way in which the API answers.
+type Answer = fn(&Seen, &mut TcpStream);
+
 /// A fault, and what it does to a request.
 struct Fault {
     name: &'static str,
-    /// How the API answers.
-    answer: fn(&Seen, &mut TcpStream),
+    answer: Answer,
     /// The headers and the body of the request.
     request: (&'static str, &'static [u8]),
     client_saw: &'static str,
@@ -218,7 +220,7 @@ fn end_with_error(_: &Seen, stream: &mut TcpStream) {
 
 #[test]
 fn explain_names_the_message_of_the_api_or_the_reason_of_the_end() {
-    let cases: [(fn(&Seen, &mut TcpStream), &str); 6] = [
+    let cases: [(Answer, &str); 6] = [
         (refuse::<400>, "the API refused it (status 400): busy"),
         (refuse::<529>, "the API refused it (status 529): busy"),
         (end_with_error, "the API ended the answer with an error: busy"),
