@@ -160,6 +160,7 @@ impl Report for AccuracyReport {
             (CutKind::Compaction.name(), Some(CutKind::Compaction)),
             (CutKind::Rewind.name(), Some(CutKind::Rewind)),
             (CutKind::Model.name(), Some(CutKind::Model)),
+            (CutKind::Gap.name(), Some(CutKind::Gap)),
         ] {
             let cuts = self.sessions.iter().flat_map(|row| &row.cuts).filter(|cut| kind.is_none_or(|kind| cut.kind == kind));
             let errors: Vec<f64> = cuts.map(Cut::error).collect();
