@@ -117,6 +117,8 @@ impl std::ops::Deref for Tokens {
 pub struct Accuracy {
     /// The error of each step from one call to the next, in file order, by model.
     pub step_errors: BTreeMap<String, Vec<f64>>,
+    /// The errors among these of steps whose response ended with a bill of its output. Others have a figure of the beginning only.
+    pub finished_errors: BTreeMap<String, Vec<f64>>,
     /// The error of each turn: its steps summed.
     pub turn_errors: Vec<f64>,
     /// Steps that could be compared.
@@ -194,7 +196,11 @@ pub fn bills(session: &Session, model: &str) -> Bills {
             let around = correction.family().hidden_reminder;
             let guess = correction.predict(guesses) + reminder.expected(around);
             hidden = reminder.billed(correction.predict(guesses), growth, around);
-            accuracy.step_errors.entry(call.model.clone()).or_default().push((guess - growth).abs() / growth);
+            let error = (guess - growth).abs() / growth;
+            accuracy.step_errors.entry(call.model.clone()).or_default().push(error);
+            if previous.is_some_and(|previous| previous.finished) {
+                accuracy.finished_errors.entry(call.model.clone()).or_default().push(error);
+            }
             let turn = turns.entry(call.turn).or_default();
             *turn = (turn.0 + guess, turn.1 + growth);
         }
