@@ -408,7 +408,8 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     let choices = engine::choices(reading);
     let mut kept = KeptBlocks::new();
     let mut sources: Vec<Source> = Vec::new();
-    let meant = |block: &&Block| scope.only.as_ref().is_none_or(|only| only.contains(&block.number));
+    let only: Option<FxHashSet<BlockNumber>> = scope.only.as_ref().map(|only| only.iter().copied().collect());
+    let meant = |block: &&Block| only.as_ref().is_none_or(|only| only.contains(&block.number));
     for block in reading.in_window().filter(|block| block.number < scope.end && is_old(reading, block)).filter(meant) {
         let original = match untouchable(draft, block)? {
             Some(why) => Err(why),
@@ -434,7 +435,9 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
 
 /// Returns the numbers of the options in a block that the user chose.
 fn chosen_options(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
-    choices.iter().filter(|choice| choice.offer == block).flat_map(|choice| choice.numbers.iter().copied()).collect()
+    let place = choices.partition_point(|choice| choice.offer < block);
+    let own = choices[place..].iter().take_while(|choice| choice.offer == block);
+    own.flat_map(|choice| choice.numbers.iter().copied()).collect()
 }
 
 /// Returns true if a block is of a kind and size that may be shortened when it is old.
@@ -482,11 +485,12 @@ pub fn shorten(
     }
     let others = reading.in_window().filter(|block| block.role != Role::System && !wanted.contains_key(&block.number));
     let mut shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
+    let choices = engine::choices(reading);
     let mut kept = KeptBlocks::new();
     // Iterate from the end, so that the last of repeated lines stays.
     for (number, level) in wanted.iter().rev() {
         let Some(block) = reading.block(*number) else { continue };
-        let content = match shorten_block(draft, block, *level, reason, rules, &need, &shown)? {
+        let content = match shorten_block(draft, block, *level, reason, rules, &choices, &need, &shown)? {
             Outcome::Shortened(content) => content,
             Outcome::Restored => String::new(),
             Outcome::SkipReason(why) => {
@@ -514,6 +518,7 @@ fn shorten_block(
     level: Level,
     reason: &str,
     rules: Option<&Rules>,
+    choices: &[Choice],
     need: &Need,
     shown: &FxHashSet<u32>,
 ) -> Result<Outcome, PlanError> {
@@ -547,7 +552,7 @@ fn shorten_block(
     if rules.is_some_and(|rules| rules.protect(block, &original.content)) {
         return keep(SkipReason::Protected);
     }
-    let named = chosen_options(&engine::choices(draft.source.reading), block.number);
+    let named = chosen_options(choices, block.number);
     let why = Why { reason: reason.to_owned(), stands_again: false };
     let source = Source { named, ..Source::new(draft, original, why, false, None) };
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };

@@ -1,6 +1,6 @@
 //! `aperture compress`: shortens blocks to a lower level.
 
-use crate::app::change::pipeline::{ChangeSummary, NothingToChange, change, edit_price};
+use crate::app::change::pipeline::{ChangeSummary, EditSizes, NothingToChange, change, edit_price, edit_sizes};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::compress::Arguments;
 use crate::engine::{self, EditPrice, first_of_last_turns};
@@ -54,13 +54,30 @@ pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice
 ///
 /// As [`forecast`].
 pub fn forecast_of(env: &Env, workspace: &Workspace<'_>, aim: Aim) -> Result<Option<EditPrice>, CommandError> {
+    // A screen that prints a hint would take the time of a whole plan: that of an unchanged session is known.
+    let key = workspace.plan_key(&(aim, format!("{:?}", env.rules)));
+    let known = key.and_then(|key| postcard::from_bytes::<Option<EditSizes>>(&env.cache().plan(key)?).ok());
+    let sizes = match known {
+        Some(sizes) => sizes,
+        None => {
+            let sizes = planned_sizes(env, workspace, aim)?;
+            if let (Some(key), Ok(packed)) = (key, postcard::to_stdvec(&sizes)) {
+                env.cache().remember_plan(key, &packed);
+            }
+            sizes
+        }
+    };
+    Ok(sizes.map(|sizes| edit_price(env, workspace, &sizes)))
+}
+
+fn planned_sizes(env: &Env, workspace: &Workspace<'_>, aim: Aim) -> Result<Option<EditSizes>, CommandError> {
     let store = env.existing_store()?;
     let mut draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     let scope = Scope { end: first_of_last_turns(&workspace.reading, env.rules.keep_turns), only: None, level: None };
     apply_aim(env, &mut draft, aim, true, &scope, &env.rules, &mut ChangeSummary::change("compressed"))?;
     let cache = env.cache();
     let drafted = draft.finish(OperationKind::Change, "", None, &|hash| cache.count(hash), false)?;
-    Ok(edit_price(env, workspace, &drafted))
+    Ok(edit_sizes(&drafted))
 }
 
 /// Shortens the selected blocks.

@@ -240,20 +240,34 @@ pub fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) 
     (what, format!("to change them there, for every fork: aperture {} -s {parent}", given.join(" ")))
 }
 
-/// Returns the cost and the savings of a plan; `None` if the window does not change.
-pub fn edit_price(env: &Env, workspace: &Workspace<'_>, drafted: &Drafted) -> Option<EditPrice> {
-    let (plan, reading) = (&drafted.plan, &workspace.reading);
+/// The sizes in tokens on which the cost of a plan depends: the window before and after it, and the part before the first change.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub struct EditSizes {
+    before: f64,
+    after: f64,
+    unchanged_prefix: f64,
+}
+
+/// Returns the sizes of a plan; `None` if the window does not change.
+pub fn edit_sizes(drafted: &Drafted) -> Option<EditSizes> {
+    let Drafted { plan, unchanged_prefix, .. } = drafted;
+    let (before, after, unchanged_prefix) = (plan.tokens_before, plan.tokens_after, *unchanged_prefix);
+    plan.slots().any(|(slot, ..)| slot.is_sent()).then_some(EditSizes { before, after, unchanged_prefix })
+}
+
+/// Returns the cost and the savings of a plan with these sizes.
+pub fn edit_price(env: &Env, workspace: &Workspace<'_>, sizes: &EditSizes) -> EditPrice {
+    let reading = &workspace.reading;
     let facts = EditFacts {
-        window_before: plan.tokens_before,
-        window_after: plan.tokens_after,
-        unchanged_prefix: drafted.unchanged_prefix,
+        window_before: sizes.before,
+        window_after: sizes.after,
+        unchanged_prefix: sizes.unchanged_prefix,
         model: &reading.model,
         idle_milliseconds: engine::idle_milliseconds(reading, env.style.now.as_millisecond()),
         cache_lifetime_milliseconds: workspace.cache_milliseconds(),
         steps_per_turn: engine::steps_per_turn(reading),
     };
-    let sent = plan.slots().any(|(slot, ..)| slot.is_sent());
-    sent.then(|| engine::price(&facts, &env.prices))
+    engine::price(&facts, &env.prices)
 }
 
 fn report(
@@ -304,7 +318,7 @@ fn report(
         thinking_dropped_tokens: drafted.thinking_dropped.tokens,
         thinking_restored: drafted.thinking_restored.blocks,
         thinking_restored_tokens: drafted.thinking_restored.tokens,
-        price: edit_price(env, workspace, drafted),
+        price: edit_sizes(drafted).map(|sizes| edit_price(env, workspace, &sizes)),
         bills_changed: summary.kind == OperationKind::Change && !keeps_bills(workspace, plan),
         differences: drafted.differences.clone(),
         notes,

@@ -20,7 +20,7 @@ pub(super) mod write;
 
 use super::{
     Billing, Client, ForkedRow, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter,
-    Scanner, Stub, UsageScanner, Variables, WindowSize, WriterLock,
+    Scanner, Stub, Variables, WindowSize, WriterLock,
 };
 use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
@@ -67,10 +67,6 @@ impl Format for Codex {
 
     fn scanner(&self) -> Box<dyn Scanner> {
         Box::new(scan::Scan::default())
-    }
-
-    fn usage_scanner(&self) -> Box<dyn UsageScanner> {
-        Box::new(usage::UsageScan::default())
     }
 
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
