@@ -38,7 +38,8 @@ pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<Change
         let limit = tokens - reserve;
         if reserve > 0 && draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64 {
             summary.notes.push(format!(
-                "the client compacts automatically above about {}: shorten the session before resuming, for example with aperture compress --stale",
+                "the client compacts automatically above about {}: shorten the session before resuming: aperture compress --budget {}",
+                amount(limit),
                 amount(limit)
             ));
         }
