@@ -322,8 +322,7 @@ impl StatusReport {
             let name = if place == 0 { "next" } else { "" };
             let (command, aim) = (printable(&suggestion.command), super::advice::aim(suggestion));
             let others = self.suggestions.len() - listed;
-            let named = command.split_once(" -s ").map_or("", |(_, named)| named.trim_end_matches(" --live"));
-            let more = if others > 0 { format!("; others: aperture status --all -s {named}") } else { String::new() };
+            let more = if others > 0 { "; others: --all" } else { "" };
             let cost = super::advice::cost(suggestion);
             let undo = if cost.is_empty() { "undo any time" } else { "; undo any time" };
             let note = format!("{cost}{undo}{more}");
