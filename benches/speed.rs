@@ -304,7 +304,7 @@ fn planning(path: &Path, rounds: usize, targets: &mut Vec<Target>) {
     let megabytes = fs::metadata(path).expect("the session is there").len() / MEGABYTE;
     let subjects: Vec<Subject<'_>> = reading.session.blocks.iter().zip(&contents).filter_map(subject).collect();
     println!("\nplanning of {megabytes} MB: {} of {} blocks, {rounds} rounds", subjects.len(), contents.len());
-    let mut round = Round::new(&["count, one core", "count", "each level of each block", "plan, as compress --stale"]);
+    let mut round = Round::new(&["count, one core", "count", "each level of each block", "plan, as compress --preset"]);
     let count = |content: &String| u64::from(engine::o200k(content));
     let worth = engine::preset(engine::DEFAULT_PRESET).expect("the preset in use").worth();
     for _ in 0..rounds {

@@ -18,6 +18,7 @@ mod fill;
 mod forks;
 mod fresh;
 mod hooks;
+mod instructions;
 mod json;
 mod keeping;
 mod leaks;

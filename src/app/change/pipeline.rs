@@ -13,6 +13,8 @@ use anyhow::{Context, anyhow};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// Minimum share of the window that a change by a rule saves: it rewrites the prompt cache.
+const LEAST_SAVED: f64 = 0.01;
 /// Attempts to plan a change, because the session may change between planning and writing.
 const ATTEMPTS: usize = 10;
 
@@ -38,6 +40,8 @@ pub struct ChangeSummary {
     pub notes: Vec<String>,
     /// True if the report counts stale blocks separately.
     pub by_state: bool,
+    /// True if the change is made only if it saves [`LEAST_SAVED`] of the window.
+    pub must_pay: bool,
 }
 
 impl ChangeSummary {
@@ -51,6 +55,7 @@ impl ChangeSummary {
             kept: BTreeMap::new(),
             notes: Vec::new(),
             by_state: false,
+            must_pay: false,
         }
     }
 
@@ -183,6 +188,13 @@ fn once(
     let command = engine::mask(&env.command);
     let drafted = draft.finish(summary.kind, &command, summary.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &summary, &drafted, options);
+    if summary.must_pay && report.edits > 0 && report.saved() < LEAST_SAVED * report.tokens_before {
+        return Ok(report.withheld());
+    }
+    report.is_first = match &opened.store {
+        Some(store) => !store.has_operations()?,
+        None => true,
+    };
     let keeps_blocks = keeps_blocks(workspace, &drafted);
     // The text of the changed session takes as much memory as the session: drop it.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };
@@ -289,7 +301,14 @@ fn report(
         let of_stale: f64 = changes.iter().filter(stale).map(saved).sum();
         let of_others = changes.iter().map(saved).sum::<f64>() - of_stale;
         let tokens = |saved: f64| engine::amount(saved.max(0.0).round() as u64);
-        notes.insert(0, format!("of these stale blocks −{}, aging and other blocks −{}", tokens(of_stale), tokens(of_others)));
+        notes.insert(
+            0,
+            match (changes.iter().any(|change| stale(&change)), changes.iter().all(|change| stale(&change))) {
+                (_, true) => "all of it came from stale blocks".to_owned(),
+                (false, _) => format!("nothing was stale; {} came from older blocks in use", tokens(of_others)),
+                _ => format!("{} came from stale blocks, {} from older blocks in use", tokens(of_stale), tokens(of_others)),
+            },
+        );
     }
     ChangeReport {
         session: workspace.location.id.clone(),
@@ -320,6 +339,8 @@ fn report(
         thinking_restored_tokens: drafted.thinking_restored.tokens,
         price: edit_sizes(drafted).map(|sizes| edit_price(env, workspace, &sizes)),
         bills_changed: summary.kind == OperationKind::Change && !keeps_bills(workspace, plan),
+        is_first: false,
+        is_withheld: false,
         differences: drafted.differences.clone(),
         notes,
     }

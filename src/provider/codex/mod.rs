@@ -148,7 +148,7 @@ impl Client for Codex {
 
     fn sends_again(&self, block: &Block) -> bool {
         // After a compaction the client sends its own instructions and those of the project again (0.169).
-        block.kind == BlockKind::Attachment && &*block.label != "skill"
+        block.role == Role::System || content::is_standing(block)
     }
 
     fn compacts_from(&self, _: &str, window: WindowSize) -> Option<u64> {
