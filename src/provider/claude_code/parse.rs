@@ -309,8 +309,13 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
         && blocks.first().is_some_and(|first| opens_turn(blocks, first) && !words::is_foreign(fields, &first.content));
 }
 
-/// Returns the bytes of the file that a tool read or wrote, with line numbers, from its display record.
+/// Returns the bytes of the file that a tool read or wrote, with line numbers, from its display record. Files that the client sends
+/// in another form have none: its plans, and memory files.
 fn file_bytes(result: &RawValue) -> Option<u64> {
+    let path = text_of(member(member(result, "file").unwrap_or(result), "filePath"));
+    if path.is_some_and(|path| path.contains("/.claude/plans/") || path.ends_with("/CLAUDE.md")) {
+        return None;
+    }
     let whole = |text: &str| (text.len() + text.lines().count() * LINE_NUMBER_BYTES as usize) as u64;
     let length = |name| text_of(member(result, name)).map(|text| text.len() as u64).unwrap_or_default();
     if let Some(original) = text_of(member(result, "originalFile")) {
@@ -410,5 +415,20 @@ fn attached<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBl
     }
     if blocks.is_empty() {
         row.kind = RowKind::Link;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_the_client_sends_in_another_form_has_no_size() {
+        let bytes = |path: &str| {
+            let result = serde_json::json!({"type": "create", "filePath": path, "content": "abc"}).to_string();
+            file_bytes(&RawValue::from_string(result).unwrap())
+        };
+        assert_eq!(bytes("/w/a.rs"), Some(3 + LINE_NUMBER_BYTES));
+        assert_eq!([bytes("/w/CLAUDE.md"), bytes("/home/u/.claude/plans/p.md")], [None, None]);
     }
 }

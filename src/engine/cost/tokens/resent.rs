@@ -38,7 +38,7 @@ pub(super) fn resent(session: &Session, end: usize, family: &Family) -> f64 {
             Some(Event::CompactSummary) => continue,
             Some(Event::File { bytes }) => {
                 let path = blocks.iter().find_map(|block| block.tool.as_ref()).map(|tool| &*tool.target);
-                files.extend(path.filter(|path| !is_apart(path)).map(|path| (path, (place, *bytes as f64 / BYTES_PER_TOKEN))));
+                files.extend(path.map(|path| (path, (place, *bytes as f64 / BYTES_PER_TOKEN))));
             }
             _ => {}
         }
@@ -55,11 +55,6 @@ fn sent<'a>(files: &FxHashMap<&'a str, (usize, f64)>) -> Vec<(&'a str, f64)> {
     let mut last: Vec<(usize, &str, f64)> = files.iter().map(|(path, (place, tokens))| (*place, *path, *tokens)).collect();
     last.sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
     last.into_iter().take(FILES).filter(|(.., tokens)| *tokens <= LIMIT).map(|(_, path, tokens)| (path, tokens)).collect()
-}
-
-/// Returns true for files that the client sends in another form: its plans, and memory files.
-fn is_apart(path: &str) -> bool {
-    path.contains("/.claude/plans/") || path.ends_with("/CLAUDE.md")
 }
 
 #[cfg(test)]
@@ -95,7 +90,6 @@ mod tests {
         // A large file takes a place, and is not sent.
         near(&[("/a", 3300), ("/b", 330_000)], 1000.0);
         near(&[("/a", 3300), ("/b", 330), ("/c", 330), ("/d", 330), ("/e", 330), ("/f", 330)], 500.0);
-        near(&[("/a", 3300), ("/home/u/.claude/plans/p.md", 3300), ("/w/CLAUDE.md", 3300)], 1000.0);
         near(&[], 0.0);
     }
 }
