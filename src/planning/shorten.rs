@@ -517,7 +517,8 @@ pub fn shorten(
     // Iterate from the end, so that the last of repeated lines stays.
     for (number, level) in wanted.iter().rev() {
         let Some(block) = reading.block(*number) else { continue };
-        let content = match shorten_block(draft, block, *level, reason, rules, &choices, &need, &shown)? {
+        let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown: &shown };
+        let content = match shorten_block(draft, block, *level, reason, rules, &choices, &context)? {
             Outcome::Shortened(content) => content,
             Outcome::Restored => String::new(),
             Outcome::SkipReason(why) => {
@@ -546,8 +547,7 @@ fn shorten_block(
     reason: &str,
     rules: Option<&Rules>,
     choices: &[Choice],
-    need: &Need,
-    shown: &FxHashSet<u32>,
+    context: &Context<'_>,
 ) -> Result<Outcome, PlanError> {
     let keep = |why| Ok(Outcome::SkipReason(why));
     if let Some(why) = draft.immutable(block.number)? {
@@ -585,8 +585,7 @@ fn shorten_block(
     let named = chosen_options(choices, block.number);
     let why = Why { reason: reason.to_owned(), stands_again: false };
     let source = Source { named, ..Source::new(draft, original, why, false, None) };
-    let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
-    let Some(content) = source.subject().at_level(level, &context) else { return keep(SkipReason::NotShorter) };
+    let Some(content) = source.subject().at_level(level, context) else { return keep(SkipReason::NotShorter) };
     let content = source.wrapped(content);
     if content == draft.content(block.number)? {
         return keep(SkipReason::AsItIs);

@@ -83,16 +83,14 @@ pub fn list(
     // Largest first, so that no core is left with a large file at the end.
     unknown.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.bytes));
     let scanned = unknown.into_par_iter().map_init(Vec::new, |buffer, (found, identity)| {
-        match totals(disk, found.provider, &found.path, titles, buffer) {
-            Ok((totals, bills)) => Ok(Listed { found, identity, totals, bills: Some(bills) }),
-            Err(error) => Err((found, error)),
-        }
+        let totals = totals(disk, found.provider, &found.path, titles, buffer);
+        (found, identity, totals)
     });
     let mut fresh = Vec::new();
-    for scanned in scanned.collect::<Vec<Result<Listed, (Found, io::Error)>>>() {
-        match scanned {
-            Ok(listed) => fresh.push(listed),
-            Err((found, error)) => skipped(&found.path, error),
+    for (found, identity, totals) in scanned.collect::<Vec<_>>() {
+        match totals {
+            Ok((totals, bills)) => fresh.push(Listed { found, identity, totals, bills: Some(bills) }),
+            Err(error) => skipped(&found.path, error),
         }
     }
     if !fresh.is_empty() {
