@@ -52,5 +52,5 @@ pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, s
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
-pub use window::{Hidden, Turn, Window};
+pub use window::{Hidden, HistoryCut, Turn, Window};
 pub use window_change::{BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk};

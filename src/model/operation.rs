@@ -35,6 +35,10 @@ pub enum Slot {
     LogicalParent,
     /// Kind of the system row.
     Subtype,
+    /// The id of the tool use that the block with this index is, or answers.
+    Call(u32),
+    /// The empty place at this offset of the line, where a line feed makes rows of its parts.
+    Break(u32),
     /// The whole line, with the line feeds that came with it.
     Line,
     /// The blanks between the JSON of a row and the end of its line.
@@ -64,6 +68,8 @@ impl Slot {
             Slot::Parent => "parent".to_owned(),
             Slot::LogicalParent => "logical-parent".to_owned(),
             Slot::Subtype => "subtype".to_owned(),
+            Slot::Call(index) => format!("call:{index}"),
+            Slot::Break(offset) => format!("break:{offset}"),
             Slot::Line => "line".to_owned(),
             Slot::Padding => "padding".to_owned(),
             Slot::String { path, sent: false } => format!("string:{path:016x}"),
@@ -78,6 +84,8 @@ impl Slot {
             Some(("content", index)) => index.parse().ok().map(Slot::Content),
             Some(("element", index)) => index.parse().ok().map(Slot::Element),
             Some(("input", index)) => index.parse().ok().map(Slot::Input),
+            Some(("call", index)) => index.parse().ok().map(Slot::Call),
+            Some(("break", offset)) => offset.parse().ok().map(Slot::Break),
             Some(("string", at)) => path(at).map(|path| Slot::String { path, sent: false }),
             Some(("sent-string", at)) => path(at).map(|path| Slot::String { path, sent: true }),
             _ => Slot::PLAIN.into_iter().find(|slot| slot.name() == name),

@@ -1,10 +1,13 @@
 use super::bulk::table;
 use super::sessions::short_id;
-use super::{Form, Paint, Report, Style, clip, plural, printable};
+use super::{Form, Paint, Report, Style, clip, plural, printable, wrap};
 use crate::engine::Violation;
 
 /// Maximum columns of a title in the table of sessions.
 const TITLE_COLUMNS: usize = 32;
+
+/// Columns before the text of a finding.
+const MARGIN: usize = 14;
 
 /// Output formats of the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -75,8 +78,13 @@ impl CheckReport {
                 text.push_str(&format!("  {} {}\n", style.paint(Paint::Bad, "failed     "), printable(error)));
             }
             for finding in &session.findings {
-                let rule = style.paint(Paint::Bad, &format!("{:<11}", finding.rule));
-                text.push_str(&format!("  {rule} {}\n", place(finding)));
+                let lines = wrap(&format!("  {:<11} {}", finding.rule, printable(&place(finding))), MARGIN, style.width);
+                for (at, line) in lines.iter().enumerate() {
+                    match line.split_at_checked(MARGIN).filter(|_| at == 0) {
+                        Some((rule, rest)) => text.push_str(&format!("{}{rest}\n", style.paint(Paint::Bad, rule))),
+                        None => text.push_str(&format!("{line}\n")),
+                    }
+                }
             }
             for hint in hints(session) {
                 text.push_str(&style.paint(Paint::Dim, &format!("  {hint}\n")));
@@ -168,10 +176,12 @@ impl CheckReport {
 
 /// Formats a finding with its location.
 fn place(finding: &Violation) -> String {
+    let effect = if finding.effect.is_empty() { String::new() } else { format!("; {}", finding.effect) };
+    let text = format!("{}{effect}", finding.message);
     match (finding.line, finding.block) {
-        (Some(line), Some(block)) => format!("line {line}, block {block}: {}", finding.message),
-        (Some(line), None) => format!("line {line}: {}", finding.message),
-        _ => finding.message.clone(),
+        (Some(line), Some(block)) => format!("line {line}, block {block}: {text}"),
+        (Some(line), None) => format!("line {line}: {text}"),
+        _ => text,
     }
 }
 

@@ -20,7 +20,7 @@ mod writer;
 
 pub use crate::planning::{
     Aim, Content, DigestFold, Draft, Drafted, DriftKind, DriftedValue, Fork, Inexact, KeptBlocks, LogCheck, LoggedSession, NOTE,
-    Original, PlanError, Redacted, Scope, SkipReason, Thinking, Undone, fold_into_digest, parse_chunk, shorten, shrink,
+    Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking, Undone, fold_into_digest, parse_chunk, shorten, shrink,
 };
 pub use apply::{apply, apply_deferred, history, settle, was_done};
 pub use error::ApplyError;
@@ -36,7 +36,7 @@ pub use usage::{ReplacedBills, usage};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use writer::{Writer, take_writer};
 
-use crate::engine::{self, Analysis, Capacity, CapacitySource, Known, ReadSettings};
+use crate::engine::{self, Analysis, Capacity, CapacitySource, Finding, Known, ReadSettings};
 use crate::fsio::Disk;
 use crate::model::{BlockNumber, Event, History, Session, Slot, request_id};
 use crate::planning::{self, Originals, PlanSource, SpliceError};
@@ -168,6 +168,28 @@ impl<'a> Workspace<'a> {
     /// Returns a row, from the file that contains it.
     fn line(&self, row: u32) -> io::Result<Vec<u8>> {
         self.files.line(&self.reading.session, row)
+    }
+
+    /// Returns findings with the lines of their rows, from 1; `None` for a row in the file of another session.
+    ///
+    /// # Errors
+    ///
+    /// The file can no longer be read.
+    pub fn located(&self, findings: Vec<Finding>) -> io::Result<Vec<(Finding, Option<u64>)>> {
+        let session = &self.reading.session;
+        let (mut line, mut offset) = (1, 0);
+        let mut located = Vec::with_capacity(findings.len());
+        for finding in findings {
+            let row = session.rows.get(finding.row as usize).filter(|_| session.inherited_from(finding.row).is_none());
+            // The findings are in file order, so that each byte is read once.
+            if let Some(row) = row.filter(|row| row.offset > offset) {
+                line += self.files.own.line_feeds(offset..row.offset)?;
+                offset = row.offset;
+            }
+            let line = row.map(|_| line);
+            located.push((finding, line));
+        }
+        Ok(located)
     }
 
     /// Returns the bytes of the file that the session was read from.

@@ -99,7 +99,11 @@ fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<Checke
         None => without_blocks(&matches),
     };
     let reading = workspace.as_ref().map(|workspace| &workspace.reading);
-    let findings = violations(&Checked { reading, secrets: &secrets }, limits);
+    let damage = match &workspace {
+        Some(workspace) if limits.no_damage => workspace.located(workspace.reading.findings())?,
+        _ => Vec::new(),
+    };
+    let findings = violations(&Checked { reading, secrets: &secrets, damage: &damage }, limits);
     Ok(CheckedSession { session, path, findings, ..CheckedSession::default() })
 }
 

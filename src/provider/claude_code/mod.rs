@@ -20,8 +20,8 @@ mod words;
 pub(super) mod write;
 
 use super::{
-    Billing, Client, ClientPart, ForkedRow, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter,
-    Rewriter, Scanner, Stub, UsageScanner, Variables, WindowSize,
+    Billing, Client, ClientPart, ForkedRow, Format, Location, MediaPlace, Message, NewRow, OpenSession, ParsedRow, Places,
+    ProviderAdapter, Rewriter, Scanner, Stub, UsageScanner, Variables, WindowSize,
 };
 use crate::model::{Block, BlockKind, Conventions, Counts, Session, Slot, Window};
 use std::ops::Range;
@@ -55,6 +55,10 @@ impl Format for ClaudeCode {
 
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
         parse::parse(bytes)
+    }
+
+    fn unread_rows(&self, line: &[u8]) -> Vec<usize> {
+        parse::unread_rows(line)
     }
 
     fn window(&self, session: &Session) -> Window {
@@ -91,6 +95,10 @@ impl Format for ClaudeCode {
 
     fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
         write::encode(slot, kind, content)
+    }
+
+    fn without_media(&self, row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
+        write::without_media(row, index, media)
     }
 
     fn decode(&self, value: &[u8]) -> String {
