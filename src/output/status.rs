@@ -367,9 +367,11 @@ impl StatusReport {
             let name = if self.damage.is_empty() { "damage" } else { "" };
             let text = format!("{name:<MARGIN$}row {}: {}; {}{others}", first.row + 1, first.message(), first.effect());
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
-            let mends = self.findings.iter().any(Finding::is_repairable);
-            let hint =
-                if mends { "aperture repair --dry-run shows how to mend it" } else { "aperture check --no-damage lists it" };
+            let id = super::sessions::short_id(&self.session);
+            let hint = match self.findings.iter().any(Finding::is_repairable) {
+                true => format!("aperture repair {id} --dry-run shows how to mend it"),
+                false => format!("aperture check {id} --no-damage lists it"),
+            };
             lines.push(style.paint(Paint::Dim, &format!("{:MARGIN$}{hint}", "")));
         }
     }
