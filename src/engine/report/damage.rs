@@ -133,7 +133,7 @@ impl Excess {
     pub fn text(self) -> String {
         let mega = |bytes: u64| {
             let tenths = (bytes * 10).div_ceil(1 << 20);
-            if tenths % 10 == 0 { format!("{} MB", tenths / 10) } else { format!("{}.{} MB", tenths / 10, tenths % 10) }
+            if tenths.is_multiple_of(10) { format!("{} MB", tenths / 10) } else { format!("{}.{} MB", tenths / 10, tenths % 10) }
         };
         match self {
             Excess::Bytes(size, limit) => format!("{} of base64; the API accepts {}", mega(size), mega(limit)),
@@ -367,7 +367,7 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
         (of(BlockKind::ToolUse).collect(), of(BlockKind::ToolResult).collect());
     // The last calls may wait for their results.
     let last =
-        sent().filter(|block| block.kind == BlockKind::ToolUse).last().map(|block| session.rows[block.row as usize].message);
+        sent().filter(|block| block.kind == BlockKind::ToolUse).next_back().map(|block| session.rows[block.row as usize].message);
     for block in sent().filter(|block| !block.odd_call) {
         let Some(call) = block.call else { continue };
         let is_half = match block.kind {
