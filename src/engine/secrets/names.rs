@@ -47,6 +47,7 @@ pub(super) static NAMES: &[(&str, &str)] = &[
     ("authorization", "named-token"),
     ("bearer", "named-token"),
     ("_auth", "named-token"),
+    ("_pat", "named-token"),
     ("phpsessid", "session-cookie"),
     (concat!("jsession", "id"), "session-cookie"),
     ("connect.sid", "session-cookie"),
@@ -90,6 +91,24 @@ const KEYS: [&str; 28] = [
     "subscription",
     "webhook",
     "write",
+];
+
+/// First words of the names of other keys.
+const OTHER_KEYS: [&str; 14] = [
+    "cache",
+    "foreign",
+    "group",
+    "hash",
+    "idempotency",
+    "index",
+    "lookup",
+    "object",
+    "partition",
+    "primary",
+    "public",
+    "registry",
+    "sort",
+    "unique",
 ];
 
 /// Names that are only used for credentials.
@@ -173,9 +192,10 @@ pub(super) fn match_name(text: &[u8], name: Name) -> Vec<Secret> {
 pub(super) fn match_key(text: &[u8], at: usize, end: usize) -> Vec<Secret> {
     let word = text[..at].iter().rev().take(12).take_while(|byte| byte.is_ascii_alphabetic()).count();
     let before = text[at - word..at].to_ascii_lowercase();
-    let Some(first) = KEYS.iter().filter(|first| before.ends_with(first.as_bytes())).map(|first| first.len()).max() else {
-        return Vec::new();
-    };
+    let first = KEYS.iter().filter(|first| before.ends_with(first.as_bytes())).map(|first| first.len()).max();
+    // A variable of the environment names the service: `STRIPE_KEY`.
+    let is_variable = &text[at..end] == b"_KEY" && word > 2 && !OTHER_KEYS.iter().any(|other| before.ends_with(other.as_bytes()));
+    let Some(first) = first.or(is_variable.then_some(word)) else { return Vec::new() };
     // The settings of git name a public key.
     if text[..at].ends_with(b"user.signing") {
         return Vec::new();

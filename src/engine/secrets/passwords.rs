@@ -259,7 +259,7 @@ pub(super) fn service(text: &[u8], at: usize) -> Option<Secret> {
     (random && !b"./([{:@".contains(&here(from + length))).then_some(Secret { range: from..from + length, kind: "named-key" })
 }
 
-/// Finds a Discord bot token: its number in base64, a time, a signature.
+/// Finds a Discord bot token: its number in base64, which starts with two digits, a time, a signature.
 pub(super) fn discord(text: &[u8], at: usize) -> Option<Secret> {
     let part = |at: usize, most: usize| {
         text.get(at..)
@@ -278,8 +278,9 @@ pub(super) fn discord(text: &[u8], at: usize) -> Option<Secret> {
     if !starts || !(23..=28).contains(&number) || !points || part(time, 6) != 6 || !(27..=40).contains(&length) {
         return None;
     }
-    let decoded = base64::engine::general_purpose::STANDARD_NO_PAD.decode(&text[at..at + number]).ok()?;
-    decoded.iter().all(u8::is_ascii_digit).then_some(Secret { range: at..signature + length, kind: "discord-token" })
+    let token = at..signature + length;
+    (changes(&text[token.clone()]) > 4 && is_random(&text[token.clone()], 12))
+        .then_some(Secret { range: token, kind: "discord-token" })
 }
 
 /// Finds the signature of an Azure shared access signature: base64, URL-encoded.
