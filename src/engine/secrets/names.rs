@@ -21,6 +21,7 @@ pub(super) static NAMES: &[(&str, &str)] = &[
     ("pass", "password"),
     ("pwd", "password"),
     ("pw", "password"),
+    ("psk", "password"),
     ("passwort", "password"),
     ("kennwort", "password"),
     ("mot de passe", "password"),
@@ -215,7 +216,7 @@ fn is_whole_name(text: &[u8], start: usize, end: usize) -> bool {
 /// Returns true for joined names of passwords: `dbpass`, `sshpass`, `userpass`.
 fn is_known_compound(text: &[u8], start: usize) -> bool {
     let before = text[start.saturating_sub(8)..start].to_ascii_lowercase();
-    ["db", "user", "ssh", "root", "admin", "mysql", "ftp", "smtp", "mail", "key", "store", "my", "ldap", "old", "vnc"]
+    ["db", "user", "ssh", "root", "admin", "mysql", "ftp", "smtp", "mail", "key", "store", "my", "ldap", "old", "vnc", "require"]
         .iter()
         .any(|word| before.ends_with(word.as_bytes()))
 }
@@ -289,11 +290,22 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
     if rest(spaces).starts_with("：".as_bytes()) {
         return Some((skip_space(text, spaces + 3).0, Sign::Assign));
     }
+    // The next cell of a table, or the default of an expression.
+    for cell in ["</td><td>", "</th><td>", "</dt><dd>"] {
+        if rest(behind).starts_with(cell.as_bytes()) {
+            return Some((behind + cell.len(), Sign::Element));
+        }
+    }
+    if rest(spaces).starts_with(b"|| ") || rest(spaces).starts_with(b"?? ") {
+        return Some((spaces + 3, Sign::Argument));
+    }
     if let Some(from) = value_member(text, behind).filter(|_| is_member(text, name.start)) {
         return Some((from, Sign::Assign));
     }
     match rest(spaces) {
-        [b'>', next, ..] if spaces == at && *next != b'=' => return Some((skip_space(text, at + 1).0, Sign::Element)),
+        [b'>', next, ..] if (spaces == at || quote.is_some()) && *next != b'=' => {
+            return Some((skip_space(text, spaces + 1).0, Sign::Element));
+        }
         [b'?' | b'+' | b':', b'=', ..] => return Some((skip_space(text, spaces + 2).0, Sign::Assign)),
         [b'=' | b':', ..] => {
             let signs = run(text, spaces, 3, |byte| matches!(byte, b'=' | b':' | b'>'));
@@ -326,6 +338,9 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
     if text[..start].ends_with(b"set ") || text[..start].ends_with(b"setx ") {
         return Some((spaces, Sign::Option));
     }
+    if rest(spaces).starts_with(b"is:") {
+        return Some((skip_space(text, spaces + 3).0, Sign::Assign));
+    }
     let words = ["is ", "is: ", "was ", "ist ", "lautet ", "es ", "est ", "c'est ", "è ", "é ", "to ", "= ", "- ", "– ", "— "];
     let word = words.iter().find(|word| rest(spaces).starts_with(word.as_bytes()));
     match (name.kind, word) {
@@ -338,7 +353,7 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
             let line = &line[..memchr::memchr2(b'\n', b'.', line).unwrap_or(line.len())];
             memchr::memmem::find(line, b" is ").map(|place| (spaces + place + 4, Sign::Prose))
         }
-        _ if start == name.start => Some((spaces, Sign::Prose)),
+        _ if start == name.start || &text[start..name.start] == b"require" => Some((spaces, Sign::Prose)),
         _ => None,
     }
 }
@@ -400,11 +415,7 @@ fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> 
     let block = from + run(text, from, 2, |byte| matches!(byte, b'|' | b'>' | b'-'));
     let (from, other_line) = match skip_space(text, block) {
         (after, true) if sign == Sign::Assign && block > from => (after, true),
-        _ => (
-            from,
-            text[name.end..from].iter().any(|byte| *byte == b'\n')
-                || memchr::memmem::find(&text[name.end..from], b"\\n").is_some(),
-        ),
+        _ => (from, text[name.end..from].contains(&b'\n') || memchr::memmem::find(&text[name.end..from], b"\\n").is_some()),
     };
     let (mut from, quote) = skip_quotes(text, from);
     let mut has_scheme = false;

@@ -80,6 +80,12 @@ pub(super) static PLACES: &[(&str, Finder)] = &[
     ("--passphrase-fd 0", standard_input),
     ("chpasswd", standard_input),
     ("htpasswd -", htpasswd_argument),
+    ("HTTPBasicAuth(", literal_argument),
+    ("NetworkCredential(", literal_argument),
+    ("mysqli_connect(", literal_argument),
+    ("mysql_connect(", literal_argument),
+    ("getConnection(", literal_argument),
+    ("identified by ", |text, _, end| found(text, value(text, end, line(text, end).end), false)),
     ("oracle:thin:", user_and_password),
     ("sqlplus ", user_and_password),
     ("with user ", login),
@@ -100,7 +106,7 @@ pub(super) static PLACES: &[(&str, Finder)] = &[
     ("creds: ", login),
     ("login: ", login),
     ("pin", pin),
-    ("private-lines: ", putty_key),
+    ("Private-Lines: ", putty_key),
     ("mnemonic", recovery_phrase),
     ("seed phrase", recovery_phrase),
     ("recovery phrase", recovery_phrase),
@@ -381,6 +387,21 @@ fn standard_input(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     found(text, value, true)
 }
 
+/// Finds the password among the literals of a call: the one behind the name of the user, which can follow an address.
+fn literal_argument(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let rest = &text[line.clone()];
+    let rest = &rest[..memchr::memchr(b')', rest).unwrap_or(rest.len())];
+    let quotes: Vec<usize> = memchr::memchr2_iter(b'"', b'\'', rest).collect();
+    let literals: Vec<Range<usize>> = quotes.chunks_exact(2).map(|pair| line.start + pair[0] + 1..line.start + pair[1]).collect();
+    let password = if literals.len() > 2 { literals.get(2) } else { literals.get(1) };
+    let Some(range) = password.cloned() else { return Vec::new() };
+    let is_escaped = text[..range.end].ends_with(b"\\");
+    let range = range.start..range.end - usize::from(is_escaped);
+    let is_value = is_password(&text[range.clone()], false);
+    is_value.then_some(Secret { range, kind: "password" }).into_iter().collect()
+}
+
 /// Finds the last argument of `htpasswd -b FILE USER PASSWORD`.
 fn htpasswd_argument(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     let line = line(text, end);
@@ -455,6 +476,7 @@ fn pin(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     for word in ["is ", "is: ", "lautet ", "ist "] {
         at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
     }
+    at += text[at..].iter().take(2).take_while(|byte| b"\"'`\\".contains(byte)).count();
     let digits = text[at..].iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
     let next = text.get(at + digits..).unwrap_or_default();
     let goes_on = matches!(next, [b'.', b'0'..=b'9', ..] | [b'-' | b'_' | b'%' | b':' | b'/', ..])
@@ -503,7 +525,7 @@ fn recovery_phrase(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
 
 /// Returns the password at a range, if it is one.
 fn found(text: &[u8], range: Range<usize>, sure: bool) -> Vec<Secret> {
-    is_argument(&text[range.clone()], sure).then(|| Secret { range, kind: "password" }).into_iter().collect()
+    is_argument(&text[range.clone()], sure).then_some(Secret { range, kind: "password" }).into_iter().collect()
 }
 
 /// Returns the rest of a command line.

@@ -263,6 +263,9 @@ fn is_camel_noise(value: &[u8]) -> bool {
         _ => 3,
     };
     let (mut letters, mut words, mut lower, mut upper) = (0, 0, false, false);
+    // Words have a vowel after a few letters.
+    let vowels = |byte: &u8| !byte.is_ascii_alphabetic() || b"aeiouyAEIOUY".contains(byte);
+    let longest = value.split(vowels).map(<[u8]>::len).max().unwrap_or_default();
     for (place, byte) in value.iter().enumerate() {
         let kind = class(*byte);
         if kind == 3 {
@@ -280,7 +283,7 @@ fn is_camel_noise(value: &[u8]) -> bool {
             _ => before != 2,
         });
     }
-    letters >= 16 && lower && upper && letters * 10 < words * 28
+    lower && upper && (letters >= 16 && letters * 10 < words * 28 || letters >= 12 && longest > 5)
 }
 
 /// Returns true if a value looks generated: letters and digits change often, or letters of both cases do.
