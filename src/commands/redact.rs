@@ -12,7 +12,7 @@ use super::{BulkOptions, ChangeOptions};
   aperture redact 12                    in one block
   aperture redact --all --forget --yes  also in the stored originals, permanently
   aperture redact --all --all-sessions  everywhere in every session on this machine
-  aperture redact --text @-             texts of your own, one on each line of standard input
+  aperture redact --text @-             texts of your own, from standard input
 
 Each credential becomes [secret:KIND], and nothing else in the file changes. aperture undo restores them; with --forget,
 nothing does: the originals in the store are rewritten as well. It finds the same shapes as aperture check --no-secrets;
