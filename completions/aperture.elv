@@ -450,6 +450,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;redact'= {
+            cand --text 'Texts of your own instead of credentials, one on each line: @- reads standard input, @FILE a file'
             cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'

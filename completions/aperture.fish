@@ -410,6 +410,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l text -d 'Texts of your own instead of credentials, one on each line: @- reads standard input, @FILE a file' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r

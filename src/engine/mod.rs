@@ -50,7 +50,7 @@ pub use report::usage::{Copies, UsageFilter, UsageGroup, UsageSource, UsageSum, 
 pub use report::{diff, summary};
 pub use retention::{Forgettable, forgettable};
 pub use secrets::examples as secret_examples;
-pub use secrets::known::{Known, could_be_named, kind_of, named_in};
+pub use secrets::known::{Known, chosen, could_be_named, kind_of, named_in, replaced_texts};
 pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use strategy::{
     AutomaticFacts, AutomaticRule, Context, DEFAULT_PRESET, DigestSource, LastAutomatic, Left, Need, Outlined, PRESETS, Preset,

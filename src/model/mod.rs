@@ -40,8 +40,8 @@ pub use memory::{
     MemoryScope, MemoryState, Sighting,
 };
 pub use operation::{
-    Actor, Address, BlockChange, BlockEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
-    OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
+    Actor, Address, BlockChange, BlockEdit, CompanionEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress,
+    MarkKind, Operation, OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use reply::{ReplyPart, WithheldReply};

@@ -1,5 +1,6 @@
 use super::{BlockNumber, Key, Level, Pin, WindowChange};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The number of an operation in the log of its session, from 1.
 pub type OperationId = u32;
@@ -146,6 +147,17 @@ pub struct Edit {
     pub change: Option<BlockChange>,
 }
 
+/// A change of a file beside the session, such as an output that the client stored apart: its whole content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompanionEdit {
+    /// The file.
+    pub path: PathBuf,
+    /// The content before.
+    pub before: Vec<u8>,
+    /// The content after.
+    pub after: Vec<u8>,
+}
+
 /// A change of a block by its content: it applies to any block with that content, in any format and any row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockEdit {
@@ -281,6 +293,8 @@ pub struct Plan {
     pub reversal: Option<Reversal>,
     /// The marks.
     pub marks: Vec<Mark>,
+    /// The changes of files beside the session.
+    pub companions: Vec<CompanionEdit>,
     /// Length of the file that it applies to, in bytes; bytes after them were appended since.
     pub base_bytes: u64,
     /// BLAKE3 of these bytes.
@@ -296,7 +310,7 @@ pub struct Plan {
 impl Plan {
     /// Returns true if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.marks.is_empty() && self.reversal.is_none()
+        self.edits.is_empty() && self.marks.is_empty() && self.reversal.is_none() && self.companions.is_empty()
     }
 
     /// Returns whether it writes the file: marks alone do not.

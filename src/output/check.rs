@@ -36,6 +36,8 @@ pub struct CheckedSession {
     pub findings: Vec<Violation>,
     /// The reason why the session cannot be checked.
     pub error: Option<String>,
+    /// True for a file beside the session.
+    pub is_beside: bool,
 }
 
 /// The findings of all sessions.
@@ -91,7 +93,8 @@ impl CheckReport {
             }
         }
         text.push_str(&self.overview(style));
-        let sessions = plural(self.sessions.len() - self.failed(), "session");
+        let checked = self.sessions.iter().filter(|session| session.error.is_none() && !session.is_beside);
+        let sessions = plural(checked.count(), "session");
         let found = match self.findings() {
             0 => style.paint(Paint::Good, "nothing found"),
             findings => style.paint(Paint::Bad, &plural(findings, "finding")),

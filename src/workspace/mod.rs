@@ -1,6 +1,7 @@
 //! Finds, reads and (only here) changes sessions.
 
 mod apply;
+mod companions;
 mod error;
 mod file;
 mod find;
@@ -23,6 +24,7 @@ pub use crate::planning::{
     Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking, Undone, fold_into_digest, parse_chunk, shorten, shrink,
 };
 pub use apply::{apply, apply_deferred, history, settle, was_done};
+pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion};
 pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, find_in_folder, looks_like};
 pub use fork::{fork_id, write_fork};
@@ -110,6 +112,9 @@ impl<'a> Workspace<'a> {
         let known = secret_scan::named_secrets(provider, &files, &session)?;
         // Contents that were shortened may have named credentials too.
         let known = known.with(&Known::new(history.naming.iter().flat_map(|text| engine::named_in(text))));
+        let replaced = history.redacted.iter().flat_map(|(before, after)| engine::replaced_texts(before, after));
+        let replaced: Vec<String> = replaced.collect();
+        let known = known.with(&engine::chosen(replaced.iter().map(String::as_str)));
         known.hide_in(&mut session);
         let window = |session: &Session| provider.window(session);
         let logged = planning::logged_costs(&session, &history);
@@ -227,6 +232,12 @@ impl<'a> Workspace<'a> {
             SpliceError::Mismatch => load::changed_while_read(),
             SpliceError::Io(error) => error,
         })
+    }
+
+    /// Treats the values of a set as credentials of this session.
+    pub fn know(&mut self, known: &Known) {
+        known.hide_in(&mut self.reading.session);
+        self.reading.known = self.reading.known.with(known);
     }
 
     /// Starts a plan for this session. `now` is in milliseconds since 1970, UTC.

@@ -268,7 +268,7 @@ impl<'a> Draft<'a> {
         let value = originals.original(&address)?;
         // Redacted values stay redacted in every restored or shortened form.
         let redacted = self.source.history.is_redacted(edit.row, self.block(number)?.index);
-        let masked = if redacted { engine::masked(&value, &engine::find_secrets(&value)) } else { None };
+        let masked = if redacted { engine::masked(&value, &self.reading().known.find_whole(&value)) } else { None };
         Ok(masked.unwrap_or(value))
     }
 

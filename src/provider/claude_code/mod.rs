@@ -123,6 +123,10 @@ impl Client for ClaudeCode {
         places::locate(path)
     }
 
+    fn companions_directory(&self, path: &Path) -> Option<PathBuf> {
+        self.locate(path).filter(|location| !location.subagent).map(|_| path.with_extension(""))
+    }
+
     fn fork_path(&self, path: &Path, id: &str, _time: &str) -> Option<PathBuf> {
         self.locate(path)?;
         Some(path.with_file_name(format!("{id}.jsonl")))
