@@ -141,7 +141,7 @@ fn check_files_beside(
     let known = env.read_as_wanted(found.clone(), &|_| false)?.reading.known.clone();
     for path in files {
         let matches = workspace::scan_companion(env.disk, path, &known)?;
-        let findings = violations(&Checked { reading: None, secrets: &without_blocks(&matches) }, limits);
+        let findings = violations(&Checked { reading: None, secrets: &without_blocks(&matches), damage: &[] }, limits);
         if !findings.is_empty() {
             let (session, path) = (found.location.id.clone(), relative(env, path));
             checked.push(CheckedSession { session, path, findings, is_beside: true, ..CheckedSession::default() });
