@@ -20,8 +20,8 @@ mod words;
 pub(super) mod write;
 
 use super::{
-    Billing, Client, ClientPart, ForkedRow, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter,
-    Rewriter, Scanner, Stub, Variables, WindowSize,
+    Billing, Client, ClientPart, ForkedRow, Format, Location, MediaPlace, Message, NewRow, OpenSession, ParsedRow, Places,
+    ProviderAdapter, Rewriter, Scanner, Stub, Variables, WindowSize,
 };
 use crate::model::{Block, BlockKind, Conventions, Counts, Session, Slot, Window};
 use std::ops::Range;
@@ -57,6 +57,10 @@ impl Format for ClaudeCode {
         parse::parse(bytes)
     }
 
+    fn unread_rows(&self, line: &[u8]) -> Vec<usize> {
+        parse::unread_rows(line)
+    }
+
     fn window(&self, session: &Session) -> Window {
         window::window(session)
     }
@@ -89,6 +93,10 @@ impl Format for ClaudeCode {
         write::encode(slot, kind, content)
     }
 
+    fn without_media(&self, row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
+        write::without_media(row, index, media)
+    }
+
     fn decode(&self, value: &[u8]) -> String {
         write::decode(value)
     }
@@ -109,6 +117,10 @@ impl Client for ClaudeCode {
 
     fn locate(&self, path: &Path) -> Option<Location> {
         places::locate(path)
+    }
+
+    fn companions_directory(&self, path: &Path) -> Option<PathBuf> {
+        self.locate(path).filter(|location| !location.subagent).map(|_| path.with_extension(""))
     }
 
     fn fork_path(&self, path: &Path, id: &str, _time: &str) -> Option<PathBuf> {

@@ -2,7 +2,7 @@ use super::parse;
 use super::usage::{BilledRow, UsageScan};
 use super::write::last_iteration;
 use crate::model::{Event, FileUsage, Flags, Key, RowKind};
-use crate::provider::json::{is_true, number, text_of};
+use crate::provider::json::{self, is_true, number, text_of};
 use crate::provider::usage::NewestRow;
 use crate::provider::{ParsedRow, Scanner, Totals, title_of};
 use memchr::memmem::Finder;
@@ -70,7 +70,7 @@ impl Scanner for Scan {
         let has_figures = answers || USAGE.find(bytes).is_some();
         let billed = if has_figures || BOUNDARY.find(bytes).is_some() {
             // A row whose message is not an object has no bill.
-            serde_json::from_slice::<BilledRow<'_>>(bytes).ok()
+            json::first::<BilledRow<'_>>(bytes)
         } else {
             None
         };
