@@ -241,10 +241,14 @@ fn find_named_values(text: &[u8], found: &[Secret]) -> Vec<(Range<usize>, &'stat
         if secret.kind == super::PRIVATE_KEY_KIND {
             let mut start = secret.range.start;
             for line in value.split(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))) {
-                if line.len() >= SHORTEST_LINE {
-                    named.push((start..start + line.len(), secret.kind));
+                let end = start + line.len();
+                // In JSON, a line follows the letter of an escaped line feed.
+                let escaped = text[..start].ends_with(b"\\") && matches!(line.first(), Some(b'n' | b'r' | b't'));
+                let from = start + usize::from(escaped);
+                if end - from >= SHORTEST_LINE {
+                    named.push((from..end, secret.kind));
                 }
-                start += line.len() + 1;
+                start = end + 1;
             }
         } else if KINDS.contains(&secret.kind) && is_distinct(value) {
             named.push((secret.range.clone(), secret.kind));
@@ -357,6 +361,9 @@ mod tests {
         let line = "MIIEvq7Rz2mWk9TxB4lNvC8dFhGjPsYuEoIaDcXbZ1234567890+/";
         let key = format!("-----BEGIN PRIVATE KEY-----\n{line}\n-----END PRIVATE KEY-----");
         check(&key, &format!("1→{line}"), "1→[secret:private-key]");
+        let in_json = serde_json::Value::from(key.clone()).to_string();
+        check(&in_json, &format!("1→{line}"), "1→[secret:private-key]");
+        check(&serde_json::Value::from(in_json.clone()).to_string(), &format!("1→{line}"), "1→[secret:private-key]");
     }
 
     #[test]
