@@ -58,8 +58,9 @@ struct Values {
 impl Known {
     /// Creates a set of values, each with its kind.
     pub fn new(values: impl IntoIterator<Item = (String, &'static str)>) -> Known {
-        let kinds: BTreeMap<String, &'static str> =
-            values.into_iter().map(|(value, kind)| (value.to_ascii_lowercase(), kind)).collect();
+        // A value can be quoted without the padding at its end.
+        let bare = |value: String| value.trim_end_matches('=').to_ascii_lowercase();
+        let kinds: BTreeMap<String, &'static str> = values.into_iter().map(|(value, kind)| (bare(value), kind)).collect();
         if kinds.is_empty() {
             return Known::default();
         }
@@ -352,6 +353,7 @@ mod tests {
         check("password: hunter2x7yz", "use hunter2x7yz, Hunter2X7YZ", "use [secret:password], [secret:password]");
         check("password: hunter2x7yz", "xhunter2x7yzz", "x[secret:password]z");
         check("nothing here", "use hunter2x7yz", "use hunter2x7yz");
+        check("PGPASSWORD=hunter2x7yzQ==", "a hunter2x7yzQ b", "a [secret:password] b");
         check("PGPASSWORD=hunter2x7yz", "a hunter2x… b", "a [secret:password]… b");
         check("PGPASSWORD=hunter2x7yz", "a …ter2x7yz b", "a …[secret:password] b");
     }
