@@ -432,6 +432,7 @@ fn check_takes_its_limits_from_the_settings() {
                 {
                   "rule": "max-tokens",
                   "message": "the window holds 10,370 tokens; 5k are allowed",
+                  "effect": "",
                   "measured": 10370,
                   "limit": 5000,
                   "line": null,
