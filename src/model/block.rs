@@ -18,6 +18,8 @@ pub enum Refusal {
     Input,
     /// A text, or one of its texts, has no visible character.
     EmptyText,
+    /// A tool use is in a message of the user.
+    Role,
     /// Its kind, or that of a part of it, is unknown to the API.
     Kind,
 }

@@ -158,6 +158,22 @@ fn a_history_that_the_client_loses_is_found_and_linked_again() {
 }
 
 #[test]
+fn every_session_of_the_machine_is_repaired_at_once() {
+    let session = Damaged::of(&cut().lines());
+    let other = "da000000-0000-4000-8000-000000000002";
+    let healthy = Rows::turns(2).lines().join("\n") + "\n";
+    let healthy = session.sandbox.session(other, healthy.replace(ID, other).as_bytes(), 0);
+    let before = std::fs::read(&healthy).unwrap();
+    let planned = session.sandbox.text(&["repair", "--all", "--dry-run"]);
+    assert!(planned.contains("1 fault"), "{planned}");
+    assert_eq!(std::fs::read(&session.path).unwrap(), session.bytes);
+    session.sandbox.text(&["repair", "--all"]);
+    assert_eq!((session.window().len(), std::fs::read(&healthy).unwrap()), (20, before));
+    assert_eq!(session.sandbox.run(&["repair", ID, "--all"]).code, 2);
+    session.undo();
+}
+
+#[test]
 fn several_cuts_are_linked_at_once() {
     let mut rows = cut();
     rows.0[5]["parentUuid"] = json!(identity(998));
@@ -472,7 +488,13 @@ type RowChange = fn(&mut Value);
 
 #[test]
 fn contents_that_the_api_refuses_are_replaced() {
-    let changes: [(usize, RowChange, &str, &str); 10] = [
+    let changes: [(usize, RowChange, &str, &str); 11] = [
+        (
+            10,
+            |row| row["message"]["content"] = json!([{"type": "tool_use", "id": "a", "name": "Bash", "input": {}}]),
+            "a tool use in a message of the user",
+            r#"[{"type":"text","text":"{\"type\":\"tool_use\","#,
+        ),
         (10, |row| row["message"]["content"] = json!(""), "an empty text", "[empty]"),
         (10, |row| row["message"]["content"] = json!(" \n"), "an empty text", "[empty]"),
         (
@@ -577,7 +599,7 @@ fn neighboring_lines_that_cannot_be_read_are_one_finding() {
     let mut lines = Rows::turns(2).lines();
     lines.splice(5..5, ["{\"a\":".to_owned(), "x".to_owned(), "{".to_owned(), "[]".to_owned()]);
     let found: Vec<_> = Damaged::of(&lines).findings().into_iter().map(|(line, _, message, ..)| (line, message)).collect();
-    assert_eq!(found, [(6, "this and the next 2 lines: not JSON".to_owned()), (9, "JSON, but not an object".to_owned())]);
+    assert_eq!(found, [(6, "this line and the next 2: not JSON".to_owned()), (9, "JSON, but not an object".to_owned())]);
 }
 
 #[test]

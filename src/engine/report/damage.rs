@@ -172,10 +172,10 @@ impl Finding {
                     Fault::HalfWritten => "the last line is half written",
                     _ => "not JSON",
                 };
-                if *rows == 1 {
-                    what.to_owned()
-                } else {
-                    format!("this and the next {}: {what}", plural(*rows as usize - 1, "line"))
+                match rows {
+                    1 => what.to_owned(),
+                    2 => format!("this line and the next: {what}"),
+                    rows => format!("this line and the next {}: {what}", rows - 1),
                 }
             }
             FindingKind::UnreadRows { fault: Fault::Buried, .. } => "whole rows beside bytes that are not a row".to_owned(),
@@ -260,6 +260,7 @@ fn refused(refusal: Refusal) -> &'static str {
         Refusal::NoName => "a tool use without the name of a tool",
         Refusal::Input => "a tool use whose input is not an object",
         Refusal::EmptyText => "an empty text",
+        Refusal::Role => "a tool use in a message of the user",
         Refusal::Kind => "content of a kind that the API does not know",
     }
 }
@@ -390,7 +391,7 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
     let is_call = |block: &&Block| matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult) && block.label.is_empty();
     let chain = since_boundary(session, window).iter().flat_map(|row| session.blocks_of(*row)).filter(is_call);
     let mut uses: FxHashMap<Key, BlockNumber> = FxHashMap::default();
-    let has_odd_id = |block: &Block| matches!(block.refusal, Some(Refusal::EmptyId | Refusal::OddId));
+    let is_unpaired = |block: &Block| matches!(block.refusal, Some(Refusal::EmptyId | Refusal::OddId | Refusal::Role));
     for block in chain {
         let finding = |kind| Finding { kind, row: block.row, block: Some(block.number) };
         // Other APIs accept other characters.
@@ -416,7 +417,7 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
         (of(BlockKind::ToolUse).collect(), of(BlockKind::ToolResult).collect());
     // The last calls may wait for their results.
     let last = sent().rfind(|block| block.kind == BlockKind::ToolUse).map(|block| session.rows[block.row as usize].message);
-    for block in sent().filter(|block| !has_odd_id(block)) {
+    for block in sent().filter(|block| !is_unpaired(block)) {
         let Some(call) = block.call else { continue };
         let is_half = match block.kind {
             BlockKind::ToolUse => !results.contains(&call) && Some(session.rows[block.row as usize].message) != last,

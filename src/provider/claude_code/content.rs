@@ -81,7 +81,11 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
             block.call = key(fields.id);
-            block.refusal = id_refusal(fields.id).or_else(|| if kind == "tool_use" { use_refusal(&fields) } else { None });
+            block.refusal = match &*kind {
+                "tool_use" if !assistant => Some(Refusal::Role),
+                "tool_use" => id_refusal(fields.id).or_else(|| use_refusal(&fields)),
+                _ => id_refusal(fields.id),
+            };
             block.label = if kind == "tool_use" { "".into() } else { kind.as_ref().into() };
             let name = text_of(fields.name).unwrap_or_default();
             let input = tool::read(&name, fields.input);

@@ -95,7 +95,9 @@ pub(super) fn accepted(row: &[u8], index: u32, media: &[(MediaPlace, String)]) -
     }?;
     let kind = text_of(member(element, "type")).unwrap_or_default();
     match (&*kind, media) {
-        ("tool_use", []) => Some((Slot::Element(index), with_name_and_input(element))),
+        ("tool_use", []) if text_of(fields.kind).is_some_and(|kind| kind == "assistant") => {
+            Some((Slot::Element(index), with_name_and_input(element)))
+        }
         ("tool_result", _) => {
             let (content, mut before, mut edits) = (member(element, "content")?, Media::default(), Vec::new());
             let is_failed = json::is_true(member(element, "is_error"));
