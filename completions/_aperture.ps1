@@ -502,6 +502,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;repair' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -514,6 +515,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'In a dry run, show all changed lines')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Also change a session that a client has open; type /resume in the client afterwards')
             [CompletionResult]::new('--keep-thinking', '--keep-thinking', [CompletionResultType]::ParameterName, 'Keep the thinking after the first change; refused if the model binds it to the content before')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

@@ -2760,12 +2760,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__repair)
-            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

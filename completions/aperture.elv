@@ -478,6 +478,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;repair'= {
+            cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
@@ -490,6 +491,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --full 'In a dry run, show all changed lines'
             cand --live 'Also change a session that a client has open; type /resume in the client afterwards'
             cand --keep-thinking 'Keep the thinking after the first change; refused if the model binds it to the content before'
+            cand --all 'Every session on this machine'
+            cand --allow-empty 'Succeed if there are no sessions, instead of exit code 1'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'

@@ -434,6 +434,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -445,6 +446,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand repair" -l stat -d 'In
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l no-pager -d 'Do not use a pager'

@@ -69,6 +69,7 @@ current directory. A directory follows --project, so a selector precedes it:
   aperture compress --stale --all --dry-run
   aperture archive 'stale & larger(2k)' --project
   aperture redact --all --all-sessions
+  aperture repair --all --dry-run
   aperture export --all -o backup
   aperture check --project ../shop --no-secrets
 

@@ -38,7 +38,7 @@ pub use reduce::{KeptPieces, Reducible, described, hint, marker};
 pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring, is_worth_looking};
 pub use report::change_groups::{ChangeGroup, change_groups};
 pub use report::check::{CHECKS, Check, CheckLimits, Checked, LocatedSecret, Violation, violations};
-pub use report::damage::{CutPlace, Excess, Finding, FindingKind, Resemblance, findings, resemblance};
+pub use report::damage::{CutPlace, Finding, FindingKind, MediaRefusal, Resemblance, findings, resemblance};
 pub use report::events::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, Seen, SelectionChange, Update, opened};
 pub use report::explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
 pub use report::files::{FileInWork, files_in_work};

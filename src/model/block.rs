@@ -5,6 +5,25 @@ use std::borrow::Cow;
 /// The place of a block in file order, from 1: stable as the file grows.
 pub type BlockNumber = u32;
 
+/// The reason for which the API refuses a block as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// The id of the tool use that it is, or answers, is empty or missing.
+    EmptyId,
+    /// That id has characters that the API does not accept in ids.
+    OddId,
+    /// A tool use has no name of a tool.
+    NoName,
+    /// The input of a tool use is not an object.
+    Input,
+    /// A text, or one of its texts, has no visible character.
+    EmptyText,
+    /// A tool use is in a message of the user.
+    Role,
+    /// Its kind, or that of a part of it, is unknown to the API.
+    Kind,
+}
+
 /// The smallest unit that can be pinned, shortened or recalled: one content block.
 ///
 /// The first half is read from the file and can be cached; the second half is computed by each analysis.
@@ -26,8 +45,8 @@ pub struct Block {
     pub counts: Counts,
     /// The tool use id that a use and its result share.
     pub call: Option<Key>,
-    /// True if that id is empty or missing, or has characters that the API does not accept in ids.
-    pub odd_call: bool,
+    /// The reason for which the API refuses it as it is.
+    pub refusal: Option<Refusal>,
     /// The tool, for a tool use; for a result it is copied from its use.
     pub tool: Option<Box<Tool>>,
     /// True if a tool result reports an error.
@@ -148,7 +167,7 @@ impl Block {
             bytes: 0,
             counts: Counts::default(),
             call: None,
-            odd_call: false,
+            refusal: None,
             tool: None,
             error: false,
             label: "".into(),
@@ -189,7 +208,7 @@ impl Block {
             bytes: self.bytes,
             counts: self.counts,
             call: self.call,
-            odd_call: self.odd_call,
+            refusal: self.refusal,
             tool: self.tool.clone(),
             error: self.error,
             label: self.label.clone(),

@@ -39,9 +39,11 @@ pub struct Document {
     pub pages: u32,
     /// Bytes of the file; 0 if it is not in the session.
     pub bytes: u64,
+    /// The reason for which the API refuses its data.
+    pub fault: Option<MediaFault>,
 }
 
-/// The pixel size of an image; zero by zero if its header does not contain it.
+/// An image; its pixel size is zero by zero if its header does not contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// Width in pixels.
@@ -50,4 +52,46 @@ pub struct Image {
     pub height: u32,
     /// Bytes of its base64 data; 0 if it is not in the session.
     pub bytes: u64,
+    /// The reason for which the API refuses its data.
+    pub fault: Option<MediaFault>,
+}
+
+/// The reason for which the API refuses the data of an image or a document, whatever its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MediaFault {
+    /// There is no data.
+    Empty,
+    /// It is not base64.
+    NotBase64,
+    /// The API does not accept the media type.
+    TypeRefused,
+    /// The data is not of the media type, nor of another one that the API accepts.
+    Unreadable,
+    /// The data is an image of another format.
+    OtherFormat(ImageFormat),
+}
+
+/// A format of images that the API accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ImageFormat {
+    /// PNG.
+    Png,
+    /// JPEG.
+    Jpeg,
+    /// GIF.
+    Gif,
+    /// WebP.
+    Webp,
+}
+
+impl ImageFormat {
+    /// Returns the media type.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            ImageFormat::Png => "image/png",
+            ImageFormat::Jpeg => "image/jpeg",
+            ImageFormat::Gif => "image/gif",
+            ImageFormat::Webp => "image/webp",
+        }
+    }
 }

@@ -26,15 +26,15 @@ mod window;
 mod window_change;
 
 pub use block::{
-    Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb,
-    Topic, Usefulness, Zone,
+    Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Level, Marker, Outdated, Pin, Position, Refusal, Role, State, Tool,
+    ToolVerb, Topic, Usefulness, Zone,
 };
 pub use conventions::{ClientRule, Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use key::Key;
 pub use keywords::Keywords;
-pub use media::{Document, Image, Media, NO_MEDIA};
+pub use media::{Document, Image, ImageFormat, Media, MediaFault, NO_MEDIA};
 pub use memory::{
     Candidate, FileChange, Memory, MemoryActor, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryOperation, MemoryRead,
     MemoryScope, MemoryState, Sighting,

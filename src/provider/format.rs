@@ -56,9 +56,9 @@ pub trait Format: Sync {
     /// Encodes a content as the value of a slot; `None` if the slot cannot hold it.
     fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>>;
 
-    /// Returns the slot of a block of a row, and its value with a text in the place of some of its images and documents. `None` if one
-    /// of them cannot be replaced.
-    fn without_media(&self, _row: &[u8], _index: u32, _media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
+    /// Returns the slot of a block of a row, and its value as the API accepts it, with a text in the place of some of its images and
+    /// documents. `None` if there is nothing to replace, or one of them cannot be replaced.
+    fn accepted(&self, _row: &[u8], _index: u32, _media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
         None
     }
 

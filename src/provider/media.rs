@@ -2,7 +2,7 @@
 
 use super::json::{elements, member, members, text, text_of};
 use super::pdf;
-use crate::model::{Document, Image, Media};
+use crate::model::{Document, Image, ImageFormat, Media, MediaFault};
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -11,6 +11,8 @@ use std::borrow::Cow;
 
 /// Maximum number of base64 characters to decode of an image: enough for the header of every format, even after large JPEG metadata.
 const HEAD_CHARACTERS: usize = 256 << 10;
+/// Number of base64 characters to decode to tell the format of data: a PDF may begin after 1,024 bytes of something else.
+const FORMAT_CHARACTERS: usize = 2 << 10;
 /// Minimum characters of base64 data in an element of an unknown type.
 const LEAST_DATA: usize = 500;
 /// Depth to which an element is searched for data.
@@ -39,6 +41,66 @@ pub fn add_image(media: &mut Media, data: Option<&RawValue>) -> Cow<'static, str
     Cow::Borrowed(Media::IMAGE)
 }
 
+/// Adds the image of an element of Anthropic's API by its source, and returns its placeholder.
+pub fn add_source_image(media: &mut Media, source: Option<&RawValue>) -> Cow<'static, str> {
+    let content = add_image(media, source_data(source));
+    if let Some(image) = media.images.last_mut() {
+        image.fault = fault(source, image_fault);
+    }
+    content
+}
+
+/// Adds the document that an element of Anthropic's API is, and returns its placeholder.
+pub fn add_source_document(media: &mut Media, element: &RawValue) -> Cow<'static, str> {
+    let content = add_document(media, element);
+    if let Some(document) = media.documents.last_mut() {
+        document.fault = fault(member(element, "source"), document_fault);
+    }
+    content
+}
+
+/// Returns the reason for which Anthropic's API refuses the data of a source: `of` returns it for a media type and the first bytes.
+/// Source: its messages of refusal, and the media types in platform.claude.com/docs/en/api/messages.
+fn fault(source: Option<&RawValue>, of: impl Fn(&str, &[u8]) -> Option<MediaFault>) -> Option<MediaFault> {
+    let source = source?;
+    if text_of(member(source, "type")).is_none_or(|kind| kind != "base64") {
+        return None;
+    }
+    let data = text_of(member(source, "data")).unwrap_or_default();
+    if data.is_empty() {
+        return Some(MediaFault::Empty);
+    }
+    if !is_base64(&data) {
+        return Some(MediaFault::NotBase64);
+    }
+    let head = &data.as_bytes()[..data.len().min(FORMAT_CHARACTERS) / 4 * 4];
+    of(&text_of(member(source, "media_type")).unwrap_or_default(), &decoded(head.trim_ascii_end()))
+}
+
+fn image_fault(media_type: &str, head: &[u8]) -> Option<MediaFault> {
+    const FORMATS: [ImageFormat; 4] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::Webp];
+    let stated = FORMATS.into_iter().find(|format| format.media_type() == media_type);
+    let found = match imagesize::image_type(head) {
+        Ok(imagesize::ImageType::Png) => Some(ImageFormat::Png),
+        Ok(imagesize::ImageType::Jpeg) => Some(ImageFormat::Jpeg),
+        Ok(imagesize::ImageType::Gif) => Some(ImageFormat::Gif),
+        Ok(imagesize::ImageType::Webp) => Some(ImageFormat::Webp),
+        _ => None,
+    };
+    match (stated, found) {
+        (None, None) => Some(MediaFault::TypeRefused),
+        (Some(_), None) => Some(MediaFault::Unreadable),
+        (stated, Some(found)) => (stated != Some(found)).then_some(MediaFault::OtherFormat(found)),
+    }
+}
+
+fn document_fault(media_type: &str, head: &[u8]) -> Option<MediaFault> {
+    if media_type != "application/pdf" {
+        return Some(MediaFault::TypeRefused);
+    }
+    memchr::memmem::find(head, b"%PDF").is_none().then_some(MediaFault::Unreadable)
+}
+
 /// Returns the base64 data of a data URL; empty for another URL, other texts as they are.
 fn base64_of(data: &str) -> &str {
     match data.split_once(";base64,") {
@@ -53,8 +115,8 @@ fn image(base64: &[u8]) -> Image {
     let bytes = base64.len() as u64;
     let head = &base64[..base64.len().min(HEAD_CHARACTERS) / 4 * 4];
     match imagesize::blob_size(&decoded(head.trim_ascii_end())) {
-        Ok(size) => Image { width: size.width as u32, height: size.height as u32, bytes },
-        Err(_) => Image { width: 0, height: 0, bytes },
+        Ok(size) => Image { width: size.width as u32, height: size.height as u32, bytes, fault: None },
+        Err(_) => Image { width: 0, height: 0, bytes, fault: None },
     }
 }
 
@@ -91,6 +153,7 @@ fn add(media: &mut Media, element: &RawValue, data: &str) -> Cow<'static, str> {
         media_type: media_type.into(),
         pages,
         bytes: (base64.len() - padding) as u64 * 3 / 4,
+        fault: None,
     });
     media.bytes += data.len() as u64;
     Cow::Borrowed(Media::DOCUMENT)
@@ -123,9 +186,12 @@ fn data(value: &RawValue, depth: u32) -> Option<Cow<'_, str>> {
 fn is_data(text: &str) -> bool {
     let base64 = base64_of(text);
     let is_url = base64.len() < text.len();
-    (is_url || base64.len() >= LEAST_DATA)
-        && !base64.is_empty()
-        && base64.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=\r\n".contains(&byte))
+    (is_url || base64.len() >= LEAST_DATA) && !base64.is_empty() && is_base64(base64)
+}
+
+/// Returns true if a text has only characters of base64 and line ends.
+fn is_base64(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/-_=\r\n".contains(&byte))
 }
 
 /// Returns the data of the source of an element of Anthropic's API, or its URL.
@@ -149,7 +215,7 @@ mod tests {
         {
             let mut media = Media::default();
             assert_eq!(add_image(&mut media, Some(raw(&data))), Media::IMAGE);
-            let image = Image { width: 64, height: 32, bytes: text.len() as u64 };
+            let image = Image { width: 64, height: 32, bytes: text.len() as u64, fault: None };
             assert_eq!((&*media.images, media.bytes), (&[image][..], bytes as u64));
         }
     }
@@ -172,6 +238,7 @@ mod tests {
             media_type: media_type.into(),
             pages,
             bytes: bytes as u64,
+            fault: None,
         };
         let other = "QUJD".repeat(200);
         for (element, expected) in [

@@ -820,7 +820,7 @@ fn damage_is_counted_and_never_fatal() {
             file      625 B, 3 rows; the window's content is 12 B of it, 1.9 %
             damage    2 unreadable lines, 1 line with rows glued together
                       row 1: several rows on one line; the client reads only the first of
-                      them; 2 more findings
+                      them; 1 more finding
                       aperture repair abc1 --dry-run shows how to mend it
             exit code 0
         "#]],

@@ -158,13 +158,29 @@ fn a_history_that_the_client_loses_is_found_and_linked_again() {
 }
 
 #[test]
+fn every_session_of_the_machine_is_repaired_at_once() {
+    let session = Damaged::of(&cut().lines());
+    let other = "da000000-0000-4000-8000-000000000002";
+    let healthy = Rows::turns(2).lines().join("\n") + "\n";
+    let healthy = session.sandbox.session(other, healthy.replace(ID, other).as_bytes(), 0);
+    let before = std::fs::read(&healthy).unwrap();
+    let planned = session.sandbox.text(&["repair", "--all", "--dry-run"]);
+    assert!(planned.contains("1 fault"), "{planned}");
+    assert_eq!(std::fs::read(&session.path).unwrap(), session.bytes);
+    session.sandbox.text(&["repair", "--all"]);
+    assert_eq!((session.window().len(), std::fs::read(&healthy).unwrap()), (20, before));
+    assert_eq!(session.sandbox.run(&["repair", ID, "--all"]).code, 2);
+    session.undo();
+}
+
+#[test]
 fn several_cuts_are_linked_at_once() {
     let mut rows = cut();
     rows.0[5]["parentUuid"] = json!(identity(998));
     rows.0[15]["parentUuid"] = json!(identity(997));
     let session = Damaged::of(&rows.lines());
     let found: Vec<(u64, String)> = session.findings().into_iter().map(|(line, _, _, effect, _)| (line, effect)).collect();
-    let older = "lost even after the newer rows are linked".to_owned();
+    let older = "still lost once the newer cut is mended".to_owned();
     assert_eq!(found, [(6, older.clone()), (11, older), (16, "the next request begins here".to_owned())]);
     session.repair();
     assert_eq!((session.window().len(), session.findings().len()), (20, 0));
@@ -376,7 +392,7 @@ fn images_and_documents_over_the_limits_of_the_api_are_replaced_by_texts() {
     for (media, message, removed) in [
         (vec![image(png(10, 10, 4 << 20))], "an image with 5.4 MB of base64; the API accepts 5 MB", 1),
         (vec![image(png(9000, 10, 0))], "an image with 9000×10 pixels; the API accepts 8000×8000", 1),
-        (many(21, 2001), "21 images over a limit, the first with 2001×4 pixels; the API accepts 2000×2000", 21),
+        (many(21, 2001), "21 images that the API refuses, the first with 2001×4 pixels; the API accepts 2000×2000", 21),
         (vec![pdf(601), image(png(8, 8, 0))], "a document with 601 pages; the API accepts 600", 1),
         (many(20, 2001), "", 0),
         (vec![image(png(8000, 8000, 3 << 20)), pdf(600)], "", 0),
@@ -406,6 +422,184 @@ fn images_and_documents_over_the_limits_of_the_api_are_replaced_by_texts() {
             session.undo();
         }
     }
+}
+
+#[test]
+fn data_that_is_not_of_its_media_type_is_replaced_or_named_rightly() {
+    let source = |kind: &str, media_type: &str, data: String| json!({"type": kind, "source": {"type": "base64", "media_type": media_type, "data": data}});
+    let text = json!({"type": "text", "text": "seen"});
+    let jpeg = encoded(b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01");
+    for (element, message, after) in [
+        (source("image", "image/jpeg", png(8, 8, 0)), "an image with data of another media type: image/png", "\"image/png\""),
+        (source("image", "image/jpg", jpeg), "an image with data of another media type: image/jpeg", "\"image/jpeg\""),
+        (
+            source("image", "image/png", encoded(b"a text is not an image")),
+            "an image with data that is not of its media type",
+            "removed",
+        ),
+        (
+            source("image", "image/svg+xml", encoded(b"<svg xmlns=''></svg>")),
+            "an image with a media type that the API does not accept",
+            "removed",
+        ),
+        (source("image", "image/png", String::new()), "an image with no data", "removed"),
+        (source("image", "image/png", "(left out)".to_owned()), "an image with data that is not base64", "removed"),
+        (
+            source("document", "application/pdf", encoded(b"a text is not a PDF")),
+            "a document with data that is not of its media type",
+            "removed",
+        ),
+        (
+            source("document", "application/zip", encoded(b"PK")),
+            "a document with a media type that the API does not accept",
+            "removed",
+        ),
+    ] {
+        for row in [8, 10] {
+            let mut rows = Rows::turns(4);
+            let content = json!([text, image(png(8, 8, 0)), element]);
+            if row == 8 {
+                rows.0[row]["message"]["content"][0]["content"] = content;
+            } else {
+                rows.0[row]["message"]["content"] = content;
+            }
+            let session = Damaged::of(&rows.lines());
+            let found: Vec<_> =
+                session.findings().into_iter().map(|(line, _, message, _, repaired)| (line, message, repaired)).collect();
+            assert_eq!(found, [(row as u64 + 1, message.to_owned(), true)]);
+            session.repair();
+            assert_eq!(session.findings(), [], "{message}");
+            assert!(std::fs::read_to_string(&session.path).unwrap().contains(after), "{message}");
+            session.undo();
+        }
+    }
+    // A document by its URL or its text, and a PDF after other bytes.
+    let mut rows = Rows::turns(4);
+    rows.0[10]["message"]["content"] = json!([
+        {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}},
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "words"}},
+        source("document", "application/pdf", encoded(b"\n\n%PDF-1.4 ")),
+    ]);
+    assert_eq!(Damaged::of(&rows.lines()).findings(), []);
+}
+
+/// A change of a row.
+type RowChange = fn(&mut Value);
+
+#[test]
+fn contents_that_the_api_refuses_are_replaced() {
+    let changes: [(usize, RowChange, &str, &str); 11] = [
+        (
+            10,
+            |row| row["message"]["content"] = json!([{"type": "tool_use", "id": "a", "name": "Bash", "input": {}}]),
+            "a tool use in a message of the user",
+            r#"[{"type":"text","text":"{\"type\":\"tool_use\","#,
+        ),
+        (10, |row| row["message"]["content"] = json!(""), "an empty text", "[empty]"),
+        (10, |row| row["message"]["content"] = json!(" \n"), "an empty text", "[empty]"),
+        (
+            8,
+            |row| row["message"]["content"][0]["content"] = json!([{"type": "text", "text": ""}, {"type": "text", "text": "x"}]),
+            "an empty text",
+            r#"[{"type":"text","text":"[empty]"},{"type":"text","text":"x"}]"#,
+        ),
+        (
+            8,
+            |row| row["message"]["content"][0]["content"] = json!([{"type": "chart", "rows": 3}]),
+            "content of a kind that the API does not know",
+            r#"[{"type":"text","text":"{\"type\":\"chart\",\"rows\":3}"}]"#,
+        ),
+        (
+            10,
+            |row| row["message"]["content"] = json!([{"type": "chart", "rows": 3}]),
+            "content of a kind that the API does not know",
+            r#"[{"type":"text","text":"{\"type\":\"chart\",\"rows\":3}"}]"#,
+        ),
+        (
+            7,
+            |row| row["message"]["content"][0]["name"] = json!(""),
+            "a tool use without the name of a tool",
+            r#""name":"unnamed_tool""#,
+        ),
+        (
+            7,
+            |row| drop(row["message"]["content"][0].as_object_mut().unwrap().remove("name")),
+            "a tool use without the name of a tool",
+            r#""name":"unnamed_tool""#,
+        ),
+        (
+            7,
+            |row| row["message"]["content"][0]["input"] = json!("{\"command\":\"ls -l\"}"),
+            "a tool use whose input is not an object",
+            r#""input":{"command":"ls -l"}"#,
+        ),
+        (
+            7,
+            |row| row["message"]["content"][0]["input"] = json!(null),
+            "a tool use whose input is not an object",
+            r#""input":{}"#,
+        ),
+        (
+            7,
+            |row| row["message"]["content"][0]["input"] = json!([1]),
+            "a tool use whose input is not an object",
+            r#""input":{"input":[1]}"#,
+        ),
+    ];
+    for (row, change, message, after) in changes {
+        let mut rows = Rows::turns(4);
+        change(&mut rows.0[row]);
+        let session = Damaged::of(&rows.lines());
+        let refused = "every request is refused".to_owned();
+        assert_eq!(session.findings(), [(row as u64 + 1, row as u64 + 1, message.to_owned(), refused, true)]);
+        session.repair();
+        assert_eq!(session.findings(), [], "{message}");
+        let file = std::fs::read_to_string(&session.path).unwrap();
+        assert!(file.contains(after), "{message}: {file}");
+        session.undo();
+    }
+    // The client leaves these out, or the API knows them.
+    let left_out: [(usize, RowChange); 6] = [
+        (9, |row| row["message"]["content"] = json!([{"type": "text", "text": ""}])),
+        (10, |row| row["message"]["content"] = json!([{"type": "text", "text": " "}, {"type": "text", "text": "x"}])),
+        (10, |row| row["message"]["content"] = json!([])),
+        (8, |row| row["message"]["content"][0]["content"] = json!("")),
+        (8, |row| row["message"]["content"][0]["content"] = json!([{"type": "tool_reference", "tool_name": "Read"}])),
+        (9, |row| {
+            row["message"]["content"] = json!([{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}])
+        }),
+    ];
+    for (row, change) in left_out {
+        let mut rows = Rows::turns(4);
+        change(&mut rows.0[row]);
+        assert_eq!(Damaged::of(&rows.lines()).findings(), [], "{}", rows.0[row]);
+    }
+}
+
+#[test]
+fn a_parent_that_is_not_an_identity_cuts_the_history() {
+    for parent in [json!(""), json!(7)] {
+        // The client does not look for a row that is near in time.
+        let mut rows = Rows::turns(4);
+        rows.0[10]["parentUuid"] = parent.clone();
+        rows.0[10]["timestamp"] = rows.0[9]["timestamp"].clone();
+        let session = Damaged::of(&rows.lines());
+        let found: Vec<_> =
+            session.findings().into_iter().map(|(line, _, _, effect, repaired)| (line, effect, repaired)).collect();
+        assert_eq!(found, [(11, "the next request begins here".to_owned(), true)]);
+        assert_eq!(session.window().len(), 10);
+        session.repair();
+        assert_eq!((session.window().len(), session.findings().len()), (20, 0), "{parent}");
+        session.undo();
+    }
+}
+
+#[test]
+fn neighboring_lines_that_cannot_be_read_are_one_finding() {
+    let mut lines = Rows::turns(2).lines();
+    lines.splice(5..5, ["{\"a\":".to_owned(), "x".to_owned(), "{".to_owned(), "[]".to_owned()]);
+    let found: Vec<_> = Damaged::of(&lines).findings().into_iter().map(|(line, _, message, ..)| (line, message)).collect();
+    assert_eq!(found, [(6, "this line and the next 2: not JSON".to_owned()), (9, "JSON, but not an object".to_owned())]);
 }
 
 #[test]

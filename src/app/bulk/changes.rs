@@ -50,13 +50,14 @@ fn change_options(request: &Request) -> Option<ChangeOptions> {
         Request::Compress(arguments) => Some(arguments.options),
         Request::Archive(arguments) => Some(arguments.options),
         Request::Redact(arguments) => Some(arguments.applied()),
+        Request::Repair(arguments) => Some(arguments.options),
         _ => None,
     }
 }
 
 fn change_session(env: &Env, request: &Request, options: ChangeOptions, session: &BulkSession) -> Result<Change, CommandError> {
-    // Credentials can be in any row; only prompts and responses have blocks to shorten.
-    if session.is_blank && !matches!(request, Request::Redact(_)) {
+    // Credentials and damage can be in any row; only prompts and responses have blocks to shorten.
+    if session.is_blank && !matches!(request, Request::Redact(_) | Request::Repair(_)) {
         return Ok(Change::default());
     }
     let report = match request {

@@ -211,7 +211,8 @@ mod tests {
     #[test]
     fn every_rule_finds_what_it_is_for_and_only_when_asked() {
         let (reading, secrets) = (bad(), [LocatedSecret { kind: "aws-key", line: 3, block: None }]);
-        let damage = [(Finding { kind: FindingKind::Unreadable(Fault::NotJson), row: 1, block: None }, Some(2))];
+        let damage =
+            [(Finding { kind: FindingKind::Unreadable { fault: Fault::NotJson, rows: 1 }, row: 1, block: None }, Some(2))];
         let subject = Checked { reading: Some(&reading), secrets: &secrets, damage: &damage };
         let rules = |limits| violations(&subject, &limits).iter().map(|found| found.rule).collect::<Vec<_>>();
         assert_eq!(rules(CheckLimits::default()), [""; 0]);

@@ -2,7 +2,9 @@
 
 use crate::engine::cost::capacity::{self, capacity};
 use crate::engine::{Analysis, ReadSettings, amount, plural};
-use crate::model::{Block, BlockKind, BlockNumber, Event, Fault, Key, Row, RowKind, Session, Vocabulary, Window};
+use crate::model::{
+    Block, BlockKind, BlockNumber, Event, Fault, Key, MediaFault, Refusal, Row, RowKind, Session, Vocabulary, Window,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum base64 characters of an image. Source: the API's refusal "image exceeds 5 MB maximum"; Claude Code 2.1.330 stops before such
@@ -45,8 +47,13 @@ pub enum FindingKind {
         /// The role of the row in the next request.
         place: CutPlace,
     },
-    /// The client cannot read the row.
-    Unreadable(Fault),
+    /// The client cannot read the row, and as many rows after it as follow.
+    Unreadable {
+        /// The fault of each row.
+        fault: Fault,
+        /// The number of rows.
+        rows: u32,
+    },
     /// The line holds whole rows that the client does not read.
     UnreadRows {
         /// The fault of the line.
@@ -75,11 +82,8 @@ pub enum FindingKind {
         /// The earlier one.
         first: BlockNumber,
     },
-    /// A tool use or result with an id that the API refuses.
-    RefusedId {
-        /// True if it is empty or missing.
-        is_empty: bool,
-    },
+    /// A block that the API refuses.
+    Refused(Refusal),
     /// A tool use that is sent without its result, or the reverse.
     HalfPair,
     /// Images or documents of a block that the API refuses.
@@ -87,10 +91,10 @@ pub enum FindingKind {
         /// True for documents.
         is_document: bool,
         /// The numbers of the images or documents in the block, from 0, each with the reason.
-        items: Vec<(usize, Excess)>,
+        items: Vec<(usize, MediaRefusal)>,
     },
     /// All documents of the window together, or the window as a whole, exceed a limit.
-    TooMuch(Excess),
+    TooMuch(MediaRefusal),
 }
 
 /// The place of a cut in the history.
@@ -115,9 +119,9 @@ pub enum Resemblance {
     Neither,
 }
 
-/// A size over a limit of the API.
+/// The reason for which the API refuses an image or a document, or all of them together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
+pub enum MediaRefusal {
     /// Bytes of base64 data, and the limit.
     Bytes(u64, u64),
     /// Width and height in pixels, and the limit for both.
@@ -126,20 +130,29 @@ pub enum Excess {
     Pages(u32, u32),
     /// A number of images, and the limit.
     Images(u32, u32),
+    /// The data.
+    Data(MediaFault),
 }
 
-impl Excess {
-    /// Returns the size and the limit, for people.
+impl MediaRefusal {
+    /// Returns what the image or the document has, for people.
     pub fn text(self) -> String {
         let mega = |bytes: u64| {
             let tenths = (bytes * 10).div_ceil(1 << 20);
             if tenths.is_multiple_of(10) { format!("{} MB", tenths / 10) } else { format!("{}.{} MB", tenths / 10, tenths % 10) }
         };
         match self {
-            Excess::Bytes(size, limit) => format!("{} of base64; the API accepts {}", mega(size), mega(limit)),
-            Excess::Pixels(width, height, limit) => format!("{width}×{height} pixels; the API accepts {limit}×{limit}"),
-            Excess::Pages(pages, limit) => format!("{pages} pages; the API accepts {limit}"),
-            Excess::Images(images, limit) => format!("{images} images; the API accepts {limit}"),
+            MediaRefusal::Bytes(size, limit) => format!("{} of base64; the API accepts {}", mega(size), mega(limit)),
+            MediaRefusal::Pixels(width, height, limit) => format!("{width}×{height} pixels; the API accepts {limit}×{limit}"),
+            MediaRefusal::Pages(pages, limit) => format!("{pages} pages; the API accepts {limit}"),
+            MediaRefusal::Images(images, limit) => format!("{images} images; the API accepts {limit}"),
+            MediaRefusal::Data(fault) => match fault {
+                MediaFault::Empty => "no data".to_owned(),
+                MediaFault::NotBase64 => "data that is not base64".to_owned(),
+                MediaFault::TypeRefused => "a media type that the API does not accept".to_owned(),
+                MediaFault::Unreadable => "data that is not of its media type".to_owned(),
+                MediaFault::OtherFormat(format) => format!("data of another media type: {}", format.media_type()),
+            },
         }
     }
 }
@@ -153,9 +166,18 @@ impl Finding {
                 plural(*blocks as usize, "block"),
                 amount(tokens.max(0.0).round() as u64)
             ),
-            FindingKind::Unreadable(Fault::NotAnObject) => "JSON, but not an object".to_owned(),
-            FindingKind::Unreadable(Fault::HalfWritten) => "the last line is half written".to_owned(),
-            FindingKind::Unreadable(_) => "not JSON".to_owned(),
+            FindingKind::Unreadable { fault, rows } => {
+                let what = match fault {
+                    Fault::NotAnObject => "JSON, but not an object",
+                    Fault::HalfWritten => "the last line is half written",
+                    _ => "not JSON",
+                };
+                match rows {
+                    1 => what.to_owned(),
+                    2 => format!("this line and the next: {what}"),
+                    rows => format!("this line and the next {}: {what}", rows - 1),
+                }
+            }
             FindingKind::UnreadRows { fault: Fault::Buried, .. } => "whole rows beside bytes that are not a row".to_owned(),
             FindingKind::UnreadRows { .. } => "several rows on one line".to_owned(),
             FindingKind::MissingParent => "the session that it was forked from was not found".to_owned(),
@@ -165,22 +187,21 @@ impl Finding {
             }
             FindingKind::RepeatedResponse { first } => format!("a response with the id of that in row {}", first + 1),
             FindingKind::RepeatedCall { first } => format!("a tool use with the id of that in block {first}"),
-            FindingKind::RefusedId { is_empty: true } => "the id of the tool use is empty".to_owned(),
-            FindingKind::RefusedId { is_empty: false } => {
-                "the id of the tool use has characters that ids may not have".to_owned()
-            }
+            FindingKind::Refused(refusal) => refused(*refusal).to_owned(),
             FindingKind::HalfPair => "a tool use without its result, or the reverse".to_owned(),
             FindingKind::Media { is_document, items } => {
                 let what = if *is_document { "document" } else { "image" };
-                let first = items.first().map(|(_, excess)| excess.text()).unwrap_or_default();
+                let first = items.first().map(|(_, refusal)| refusal.text()).unwrap_or_default();
                 match items.len() {
                     0 | 1 => format!("{} {what} with {first}", if *is_document { "a" } else { "an" }),
-                    many => format!("{many} {what}s over a limit, the first with {first}"),
+                    many => format!("{many} {what}s that the API refuses, the first with {first}"),
                 }
             }
-            FindingKind::TooMuch(excess @ Excess::Images(..)) => format!("the window has {}", excess.text()),
-            FindingKind::TooMuch(excess @ Excess::Pages(..)) => format!("the documents of the window have {}", excess.text()),
-            FindingKind::TooMuch(excess) => format!("the images and documents of the window have {}", excess.text()),
+            FindingKind::TooMuch(refusal @ MediaRefusal::Images(..)) => format!("the window has {}", refusal.text()),
+            FindingKind::TooMuch(refusal @ MediaRefusal::Pages(..)) => {
+                format!("the documents of the window have {}", refusal.text())
+            }
+            FindingKind::TooMuch(refusal) => format!("the images and documents of the window have {}", refusal.text()),
         }
     }
 
@@ -191,8 +212,9 @@ impl Finding {
             FindingKind::Cut { place: CutPlace::NewestAnswer, .. } => {
                 "the next request begins here, with an answer, which the API refuses"
             }
-            FindingKind::Cut { place: CutPlace::Older, .. } => "lost even after the newer rows are linked",
-            FindingKind::Unreadable(_) => "the client skips the line; its content is lost",
+            FindingKind::Cut { place: CutPlace::Older, .. } => "still lost once the newer cut is mended",
+            FindingKind::Unreadable { rows: 1, .. } => "the client skips the line; its content is lost",
+            FindingKind::Unreadable { .. } => "the client skips the lines; their content is lost",
             FindingKind::UnreadRows { is_skipped: true, .. } => "the client skips the line",
             FindingKind::UnreadRows { .. } => "the client reads only the first of them",
             FindingKind::MissingParent => "the history before the fork is not known",
@@ -201,11 +223,11 @@ impl Finding {
             }
             FindingKind::RepeatedRows { .. } => "no effect: the client sends it once",
             FindingKind::RepeatedResponse { .. } => "the client treats both as one response",
-            FindingKind::TooMuch(Excess::Images(images, limit)) => {
+            FindingKind::TooMuch(MediaRefusal::Images(images, limit)) => {
                 return format!("the client leaves out the {} oldest images; before 2.1.330 the API refuses", images - limit);
             }
             FindingKind::RepeatedCall { .. } => "the client leaves out this tool use and its result",
-            FindingKind::Media { .. } | FindingKind::RefusedId { .. } | FindingKind::HalfPair | FindingKind::TooMuch(_) => {
+            FindingKind::Media { .. } | FindingKind::Refused(_) | FindingKind::HalfPair | FindingKind::TooMuch(_) => {
                 "every request is refused"
             }
         };
@@ -219,14 +241,27 @@ impl Finding {
             FindingKind::RepeatedRows { copies, .. } => *copies == Resemblance::Exact,
             FindingKind::UnreadRows { .. }
             | FindingKind::RepeatedCall { .. }
-            | FindingKind::RefusedId { .. }
+            | FindingKind::Refused(_)
             | FindingKind::Media { .. } => true,
-            FindingKind::Unreadable(_)
+            FindingKind::Unreadable { .. }
             | FindingKind::MissingParent
             | FindingKind::RepeatedResponse { .. }
             | FindingKind::HalfPair
             | FindingKind::TooMuch(_) => false,
         }
+    }
+}
+
+/// Returns the reason for which the API refuses a block, for people.
+fn refused(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::EmptyId => "the id of the tool use is empty",
+        Refusal::OddId => "the id of the tool use has characters that ids may not have",
+        Refusal::NoName => "a tool use without the name of a tool",
+        Refusal::Input => "a tool use whose input is not an object",
+        Refusal::EmptyText => "an empty text",
+        Refusal::Role => "a tool use in a message of the user",
+        Refusal::Kind => "content of a kind that the API does not know",
     }
 }
 
@@ -246,11 +281,16 @@ pub fn findings(session: &Session, window: &Window, model: &str) -> Vec<Finding>
     repeated_responses(session, window, &mut found);
     calls(session, window, model, &mut found);
     // Other APIs have other limits.
-    if model.is_empty() || model.starts_with("claude") {
+    if is_claude(model) {
+        contents(session, window, &mut found);
         media(session, window, model, &mut found);
     }
     found.sort_by_key(|finding| (finding.row, finding.block));
     found
+}
+
+fn is_claude(model: &str) -> bool {
+    model.is_empty() || model.starts_with("claude")
 }
 
 /// Finds rows that the client cannot read.
@@ -259,7 +299,15 @@ fn lines(session: &Session, found: &mut Vec<Finding>) {
         let Some(Event::Fault(fault)) = facts.event.as_deref() else { continue };
         let kind = match fault {
             Fault::Glued | Fault::Buried => FindingKind::UnreadRows { fault: *fault, is_skipped: facts.kind == RowKind::Broken },
-            _ => FindingKind::Unreadable(*fault),
+            fault => {
+                if let Some(Finding { kind: FindingKind::Unreadable { fault: last, rows }, row: first, .. }) = found.last_mut()
+                    && (*last, *first + *rows) == (*fault, row)
+                {
+                    *rows += 1;
+                    continue;
+                }
+                FindingKind::Unreadable { fault: *fault, rows: 1 }
+            }
         };
         found.push(Finding { kind, row, block: None });
     }
@@ -343,12 +391,14 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
     let is_call = |block: &&Block| matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult) && block.label.is_empty();
     let chain = since_boundary(session, window).iter().flat_map(|row| session.blocks_of(*row)).filter(is_call);
     let mut uses: FxHashMap<Key, BlockNumber> = FxHashMap::default();
-    let is_empty = |block: &Block| block.call.is_none_or(|call| call == Key::from_text(""));
+    let is_unpaired = |block: &Block| matches!(block.refusal, Some(Refusal::EmptyId | Refusal::OddId | Refusal::Role));
     for block in chain {
         let finding = |kind| Finding { kind, row: block.row, block: Some(block.number) };
         // Other APIs accept other characters.
-        if block.odd_call && (is_empty(block) || model.starts_with("claude")) {
-            found.push(finding(FindingKind::RefusedId { is_empty: is_empty(block) }));
+        let refusal =
+            block.refusal.filter(|refusal| *refusal == Refusal::EmptyId || *refusal == Refusal::OddId && is_claude(model));
+        if let Some(refusal) = refusal {
+            found.push(finding(FindingKind::Refused(refusal)));
         } else if let Some(call) = block.call.filter(|_| block.kind == BlockKind::ToolUse) {
             let first = *uses.entry(call).or_insert(block.number);
             let row = |number: BlockNumber| session.blocks[number as usize - 1].row;
@@ -367,7 +417,7 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
         (of(BlockKind::ToolUse).collect(), of(BlockKind::ToolResult).collect());
     // The last calls may wait for their results.
     let last = sent().rfind(|block| block.kind == BlockKind::ToolUse).map(|block| session.rows[block.row as usize].message);
-    for block in sent().filter(|block| !block.odd_call) {
+    for block in sent().filter(|block| !is_unpaired(block)) {
         let Some(call) = block.call else { continue };
         let is_half = match block.kind {
             BlockKind::ToolUse => !results.contains(&call) && Some(session.rows[block.row as usize].message) != last,
@@ -379,7 +429,19 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
     }
 }
 
-/// Finds images and documents of the window over the limits of the API.
+/// Finds blocks of the window that the API refuses for another reason than an id.
+fn contents(session: &Session, window: &Window, found: &mut Vec<Finding>) {
+    for block in window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]) {
+        let refusal = block.refusal.filter(|refusal| !matches!(refusal, Refusal::EmptyId | Refusal::OddId));
+        found.extend(refusal.map(|refusal| Finding {
+            kind: FindingKind::Refused(refusal),
+            row: block.row,
+            block: Some(block.number),
+        }));
+    }
+}
+
+/// Finds images and documents of the window that the API refuses: by their data, or over its limits.
 fn media(session: &Session, window: &Window, model: &str, found: &mut Vec<Finding>) {
     let sent = || {
         let blocks = window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]);
@@ -392,28 +454,34 @@ fn media(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
     let limit = MEDIA[usize::from(is_large)];
     let (mut pages, mut size) = (0, 0);
     for block in sent() {
-        let mut add = |is_document, items: Vec<(usize, Excess)>| {
+        let mut add = |is_document, items: Vec<(usize, MediaRefusal)>| {
             if !items.is_empty() {
                 let kind = FindingKind::Media { is_document, items };
                 found.push(Finding { kind, row: block.row, block: Some(block.number) });
             }
         };
         let images = block.media.images.iter().enumerate().filter_map(|(index, image)| {
+            if let Some(fault) = image.fault {
+                return Some((index, MediaRefusal::Data(fault)));
+            }
             if image.bytes > IMAGE_BYTES {
-                return Some((index, Excess::Bytes(image.bytes, IMAGE_BYTES)));
+                return Some((index, MediaRefusal::Bytes(image.bytes, IMAGE_BYTES)));
             }
             size += image.bytes;
             let is_over = image.width.max(image.height) > pixels;
-            is_over.then_some((index, Excess::Pixels(image.width, image.height, pixels)))
+            is_over.then_some((index, MediaRefusal::Pixels(image.width, image.height, pixels)))
         });
         add(false, images.collect());
         let documents = block.media.documents.iter().enumerate().filter_map(|(index, document)| {
+            if let Some(fault) = document.fault {
+                return Some((index, MediaRefusal::Data(fault)));
+            }
             let base64 = document.bytes.div_ceil(3) * 4;
             if document.pages > limit {
-                return Some((index, Excess::Pages(document.pages, limit)));
+                return Some((index, MediaRefusal::Pages(document.pages, limit)));
             }
             if base64 > REQUEST_BYTES {
-                return Some((index, Excess::Bytes(base64, REQUEST_BYTES)));
+                return Some((index, MediaRefusal::Bytes(base64, REQUEST_BYTES)));
             }
             (pages, size) = (pages + document.pages, size + base64);
             None
@@ -423,11 +491,11 @@ fn media(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
     let last = window.rows.last().copied().unwrap_or_default();
     let images = images as u32;
     let too_much = [
-        (images > limit, Excess::Images(images, limit)),
-        (pages > limit, Excess::Pages(pages, limit)),
-        (size > REQUEST_BYTES, Excess::Bytes(size, REQUEST_BYTES)),
+        (images > limit, MediaRefusal::Images(images, limit)),
+        (pages > limit, MediaRefusal::Pages(pages, limit)),
+        (size > REQUEST_BYTES, MediaRefusal::Bytes(size, REQUEST_BYTES)),
     ];
-    for (_, excess) in too_much.into_iter().filter(|(is_over, _)| *is_over) {
-        found.push(Finding { kind: FindingKind::TooMuch(excess), row: last, block: None });
+    for (_, refusal) in too_much.into_iter().filter(|(is_over, _)| *is_over) {
+        found.push(Finding { kind: FindingKind::TooMuch(refusal), row: last, block: None });
     }
 }

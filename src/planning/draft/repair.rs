@@ -2,8 +2,8 @@
 
 use super::rows::uuid;
 use super::{Draft, hash};
-use crate::engine::{self, Finding, FindingKind, Resemblance};
-use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, RowAddress, RowKind, Session, Slot};
+use crate::engine::{self, Finding, FindingKind, MediaRefusal, Resemblance};
+use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, MediaFault, Refusal, RowAddress, RowKind, Session, Slot};
 use crate::planning::PlanError;
 use crate::planning::revision::{Revision, revise};
 use crate::provider::{Framing, MediaPlace};
@@ -42,7 +42,7 @@ impl Draft<'_> {
                     self.remove_copies(finding.row, *rows)?
                 }
                 FindingKind::UnreadRows { .. }
-                | FindingKind::Unreadable(_)
+                | FindingKind::Unreadable { .. }
                 | FindingKind::MissingParent
                 | FindingKind::RepeatedRows { .. }
                 | FindingKind::RepeatedResponse { .. } => None,
@@ -66,8 +66,17 @@ impl Draft<'_> {
         for finding in found.into_iter().filter_map(|finding| before(&revision, finding)) {
             let action = match &finding.kind {
                 FindingKind::Media { .. } => self.replace_media(&finding)?,
-                FindingKind::RefusedId { .. } | FindingKind::RepeatedCall { .. } => {
+                FindingKind::Refused(Refusal::EmptyId | Refusal::OddId) | FindingKind::RepeatedCall { .. } => {
                     self.rename(finding.block.unwrap_or_default(), &finding.kind)?
+                }
+                FindingKind::Refused(refusal) => {
+                    let done = match refusal {
+                        Refusal::NoName => "named unnamed_tool: its name is lost",
+                        Refusal::Input => "its input is an object now",
+                        Refusal::EmptyText => "[empty] in its place",
+                        _ => "replaced by a text",
+                    };
+                    self.accept(finding.block.unwrap_or_default(), &[])?.then(|| done.to_owned())
                 }
                 FindingKind::HalfPair | FindingKind::TooMuch(_) => None,
                 _ => continue,
@@ -193,7 +202,7 @@ impl Draft<'_> {
             return Ok(Some(format!("blocks {} and {} have a new id", call.number, result.number)));
         }
         match kind {
-            FindingKind::RefusedId { .. } => self.as_text(block),
+            FindingKind::Refused(_) => self.as_text(block),
             _ => Ok(None),
         }
     }
@@ -223,22 +232,37 @@ impl Draft<'_> {
         Ok(Some("replaced by a text: its result is not certain".to_owned()))
     }
 
-    /// Plans texts in the place of images or documents of a block.
+    /// Plans texts in the place of images or documents of a block, or the right media type of images.
     fn replace_media(&mut self, finding: &Finding) -> Result<Option<String>, PlanError> {
         let FindingKind::Media { is_document, items } = &finding.kind else { return Ok(None) };
-        let number = finding.block.unwrap_or_default();
-        let block = self.reading().block(number).ok_or(PlanError::NoSuchBlock(number))?;
-        let (Some(address), line) = (self.own_address(block.row), self.line(block.row)?) else { return Ok(None) };
         let kind = if *is_document { "document" } else { "image" };
-        let texts = items.iter().map(|(index, excess)| {
+        let texts = items.iter().map(|(index, refusal)| {
             let place = if *is_document { MediaPlace::Document(*index) } else { MediaPlace::Image(*index) };
-            (place, format!("[{kind} removed: it has {}]", excess.text()))
+            (place, format!("[{kind} removed: it has {}]", refusal.text()))
         });
         let texts: Vec<(MediaPlace, String)> = texts.collect();
-        let Some((slot, value)) = self.source.provider.without_media(&line, block.index, &texts) else { return Ok(None) };
+        let is_typed = |refusal: &MediaRefusal| matches!(refusal, MediaRefusal::Data(MediaFault::OtherFormat(_)));
+        let typed = items.iter().filter(|(_, refusal)| is_typed(refusal)).count();
+        let done = [
+            (typed, "gets its media type", "get their media types"),
+            (items.len() - typed, "replaced by a text", "replaced by texts"),
+        ]
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| format!("{} {}", engine::plural(count, kind), if count == 1 { one } else { many }));
+        let done: Vec<String> = done.collect();
+        Ok(self.accept(finding.block.unwrap_or_default(), &texts)?.then(|| done.join(", ")))
+    }
+
+    /// Plans a block as the API accepts it, with texts in the place of some of its images and documents. Returns false if it cannot be
+    /// changed.
+    fn accept(&mut self, number: BlockNumber, media: &[(MediaPlace, String)]) -> Result<bool, PlanError> {
+        let block = self.reading().block(number).ok_or(PlanError::NoSuchBlock(number))?;
+        let (Some(address), line) = (self.own_address(block.row), self.line(block.row)?) else { return Ok(false) };
+        let Some((slot, value)) = self.source.provider.accepted(&line, block.index, media) else { return Ok(false) };
         self.set(block, address, slot, value, block.level, "")?;
         self.repairs.get_or_insert_default().insert(block.number);
-        Ok(Some(format!("{} replaced by a text", engine::plural(texts.len(), kind))))
+        Ok(true)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Content blocks of messages and of attachments.
 
 use super::tool;
-use crate::model::{Block, BlockKind, Excerpts, Key, Media, Role};
+use crate::model::{Block, BlockKind, Excerpts, Key, Media, Refusal, Role};
 use crate::provider::json::{elements, fields, is_true, member, text, text_of};
 use crate::provider::{ParsedBlock, media};
 use memchr::memmem::Finder;
@@ -81,7 +81,11 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
             block.call = key(fields.id);
-            block.odd_call = is_odd(fields.id);
+            block.refusal = match &*kind {
+                "tool_use" if !assistant => Some(Refusal::Role),
+                "tool_use" => id_refusal(fields.id).or_else(|| use_refusal(&fields)),
+                _ => id_refusal(fields.id),
+            };
             block.label = if kind == "tool_use" { "".into() } else { kind.as_ref().into() };
             let name = text_of(fields.name).unwrap_or_default();
             let input = tool::read(&name, fields.input);
@@ -93,7 +97,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
         }
         "image" => {
             let mut block = Block::new(BlockKind::Image, speaker);
-            let content = media::add_image(&mut block.media, media::source_data(fields.source));
+            let content = media::add_source_image(&mut block.media, fields.source);
             ParsedBlock::new(block, content)
         }
         "document" => {
@@ -104,10 +108,12 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
         kind if kind == "tool_result" || fields.call.is_some() && !kind.is_empty() => {
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
             block.call = key(fields.call);
-            block.odd_call = is_odd(fields.call);
+            block.refusal = id_refusal(fields.call);
             block.label = if kind == "tool_result" { "".into() } else { kind.into() };
             block.error = is_true(fields.error);
             block.spilled_to = fields.content.and_then(text).and_then(|content| spilled_to(&content));
+            block.refusal =
+                block.refusal.or_else(|| elements(fields.content?).into_iter().find_map(|part| part_refusal(part, block.error)));
             let content = match fields.content {
                 Some(content) if block.error => failed(content),
                 Some(content) => result(content, &mut block.media),
@@ -118,6 +124,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
         kind => {
             let mut block = Block::new(BlockKind::Other, speaker);
             block.label = kind.into();
+            block.refusal = (!is_known(kind)).then_some(Refusal::Kind);
             let content = media::unknown(&mut block.media, element);
             ParsedBlock::new(block, content)
         }
@@ -139,11 +146,41 @@ fn key(value: Option<&RawValue>) -> Option<Key> {
     text_of(value).map(|text| Key::from_text(&text))
 }
 
-/// Returns true if the API does not accept the id of a tool use. Source: its message of refusal, which names the pattern
+/// Returns the reason for which the API refuses the id of a tool use. Source: its message of refusal, which names the pattern
 /// `^[a-zA-Z0-9_-]+$`.
-fn is_odd(id: Option<&RawValue>) -> bool {
-    let accepts = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    !text_of(id).is_some_and(|id| accepts(&id))
+fn id_refusal(id: Option<&RawValue>) -> Option<Refusal> {
+    let id = text_of(id).filter(|id| !id.is_empty());
+    let accepts = |id: &str| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    match id {
+        None => Some(Refusal::EmptyId),
+        Some(id) => (!accepts(&id)).then_some(Refusal::OddId),
+    }
+}
+
+/// Returns the reason for which the API refuses a tool use with an acceptable id.
+fn use_refusal(fields: &ContentFields<'_>) -> Option<Refusal> {
+    if text_of(fields.name).is_none_or(|name| name.is_empty()) {
+        return Some(Refusal::NoName);
+    }
+    fields.input.is_none_or(|input| !input.get().starts_with('{')).then_some(Refusal::Input)
+}
+
+/// Returns the reason for which the API refuses an element of a tool result. The client sends only the texts of a failed one.
+pub(super) fn part_refusal(element: &RawValue, failed: bool) -> Option<Refusal> {
+    const KINDS: [&str; 5] = ["text", "image", "document", "search_result", "tool_reference"];
+    let kind = text_of(member(element, "type"))?;
+    if kind == "text" {
+        return text_of(member(element, "text")).filter(|text| text.trim().is_empty()).map(|_| Refusal::EmptyText);
+    }
+    (!failed && !KINDS.contains(&&*kind)).then_some(Refusal::Kind)
+}
+
+/// Returns true if the API may know a kind of content block. New kinds are those of its own tools.
+fn is_known(kind: &str) -> bool {
+    const KINDS: [&str; 7] =
+        ["tool_reference", "search_result", "container_upload", "compaction", "context_hint", "fallback", "connector_text"];
+    const WORDS: [&str; 4] = ["tool_use", "tool_result", "tool_addition", "tool_removal"];
+    kind.is_empty() || KINDS.contains(&kind) || WORDS.iter().any(|word| kind.contains(word))
 }
 
 /// Returns true if a tool result in the content of a message may contain tool references or search results. A fast byte
@@ -186,12 +223,19 @@ pub(super) fn result<'a>(content: &'a RawValue, media: &mut Media) -> Cow<'a, st
     if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
 }
 
+/// Returns the images and documents of one content block.
+pub(super) fn media(element: &RawValue) -> Media {
+    let mut media = Media::default();
+    part(element, &mut media);
+    media
+}
+
 /// Returns the text of one element of a tool result; its images and documents are added to `media`.
 pub(super) fn part<'a>(element: &'a RawValue, media: &mut Media) -> Cow<'a, str> {
     let fields: ContentFields<'a> = serde_json::from_str(element.get()).unwrap_or_default();
     match text_of(fields.kind).unwrap_or_default().as_ref() {
         "text" => text_of(fields.text).unwrap_or_default(),
-        "image" => media::add_image(media, media::source_data(fields.source)),
+        "image" => media::add_source_image(media, fields.source),
         "document" => document(element, fields.source, media),
         "tool_reference" => Cow::Owned(format!("[tool {}]", text_of(fields.tool_name).unwrap_or_default())),
         _ => media::unknown(media, element),
@@ -204,6 +248,6 @@ fn document<'a>(element: &'a RawValue, source: Option<&'a RawValue>, media: &mut
     match (text_of(member("type")).as_deref(), member("data"), member("content")) {
         (Some("text"), Some(data), _) => text(data).unwrap_or_default(),
         (Some("content"), _, Some(content)) => result(content, media),
-        _ => media::add_document(media, element),
+        _ => media::add_source_document(media, element),
     }
 }

@@ -93,8 +93,8 @@ impl Format for ClaudeCode {
         write::encode(slot, kind, content)
     }
 
-    fn without_media(&self, row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
-        write::without_media(row, index, media)
+    fn accepted(&self, row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
+        write::accepted(row, index, media)
     }
 
     fn decode(&self, value: &[u8]) -> String {

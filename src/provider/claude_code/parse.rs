@@ -1,7 +1,7 @@
 use super::usage::Figures;
 use super::write::last_iteration;
 use super::{attachment, content, words};
-use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, ThinkingScope, Usage};
+use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Refusal, Role, Row, RowKind, ThinkingScope, Usage};
 use crate::provider::json::{self, elements, fault, fields, is_true, member, number, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
@@ -169,7 +169,7 @@ pub(in crate::provider) fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let kind = text_of(fields.kind).unwrap_or_default();
     let mut row = Row::new(row_kind(&kind));
     row.id = key(fields.uuid);
-    row.parent = key(fields.parent);
+    row.parent = parent(fields.parent);
     row.answers = key(fields.source);
     row.sidechain = is_true(fields.sidechain);
     row.timestamp =
@@ -194,6 +194,13 @@ pub(in crate::provider) fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
 
 fn key(value: Option<&RawValue>) -> Option<Key> {
     text_of(value).filter(|text| !text.is_empty()).map(|text| Key::from_text(&text))
+}
+
+/// Returns the identity of the parent row. That of a value which is none, such as an empty text, is empty: only `null` begins a
+/// conversation.
+fn parent(value: Option<&RawValue>) -> Option<Key> {
+    let is_broken = || value.is_some_and(|value| value.get() != "null");
+    key(value).or_else(|| is_broken().then(|| Key::from_text("")))
 }
 
 fn system<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlock<'a>>) {
@@ -283,7 +290,11 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     let string = text(content);
     match &string {
         Some(string) if assistant && string.trim().is_empty() => return unusable(row, blocks),
-        Some(string) => blocks.push(content::spoken(string.clone(), assistant)),
+        Some(string) => {
+            let mut spoken = content::spoken(string.clone(), assistant);
+            spoken.block.refusal = string.trim().is_empty().then_some(Refusal::EmptyText);
+            blocks.push(spoken);
+        }
         None if !content.get().starts_with('[') => return unusable(row, blocks),
         None => blocks.extend(elements(content).into_iter().map(|element| content::block(element, assistant))),
     }

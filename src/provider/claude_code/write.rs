@@ -5,7 +5,7 @@
 use super::content;
 use super::parse::{self, MessageFields, RowFields};
 use super::usage::Figures;
-use crate::model::{BlockKind, Event, Key, Media, Slot, ThinkingScope};
+use crate::model::{BlockKind, Event, Image, Key, Media, MediaFault, Refusal, Slot, ThinkingScope};
 use crate::provider::json::{self, elements, member, members, number, range_in, text, text_of, with_figures, with_values};
 use crate::provider::{ForkedRow, MediaPlace, NewRow, Stub};
 use serde_json::value::RawValue;
@@ -79,34 +79,105 @@ pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> O
     }
 }
 
-/// Returns the slot of a block, and its value with texts in the place of some of its images and documents: each by its number among the
-/// images, or the documents, of the block. `None` if one of them cannot be located.
-pub(super) fn without_media(row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
+/// The text in the place of an empty one, which the API refuses.
+const EMPTY: &str = "[empty]";
+/// The name in the place of an empty name of a tool.
+const UNNAMED: &str = "unnamed_tool";
+
+/// Returns the slot of a block, and its value as the API accepts it, with texts in the place of some of its images and documents: each by
+/// its number among the images, or the documents, of the block. `None` if there is nothing to replace, or one of them cannot be located.
+pub(super) fn accepted(row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
     let fields = parse::fields(row)?;
     let element = match values(&fields)? {
         Values::Elements(elements) => elements.get(index as usize).copied(),
         Values::Rendered(parts) => parts.get(index as usize).copied(),
-        Values::Text(_) => None,
+        Values::Text(_) => return Some((Slot::Content(index), encode(Slot::Content(index), BlockKind::Text, EMPTY)?)),
     }?;
-    let as_text = |text: &str| encode(Slot::Element(index), BlockKind::Text, text);
-    if text_of(member(element, "type")).is_none_or(|kind| kind != "tool_result") {
-        let [(_, text)] = media else { return None };
-        return Some((Slot::Element(index), as_text(text)?));
-    }
-    let content = member(element, "content")?;
-    let (mut before, mut edits) = (Media::default(), Vec::new());
-    for element in elements(content) {
-        let (images, documents) = (before.images.len(), before.documents.len());
-        content::part(element, &mut before);
-        let is_in = |place: &MediaPlace| match place {
-            MediaPlace::Image(at) => (images..before.images.len()).contains(at),
-            MediaPlace::Document(at) => (documents..before.documents.len()).contains(at),
-        };
-        if let Some((_, text)) = media.iter().find(|(place, _)| is_in(place)) {
-            edits.push((range_in(content.get().as_bytes(), element), as_text(text)?));
+    let kind = text_of(member(element, "type")).unwrap_or_default();
+    match (&*kind, media) {
+        ("tool_use", []) if text_of(fields.kind).is_some_and(|kind| kind == "assistant") => {
+            Some((Slot::Element(index), with_name_and_input(element)))
         }
+        ("tool_result", _) => {
+            let (content, mut before, mut edits) = (member(element, "content")?, Media::default(), Vec::new());
+            let is_failed = json::is_true(member(element, "is_error"));
+            for part in elements(content) {
+                if let Some(value) = accepted_part(part, is_failed, &mut before, media) {
+                    edits.push((range_in(content.get().as_bytes(), part), value?));
+                }
+            }
+            (!edits.is_empty()).then(|| (Slot::Content(index), with_values(content.get().as_bytes(), edits)))
+        }
+        (_, [(_, text)]) => Some((Slot::Element(index), without_media(element, &content::media(element).images, text)?)),
+        (_, []) => Some((Slot::Element(index), as_text(element.get())?)),
+        _ => None,
     }
-    (!edits.is_empty()).then(|| (Slot::Content(index), with_values(content.get().as_bytes(), edits)))
+}
+
+/// Returns the value in the place of an element of a tool result, after the media of the elements before it, to which its own are added.
+/// `None` if it stays; `Some(None)` if it cannot be encoded.
+fn accepted_part(
+    element: &RawValue,
+    is_failed: bool,
+    before: &mut Media,
+    media: &[(MediaPlace, String)],
+) -> Option<Option<Vec<u8>>> {
+    let (images, documents) = (before.images.len(), before.documents.len());
+    content::part(element, before);
+    let is_in = |place: &MediaPlace| match place {
+        MediaPlace::Image(at) => (images..before.images.len()).contains(at),
+        MediaPlace::Document(at) => (documents..before.documents.len()).contains(at),
+    };
+    if let Some((_, text)) = media.iter().find(|(place, _)| is_in(place)) {
+        return Some(without_media(element, &before.images[images..], text));
+    }
+    match content::part_refusal(element, is_failed)? {
+        Refusal::EmptyText => Some(as_text(EMPTY)),
+        _ => Some(as_text(element.get())),
+    }
+}
+
+/// Returns a text in the place of an element that is an image or a document; an image of another format only gets its media type.
+fn without_media(element: &RawValue, images: &[Image], text: &str) -> Option<Vec<u8>> {
+    match images {
+        [Image { fault: Some(MediaFault::OtherFormat(format)), .. }] => {
+            let stated = member(member(element, "source")?, "media_type")?;
+            let (bytes, media_type) = (element.get().as_bytes(), format!("\"{}\"", format.media_type()));
+            Some(with_values(bytes, vec![(range_in(bytes, stated), media_type.into_bytes())]))
+        }
+        _ => as_text(text),
+    }
+}
+
+/// Returns a tool use with a name and an object as its input.
+fn with_name_and_input(element: &RawValue) -> Vec<u8> {
+    let bytes = element.get().as_bytes();
+    let set = |name: &str, value: String| match member(element, name) {
+        Some(old) => (range_in(bytes, old), value.into_bytes()),
+        None => (1..1, format!("\"{name}\":{value},").into_bytes()),
+    };
+    let mut edits = Vec::new();
+    if text_of(member(element, "name")).is_none_or(|name| name.is_empty()) {
+        edits.push(set("name", format!("\"{UNNAMED}\"")));
+    }
+    let input = member(element, "input");
+    if input.is_none_or(|input| !input.get().starts_with('{')) {
+        // Some programs write the object as a text.
+        let inner =
+            text_of(input).filter(|text| serde_json::from_str::<&RawValue>(text).is_ok_and(|value| value.get().starts_with('{')));
+        let value = match (inner, input.map(RawValue::get)) {
+            (Some(inner), _) => inner.into_owned(),
+            (None, None | Some("null")) => "{}".to_owned(),
+            (None, Some(value)) => format!("{{\"input\":{value}}}"),
+        };
+        edits.push(set("input", value));
+    }
+    with_values(bytes, edits)
+}
+
+/// Returns a text block.
+fn as_text(text: &str) -> Option<Vec<u8>> {
+    encode(Slot::Element(0), BlockKind::Text, text)
 }
 
 /// Encodes a text as the value of a slot; `None` if the slot cannot hold it.

@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn an_image_costs_by_its_pixels() {
         for (width, height, tokens) in [(512, 512, 349.5), (0, 0, 1600.0), (8000, 8000, 1600.0), (3136, 100, 104.5)] {
-            assert!((image_tokens(Image { width, height, bytes: 0 }) - tokens).abs() < 1.0, "{width}×{height}");
+            assert!((image_tokens(Image { width, height, bytes: 0, fault: None }) - tokens).abs() < 1.0, "{width}×{height}");
         }
     }
 
@@ -296,7 +296,7 @@ mod tests {
             ("audio/mp3", 0, 160_000, 100.0),
             ("audio/wav", 0, 480_000, 100.0),
         ] {
-            let document = Document { name: "".into(), media_type: media_type.into(), pages, bytes };
+            let document = Document { name: "".into(), media_type: media_type.into(), pages, bytes, fault: None };
             assert_eq!(document_tokens(&document), tokens, "{document:?}");
         }
     }

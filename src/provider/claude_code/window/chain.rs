@@ -12,7 +12,7 @@ pub(super) fn chain(tree: &Tree<'_>, leaf: u32) -> Vec<u32> {
     while let Some(node) = next {
         seen[node as usize] = true;
         walk.push(node);
-        if !tree.has_parent(node) {
+        if !tree.names_row(node) {
             break;
         }
         next = tree

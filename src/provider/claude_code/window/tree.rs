@@ -39,6 +39,8 @@ pub(super) enum Parent {
     None,
     /// A row that is not in the file.
     Missing,
+    /// A value that is not an identity: the client begins with the row, although it did not write that.
+    Unusable,
     /// Another row.
     Node(u32),
 }
@@ -62,11 +64,13 @@ impl<'a> Tree<'a> {
             builder.add(&mut tree, row);
         }
         tree.checkpoint = builder.checkpoint.and_then(|key| tree.find(key));
+        let unusable = Some(Key::from_text(""));
         for node in 0..tree.nodes.len() {
             let Some(key) = builder.parents[node] else { continue };
             let parent = builder.beyond_dropped(&tree.index, key);
             tree.nodes[node].parent = match parent {
                 None => Parent::None,
+                key if key == unusable => Parent::Unusable,
                 Some(key) => tree.find(key).map_or(Parent::Missing, Parent::Node),
             };
         }
@@ -93,9 +97,14 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns true if a node names a parent, even a missing one.
+    /// Returns true if a node names a parent, even a missing or unusable one.
     pub fn has_parent(&self, node: u32) -> bool {
         self.nodes[node as usize].parent != Parent::None
+    }
+
+    /// Returns true if a node names a row.
+    pub fn names_row(&self, node: u32) -> bool {
+        matches!(self.nodes[node as usize].parent, Parent::Missing | Parent::Node(_))
     }
 
     pub fn is_there(&self, node: u32) -> bool {
