@@ -3,7 +3,7 @@
 use super::block_edits::insert_block_edits;
 use super::database::{SessionKey, Store, StoreError, StoredSession, damaged};
 use super::rows::{edit, hunk, insert, mark, operation, stored};
-use super::values::{decompressed_bytes, hexadecimal, keep};
+use super::values::{StoredPath, decompressed_bytes, hexadecimal, keep};
 use super::window_changes::insert_window_change;
 use crate::model::{
     Address, BlockEdit, Delta, History, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState,
@@ -39,7 +39,7 @@ impl Store {
     /// Returns the session of a file; `None` if it has no log.
     pub fn find(&self, path: &Path) -> Result<Option<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions WHERE path = ?1";
-        Ok(self.connection.prepare_cached(sql)?.query_row([path.to_string_lossy()], stored).optional()?)
+        Ok(self.connection.prepare_cached(sql)?.query_row([StoredPath::of(path)], stored).optional()?)
     }
 
     /// Returns all sessions that have a log.
@@ -53,14 +53,14 @@ impl Store {
         if let Some(found) = self.find(path)? {
             return Ok(found.key);
         }
-        let values = params![provider, session, path.to_string_lossy(), project];
+        let values = params![provider, session, StoredPath::of(path), project];
         self.connection.execute("INSERT INTO sessions (provider, session, path, project) VALUES (?1, ?2, ?3, ?4)", values)?;
         Ok(SessionKey(self.connection.last_insert_rowid()))
     }
 
     /// Sets the path of a session's file.
     pub fn moved(&self, key: SessionKey, path: &Path) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE sessions SET path = ?2 WHERE id = ?1", params![key.0, path.to_string_lossy()])?;
+        self.connection.execute("UPDATE sessions SET path = ?2 WHERE id = ?1", params![key.0, StoredPath::of(path)])?;
         Ok(())
     }
 
@@ -74,8 +74,8 @@ impl Store {
         let mut select = self.connection.prepare_cached(sql)?;
         let rows = select.query_map([OperationState::Committed.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for row in rows {
-            let (path, time, saved): (String, i64, f64) = row?;
-            changes.entry(path.into()).or_default().push((time, saved));
+            let (path, time, saved): (StoredPath, i64, f64) = row?;
+            changes.entry(path.0).or_default().push((time, saved));
         }
         Ok(changes)
     }
@@ -95,8 +95,8 @@ impl Store {
         let mut select = self.connection.prepare_cached(sql)?;
         let rows = select.query_map([Slot::Usage.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for row in rows {
-            let (path, before, after): (String, Address, Address) = row?;
-            let known = billed.entry(path.into()).or_default();
+            let (path, before, after): (StoredPath, Address, Address) = row?;
+            let known = billed.entry(path.0).or_default();
             let first = known.get(&before).copied().unwrap_or(before);
             if first != after {
                 known.insert(after, first);

@@ -5,12 +5,14 @@ use crate::app::live::pending::LiveChanges;
 use crate::app::{CommandError, Env, ErrorKind, session_name, wait};
 use crate::commands::ChangeOptions;
 use crate::engine::{self, EditFacts, EditPrice};
+use crate::fsio::is_packed;
 use crate::model::{BlockChange, BlockKind, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
 use crate::output::{ChangeDetail, ChangeReport};
 use crate::store::{SessionKey, Store};
 use crate::workspace::{self, ApplyError, Draft, Drafted, Found, PlanError, SkipReason, Workspace, Writer};
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 /// Attempts to plan a change, because the session may change between planning and writing.
@@ -91,6 +93,9 @@ pub fn open_as_wanted(
     found: &Found,
     whole: &dyn Fn(&Session) -> bool,
 ) -> Result<OpenedSession, CommandError> {
+    if is_packed(&found.path) {
+        return Err(ApplyError::Packed.into());
+    }
     if options.dry_run {
         let store = env.existing_store()?;
         return Ok(OpenedSession { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None, writer: None });
@@ -102,9 +107,14 @@ pub fn open_as_wanted(
     let store = env.store()?;
     let lock = env.lock(&path)?;
     let writer = workspace::take_writer(env.disk, found.provider, &path, &wait);
-    let writer = writer
-        .with_context(|| format!("cannot take the client's lock of the session {}", session_name(&path)))
-        .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+    let writer = writer.map_err(|error| {
+        let lacks_locks = error.kind() == io::ErrorKind::Unsupported;
+        let what = format!("cannot take the client's lock of the session {}", session_name(&path));
+        let error = CommandError::of_disk(error, what);
+        let hints =
+            vec!["a client could write at the same moment: copy the session to a local disk, and use the copy".to_owned()];
+        if lacks_locks { CommandError { hints, ..error } } else { error }
+    })?;
     workspace::settle(env.disk, &store, &path)?;
     if !matches!(writer, Writer::Elsewhere) {
         deferred::write(env, &store, found)?;

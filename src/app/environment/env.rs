@@ -2,7 +2,7 @@
 
 use super::files::make_private;
 use super::settings::{AutomaticSettings, Hooks, MemorySettings, PROJECT_FILE, Settings};
-use super::{CommandError, ErrorKind, pager, session_name};
+use super::{CommandError, ErrorKind, next_step, pager, session_name};
 use crate::commands::{ColorChoice, Globals};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
@@ -367,10 +367,11 @@ impl Env {
 
     fn new_store(&self, open: impl FnOnce(&Path) -> Result<Store, StoreError>) -> Result<Store, CommandError> {
         let directory = self.store_directory()?;
-        make_private(&directory, STORE_FILE)
-            .with_context(|| format!("cannot create the store in {}", directory.display()))
-            .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a writable directory"))?;
-        open(&directory).map_err(|error| store_error(error, &directory))
+        make_private(&directory, STORE_FILE).map_err(|error| {
+            CommandError::of_disk(error, format!("cannot create the store in {}", directory.display()))
+                .hint("or set APERTURE_HOME to a writable directory")
+        })?;
+        open(&directory).map_err(|error| self.store_error(error, &directory))
     }
 
     /// Opens the store of the user; `None` if it does not exist.
@@ -380,7 +381,7 @@ impl Env {
     /// The store cannot be opened, or was written by a newer aperture.
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
         let directory = self.store_directory()?;
-        Store::open_existing(&directory).map_err(|error| store_error(error, &directory))
+        Store::open_existing(&directory).map_err(|error| self.store_error(error, &directory))
     }
 
     /// Opens the store for work that waits at most this long for other processes: the existing store, or, if `creates` is true, also
@@ -394,7 +395,24 @@ impl Env {
             return self.new_store(|directory| Store::open_within(directory, patience)).map(Some);
         }
         let directory = self.store_directory()?;
-        Store::open_existing_within(&directory, patience).map_err(|error| store_error(error, &directory))
+        Store::open_existing_within(&directory, patience).map_err(|error| self.store_error(error, &directory))
+    }
+
+    /// Names the store in an error, and a file system that has no locks: SQLite takes a failed lock for one that another process holds.
+    fn store_error(&self, error: StoreError, directory: &Path) -> CommandError {
+        let what = format!("cannot open the store in {}", directory.display());
+        if error.is_busy()
+            && let Err(no_locks) = self.disk.lock(&directory.join("locks").join("store"))
+        {
+            return CommandError::of_disk(no_locks, what);
+        }
+        let damaged = matches!(error, StoreError::Damaged(_));
+        let mut error = CommandError::from(error);
+        error.source = error.source.context(what);
+        if damaged {
+            error.hints = vec!["the sessions are not affected; restore the file from a backup, or move it away".to_owned()];
+        }
+        error
     }
 
     /// Makes the gate mask the credentials that a session names, for a command that prints stored data of the session without
@@ -466,8 +484,8 @@ impl Env {
         let name = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
         let file = self.store_directory()?.join("locks").join(&name.as_str()[..32]);
         for _ in 0..LOCK_STEPS {
-            let taken = self.disk.lock(&file).with_context(|| format!("cannot lock the session {}", session_name(path)));
-            match taken.map_err(|error| CommandError::new(ErrorKind::Refused, error))? {
+            let what = || format!("cannot lock the session {}", session_name(path));
+            match self.disk.lock(&file).map_err(|error| CommandError::of_disk(error, what()))? {
                 Some(lock) => return Ok(lock),
                 None => wait(LOCK_STEP),
             }
@@ -553,8 +571,9 @@ impl Env {
             if error.kind() == io::ErrorKind::ResourceBusy {
                 return CommandError::from(error);
             }
+            let step = next_step(&error).or(Some("check that you may read it: ls -l"));
             let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
-            CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l")
+            CommandError::new(ErrorKind::Refused, error).hints(step)
         })
     }
 
@@ -619,13 +638,6 @@ fn columns() -> usize {
 /// Sleeps for a time.
 pub fn wait(time: Duration) {
     std::thread::sleep(time);
-}
-
-fn store_error(error: StoreError, directory: &Path) -> CommandError {
-    let damaged = matches!(error, StoreError::Damaged(_));
-    let mut error = CommandError::from(error);
-    error.source = error.source.context(format!("cannot open the store in {}", directory.display()));
-    if damaged { error.hint("the sessions are not affected; restore the file from a backup, or move it away") } else { error }
 }
 
 /// Opens the cache in a directory; a broken cache is deleted and recreated.

@@ -3,6 +3,7 @@
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Arguments, By, Day};
 use crate::engine::{self, UsageFilter, UsageGroup, UsageSource};
+use crate::fsio::unpacked_path;
 use crate::output::UsageReport;
 use crate::workspace::{self, Listed, Project, ReplacedBills};
 use anyhow::anyhow;
@@ -124,6 +125,8 @@ fn logged(env: &Env) -> LoggedUsage {
 /// Returns the value of a session file.
 fn of_file<'a, T>(env: &Env, values: &'a BTreeMap<PathBuf, T>, path: &Path) -> Option<&'a T> {
     // Without values, no path is resolved.
+    // The store has the path of before the client compressed the file.
+    let path = &*unpacked_path(path);
     let resolved = || env.disk.resolve(path).ok().and_then(|path| values.get(&path));
     if values.is_empty() { None } else { values.get(path).or_else(resolved) }
 }
