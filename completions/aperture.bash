@@ -112,6 +112,9 @@ _aperture() {
             aperture,redo)
                 cmd="aperture__subcmd__redo"
                 ;;
+            aperture,repair)
+                cmd="aperture__subcmd__repair"
+                ;;
             aperture,restore)
                 cmd="aperture__subcmd__restore"
                 ;;
@@ -269,7 +272,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch stage check verify gc export import memory mcp run proxy install uninstall hook statusline help completions"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact repair compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch stage check verify gc export import memory mcp run proxy install uninstall hook statusline help completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2673,12 +2676,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redact)
-            opts="-n -s -C -h --all --forget --yes --dry-run --stat --full --live --keep-thinking --project --allow-empty --all-sessions --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --all --text --forget --yes --dry-run --stat --full --live --keep-thinking --project --allow-empty --all-sessions --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --text)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2715,6 +2722,44 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redo)
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__repair)
             opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -55,6 +55,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "unfocus" -d 'Clea
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "update" -d 'Replace the text of a block'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "create" -d 'Append a note to a session'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "redact" -d 'Replace credentials in a session with placeholders'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "repair" -d 'Repair damage that changes or blocks the next request'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compact" -d 'Fold whole turns into one note'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "uncompact" -d 'Restore the messages hidden by the last compaction'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "diff" -d 'Show the changes to the window between two points of the log'
@@ -409,6 +410,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l text -d 'Texts of your own instead of credentials, one on each line: @- reads standard input, @FILE a file' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
@@ -430,6 +432,21 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l full -d 'In a dry run, show all changed lines'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand repair" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l summary -d 'Text of the note [default: prompts, tools and answers of the turns]; - reads standard input' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
@@ -731,7 +748,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand check" -s C -l directo
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'Report credentials in the file'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Report unreadable rows'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Report rows that the client loses, contents that the API refuses, identities that are not unique'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-pager -d 'Do not use a pager'

@@ -45,6 +45,7 @@ fuzz_target!(|input: (&[u8], &[u8], &[u8], bool)| {
             block_edits: Vec::new(),
             reversal: None,
             marks: Vec::new(),
+            companions: Vec::new(),
             base_bytes: base.len() as u64,
             base_hash: *blake3::hash(&base).as_bytes(),
             tokens_before: 0.0,

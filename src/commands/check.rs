@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Report credentials in the file
     #[arg(long)]
     pub no_secrets: bool,
-    /// Report unreadable rows
+    /// Report rows that the client loses, contents that the API refuses, identities that are not unique
     #[arg(long)]
     pub no_damage: bool,
     /// Output format

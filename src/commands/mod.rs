@@ -39,6 +39,7 @@ pub mod proxy;
 pub mod recall;
 pub mod redact;
 pub mod redo;
+pub mod repair;
 mod request;
 pub mod restore;
 pub mod run;

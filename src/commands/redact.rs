@@ -12,6 +12,7 @@ use super::{BulkOptions, ChangeOptions};
   aperture redact 12                    in one block
   aperture redact --all --forget --yes  also in the stored originals, permanently
   aperture redact --all --all-sessions  everywhere in every session on this machine
+  aperture redact --text @-             texts of your own, from standard input
 
 Each credential becomes [secret:KIND], and nothing else in the file changes. aperture undo restores them; with --forget,
 nothing does: the originals in the store are rewritten as well. It finds the same shapes as aperture check --no-secrets;
@@ -19,12 +20,15 @@ a credential without a known shape is not found. Revoke leaked credentials never
 Many sessions: aperture help bulk.")]
 pub struct Arguments {
     /// Blocks, by selectors: their union
-    #[arg(required_unless_present_any = ["all", "all_sessions", "project"])]
+    #[arg(required_unless_present_any = ["all", "all_sessions", "project", "text"])]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,
     /// All texts in the file, including those outside blocks
     #[arg(long, conflicts_with = "selector")]
     pub all: bool,
+    /// Texts of your own instead of credentials, one on each line: @- reads standard input, @FILE a file
+    #[arg(long, value_name = "@-")]
+    pub text: Option<String>,
     /// Also remove them from the stored originals: they can never be restored
     #[arg(long)]
     pub forget: bool,

@@ -136,7 +136,7 @@ overrides both.
   max_percent = 80             in percent of its size
   max_stale = 20000            maximum size of all stale blocks, in tokens
   no_secrets = true            credentials in the file
-  no_damage = true             rows that cannot be read
+  no_damage = true             lost rows, refused contents
 
   [hooks]                      within a client: aperture install claude-code
   handoff = true               a new session receives a summary of the last

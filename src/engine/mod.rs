@@ -38,6 +38,7 @@ pub use reduce::{KeptPieces, Reducible, described, hint, marker};
 pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring};
 pub use report::change_groups::{ChangeGroup, change_groups};
 pub use report::check::{CHECKS, Check, CheckLimits, Checked, LocatedSecret, Violation, violations};
+pub use report::damage::{CutPlace, Excess, Finding, FindingKind, Resemblance, findings, resemblance};
 pub use report::events::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, Seen, SelectionChange, Update, opened};
 pub use report::explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
 pub use report::files::{FileInWork, files_in_work};
@@ -49,7 +50,7 @@ pub use report::usage::{Copies, UsageFilter, UsageGroup, UsageSource, UsageSum, 
 pub use report::{diff, summary};
 pub use retention::{Forgettable, forgettable};
 pub use secrets::examples as secret_examples;
-pub use secrets::known::{Known, could_be_named, kind_of, named_in};
+pub use secrets::known::{Known, chosen, could_be_named, kind_of, named_in, replaced_texts};
 pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use strategy::{
     AutomaticFacts, AutomaticRule, Context, DEFAULT_PRESET, DigestSource, LastAutomatic, Left, Need, Outlined, PRESETS, Preset,

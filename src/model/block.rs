@@ -26,6 +26,8 @@ pub struct Block {
     pub counts: Counts,
     /// The tool use id that a use and its result share.
     pub call: Option<Key>,
+    /// True if that id is empty or missing, or has characters that the API does not accept in ids.
+    pub odd_call: bool,
     /// The tool, for a tool use; for a result it is copied from its use.
     pub tool: Option<Box<Tool>>,
     /// True if a tool result reports an error.
@@ -145,6 +147,7 @@ impl Block {
             bytes: 0,
             counts: Counts::default(),
             call: None,
+            odd_call: false,
             tool: None,
             error: false,
             label: "".into(),
@@ -185,6 +188,7 @@ impl Block {
             bytes: self.bytes,
             counts: self.counts,
             call: self.call,
+            odd_call: self.odd_call,
             tool: self.tool.clone(),
             error: self.error,
             label: self.label.clone(),

@@ -14,6 +14,8 @@ pub struct History {
     pub snapshots: Vec<Snapshot>,
     /// The originals that name credentials.
     pub naming: Vec<String>,
+    /// Values before and after credentials were removed from them.
+    pub redacted: Vec<(String, String)>,
 }
 
 /// A named point in the log.

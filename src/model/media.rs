@@ -48,4 +48,6 @@ pub struct Image {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
+    /// Bytes of its base64 data; 0 if it is not in the session.
+    pub bytes: u64,
 }

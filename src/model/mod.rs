@@ -40,8 +40,8 @@ pub use memory::{
     MemoryScope, MemoryState, Sighting,
 };
 pub use operation::{
-    Actor, Address, BlockChange, BlockEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
-    OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
+    Actor, Address, BlockChange, BlockEdit, CompanionEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress,
+    MarkKind, Operation, OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use reply::{ReplyPart, WithheldReply};
@@ -52,5 +52,5 @@ pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, s
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
-pub use window::{Hidden, Turn, Window};
+pub use window::{Hidden, HistoryCut, Turn, Window};
 pub use window_change::{BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk};

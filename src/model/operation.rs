@@ -1,5 +1,6 @@
 use super::{BlockNumber, Key, Level, Pin, WindowChange};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The number of an operation in the log of its session, from 1.
 pub type OperationId = u32;
@@ -35,6 +36,10 @@ pub enum Slot {
     LogicalParent,
     /// Kind of the system row.
     Subtype,
+    /// The id of the tool use that the block with this index is, or answers.
+    Call(u32),
+    /// The empty place at this offset of the line, where a line feed makes rows of its parts.
+    Break(u32),
     /// The whole line, with the line feeds that came with it.
     Line,
     /// The blanks between the JSON of a row and the end of its line.
@@ -64,6 +69,8 @@ impl Slot {
             Slot::Parent => "parent".to_owned(),
             Slot::LogicalParent => "logical-parent".to_owned(),
             Slot::Subtype => "subtype".to_owned(),
+            Slot::Call(index) => format!("call:{index}"),
+            Slot::Break(offset) => format!("break:{offset}"),
             Slot::Line => "line".to_owned(),
             Slot::Padding => "padding".to_owned(),
             Slot::String { path, sent: false } => format!("string:{path:016x}"),
@@ -78,6 +85,8 @@ impl Slot {
             Some(("content", index)) => index.parse().ok().map(Slot::Content),
             Some(("element", index)) => index.parse().ok().map(Slot::Element),
             Some(("input", index)) => index.parse().ok().map(Slot::Input),
+            Some(("call", index)) => index.parse().ok().map(Slot::Call),
+            Some(("break", offset)) => offset.parse().ok().map(Slot::Break),
             Some(("string", at)) => path(at).map(|path| Slot::String { path, sent: false }),
             Some(("sent-string", at)) => path(at).map(|path| Slot::String { path, sent: true }),
             _ => Slot::PLAIN.into_iter().find(|slot| slot.name() == name),
@@ -136,6 +145,17 @@ pub struct Edit {
     pub after: Option<Vec<u8>>,
     /// Effect on a block; `None` if the edit only accompanies others.
     pub change: Option<BlockChange>,
+}
+
+/// A change of a file beside the session, such as an output that the client stored apart: its whole content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompanionEdit {
+    /// The file.
+    pub path: PathBuf,
+    /// The content before.
+    pub before: Vec<u8>,
+    /// The content after.
+    pub after: Vec<u8>,
 }
 
 /// A change of a block by its content: it applies to any block with that content, in any format and any row.
@@ -273,6 +293,8 @@ pub struct Plan {
     pub reversal: Option<Reversal>,
     /// The marks.
     pub marks: Vec<Mark>,
+    /// The changes of files beside the session.
+    pub companions: Vec<CompanionEdit>,
     /// Length of the file that it applies to, in bytes; bytes after them were appended since.
     pub base_bytes: u64,
     /// BLAKE3 of these bytes.
@@ -288,7 +310,7 @@ pub struct Plan {
 impl Plan {
     /// Returns true if there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.marks.is_empty() && self.reversal.is_none()
+        self.edits.is_empty() && self.marks.is_empty() && self.reversal.is_none() && self.companions.is_empty()
     }
 
     /// Returns whether it writes the file: marks alone do not.

@@ -167,8 +167,10 @@ pub enum Fault {
     NotJson,
     /// JSON, but not an object.
     NotAnObject,
-    /// Two or more objects on one line: a line feed was lost.
+    /// Further rows on the line of a row, which the client does not read: a line feed was lost.
     Glued,
+    /// A whole row after bytes that are not one, so that the client does not read it: zero bytes of a crash, or a half-written row.
+    Buried,
     /// An incomplete last line: it is being written, or the writer crashed.
     HalfWritten,
     /// The same row identity as an earlier row.

@@ -15,6 +15,19 @@ pub struct Window {
     pub chain: Vec<u32>,
     /// The rows of turns that the user left by a rewind or a rollback, in order.
     pub left: Vec<u32>,
+    /// The places at which the client loses rows that the user did not leave, the newest first.
+    pub cuts: Vec<HistoryCut>,
+}
+
+/// A place at which the client loses the rows before a row, because the row names a parent that the file does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryCut {
+    /// The row after which the conversation is sent.
+    pub row: u32,
+    /// The row that it certainly followed: the one written before it, of the same session and side, and not newer.
+    pub before: Option<u32>,
+    /// The rows that are not sent because of it, up to the next cut before it.
+    pub rows: Vec<u32>,
 }
 
 /// Blocks of the file that are not in the window, by reason.
@@ -24,6 +37,8 @@ pub struct Hidden {
     pub compacted: u32,
     /// On an abandoned branch, after a rewind or an edit.
     pub branched: u32,
+    /// Before a row whose parent is not in the file: lost to the client, although the user did not leave them.
+    pub cut: u32,
     /// Of a subagent.
     pub sidechain: u32,
     /// Thinking that the client no longer sends, and halves of broken tool pairs.
@@ -33,7 +48,7 @@ pub struct Hidden {
 impl Hidden {
     /// Returns the sum.
     pub fn total(&self) -> u32 {
-        self.compacted + self.branched + self.sidechain + self.dropped
+        self.compacted + self.branched + self.cut + self.sidechain + self.dropped
     }
 }
 

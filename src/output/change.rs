@@ -53,6 +53,8 @@ pub struct ChangeReport {
     pub unmarked: Vec<BlockNumber>,
     /// Number of values of the file that were replaced, including added and removed rows.
     pub edits: usize,
+    /// The changed files beside the session.
+    pub companions: usize,
     /// Rows that were added.
     pub rows_added: usize,
     /// Rows that were removed.
@@ -100,6 +102,7 @@ impl ChangeReport {
             marks: Vec::new(),
             unmarked: Vec::new(),
             edits: operation.edits.len(),
+            companions: 0,
             rows_added: 0,
             rows_removed: 0,
             skipped: Vec::new(),
@@ -125,7 +128,7 @@ impl ChangeReport {
 
     /// Returns true if nothing is changed.
     pub fn is_nothing(&self) -> bool {
-        self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty()
+        self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty() && self.companions == 0
     }
 
     /// Returns a summary on one line: `3 blocks archived, −4.2k tokens; skipped #12 (pinned)`.

@@ -1,10 +1,13 @@
 use super::bulk::table;
 use super::sessions::short_id;
-use super::{Form, Paint, Report, Style, clip, plural, printable};
+use super::{Form, Paint, Report, Style, clip, plural, printable, wrap};
 use crate::engine::Violation;
 
 /// Maximum columns of a title in the table of sessions.
 const TITLE_COLUMNS: usize = 32;
+
+/// Columns before the text of a finding.
+const MARGIN: usize = 14;
 
 /// Output formats of the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -33,6 +36,8 @@ pub struct CheckedSession {
     pub findings: Vec<Violation>,
     /// The reason why the session cannot be checked.
     pub error: Option<String>,
+    /// True for a file beside the session.
+    pub is_beside: bool,
 }
 
 /// The findings of all sessions.
@@ -75,15 +80,21 @@ impl CheckReport {
                 text.push_str(&format!("  {} {}\n", style.paint(Paint::Bad, "failed     "), printable(error)));
             }
             for finding in &session.findings {
-                let rule = style.paint(Paint::Bad, &format!("{:<11}", finding.rule));
-                text.push_str(&format!("  {rule} {}\n", place(finding)));
+                let lines = wrap(&format!("  {:<11} {}", finding.rule, printable(&place(finding))), MARGIN, style.width);
+                for (at, line) in lines.iter().enumerate() {
+                    match line.split_at_checked(MARGIN).filter(|_| at == 0) {
+                        Some((rule, rest)) => text.push_str(&format!("{}{rest}\n", style.paint(Paint::Bad, rule))),
+                        None => text.push_str(&format!("{line}\n")),
+                    }
+                }
             }
             for hint in hints(session) {
                 text.push_str(&style.paint(Paint::Dim, &format!("  {hint}\n")));
             }
         }
         text.push_str(&self.overview(style));
-        let sessions = plural(self.sessions.len() - self.failed(), "session");
+        let checked = self.sessions.iter().filter(|session| session.error.is_none() && !session.is_beside);
+        let sessions = plural(checked.count(), "session");
         let found = match self.findings() {
             0 => style.paint(Paint::Good, "nothing found"),
             findings => style.paint(Paint::Bad, &plural(findings, "finding")),
@@ -168,10 +179,12 @@ impl CheckReport {
 
 /// Formats a finding with its location.
 fn place(finding: &Violation) -> String {
+    let effect = if finding.effect.is_empty() { String::new() } else { format!("; {}", finding.effect) };
+    let text = format!("{}{effect}", finding.message);
     match (finding.line, finding.block) {
-        (Some(line), Some(block)) => format!("line {line}, block {block}: {}", finding.message),
-        (Some(line), None) => format!("line {line}: {}", finding.message),
-        _ => finding.message.clone(),
+        (Some(line), Some(block)) => format!("line {line}, block {block}: {text}"),
+        (Some(line), None) => format!("line {line}: {text}"),
+        _ => text,
     }
 }
 

@@ -56,6 +56,7 @@ pub fn hidden(hidden: &Hidden) -> String {
     let reasons = [
         (hidden.compacted, "before a compaction"),
         (hidden.branched, "on branches that were left"),
+        (hidden.cut, "cut off by a missing row"),
         (hidden.sidechain, "of subagents"),
         (hidden.dropped, "no longer sent"),
     ];

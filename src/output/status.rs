@@ -1,7 +1,7 @@
 use super::pending::{PendingChanges, difference};
 use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, printable, tokens, unit, wrap};
 use crate::engine::tokens::Accuracy;
-use crate::engine::{Capacity, CapacitySource, Entry, Suggestion, SuggestionKind};
+use crate::engine::{Capacity, CapacitySource, Entry, Finding, Suggestion, SuggestionKind};
 use crate::model::paths::relative;
 use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone};
 use unicode_width::UnicodeWidthStr;
@@ -91,6 +91,8 @@ pub struct StatusReport {
     pub steps: u32,
     /// Damage of the file.
     pub damage: Damage,
+    /// The same as findings, each with its effect on the next request.
+    pub findings: Vec<Finding>,
 }
 
 /// A part of the window.
@@ -359,6 +361,19 @@ impl StatusReport {
             let damage = wrap(&format!("damage    {}", faults.join(", ")), MARGIN, width);
             lines.extend(damage.iter().map(|line| style.paint(Paint::Warning, line)));
         }
+        if let Some(first) = self.findings.first() {
+            let more = self.findings.len() - 1;
+            let others = if more > 0 { format!("; {}", plural(more, "more finding")) } else { String::new() };
+            let name = if self.damage.is_empty() { "damage" } else { "" };
+            let text = format!("{name:<MARGIN$}row {}: {}; {}{others}", first.row + 1, first.message(), first.effect());
+            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+            let id = super::sessions::short_id(&self.session);
+            let hint = match self.findings.iter().any(Finding::is_repairable) {
+                true => format!("aperture repair {id} --dry-run shows how to mend it"),
+                false => format!("aperture check {id} --no-damage lists it"),
+            };
+            lines.push(style.paint(Paint::Dim, &format!("{:MARGIN$}{hint}", "")));
+        }
     }
 }
 
@@ -407,6 +422,8 @@ fn fault_name(fault: Fault, count: u32) -> &'static str {
         Fault::NotAnObject => "lines that are not objects",
         Fault::Glued if one => "line with rows glued together",
         Fault::Glued => "lines with rows glued together",
+        Fault::Buried if one => "row beside unreadable bytes",
+        Fault::Buried => "rows beside unreadable bytes",
         Fault::HalfWritten => "half-written last line",
         Fault::DuplicateId if one => "row identity twice",
         Fault::DuplicateId => "row identities twice",

@@ -12,6 +12,9 @@ pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<
     let source = &draft.source;
     rows(draft, revision)?;
     pairs(source, revision, window)?;
+    if draft.repairs.is_some() {
+        return kept(draft, revision, window);
+    }
     if draft.folded.is_none()
         && draft.all_edits().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none())
     {
@@ -70,6 +73,9 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
             return Err(refuse(format!("row {number} would hold {} blocks instead of {}", new.len(), old.len())));
         }
         for (old, new) in old.iter().zip(new) {
+            if draft.repairs.as_ref().is_some_and(|repaired| repaired.contains(&old.number)) {
+                continue;
+            }
             let named = changed.contains(&(id, old.index)) || emptied.contains(&id) || restrung.contains(&was);
             if !named && (old.hash, old.kind, old.call) != (new.hash, new.kind, new.call) {
                 return Err(refuse(format!("block {} would change without a request", old.number)));
@@ -149,6 +155,18 @@ fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Fold
             let (number, turn) = (block.number, block.position.turn);
             Err(PlanError::Tangled(format!("block {number} of turn {turn}must stay but would no longer be sent")))
         }
+    }
+}
+
+/// Checks that a repair takes no content out of the window but the blocks that it replaces.
+fn kept(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
+    let blocks = || window.blocks.iter().map(|number| *number as usize - 1);
+    let sent: FxHashSet<u32> = blocks().filter_map(|block| revision.block_was[block]).collect();
+    let again: FxHashSet<Key> = blocks().map(|block| revision.session.blocks[block].hash).collect();
+    let is_kept = |block: &Block| sent.contains(&(block.number - 1)) || again.contains(&block.hash);
+    match draft.source.reading.in_window().find(|block| block.kind != BlockKind::Thinking && !is_kept(block)) {
+        None => Ok(()),
+        Some(block) => Err(PlanError::Tangled(format!("block {} would no longer be sent", block.number))),
     }
 }
 

@@ -88,6 +88,10 @@ impl LoggedSession<'_> {
         // The whole line of an added row is known, so later edits of its slots are applied to that line.
         let mut lines: BTreeMap<RowAddress, (OperationId, &LoggedEdit, Option<Vec<u8>>)> = BTreeMap::new();
         for (operation, edit) in self.edits() {
+            if matches!(edit.slot, Slot::Break(_)) {
+                // The rest of the line is a row of its own since then.
+                continue;
+            }
             if edit.slot == Slot::Line {
                 let line = edit.after.map(|address| self.values.original(&address)).transpose()?;
                 // A removed row becomes a blank line if the rows after it must not move.
@@ -163,6 +167,9 @@ impl LoggedSession<'_> {
         let mut first: BTreeMap<(RowAddress, Slot), &LoggedEdit> = BTreeMap::new();
         let mut added: BTreeMap<RowAddress, bool> = BTreeMap::new();
         for (_, edit) in self.edits().filter(|(id, _)| *id > operation) {
+            if matches!(edit.slot, Slot::Break(_)) {
+                return Ok(None);
+            }
             if edit.slot == Slot::Line {
                 if *added.entry(edit.row).or_insert(edit.before.is_none()) {
                     continue;

@@ -28,7 +28,7 @@ mod window_change;
 pub use addresses::Addresses;
 pub use contents::{Content, contents};
 pub use digest_fold::{DigestFold, fold_into_digest};
-pub use draft::{Draft, Drafted, NOTE, Original, PlanSource, Redacted, SkipReason, Thinking, uuid};
+pub use draft::{Draft, Drafted, NOTE, Original, PlanSource, Redacted, Repaired, SkipReason, Thinking, uuid};
 pub use error::PlanError;
 pub use fork::{Fork, fork};
 pub use log_check::{DriftKind, DriftedValue, LogCheck, LoggedSession};

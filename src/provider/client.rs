@@ -15,6 +15,12 @@ pub trait Client: Sync {
     /// Returns the parts of a session file's path; `None` if the client keeps no session there.
     fn locate(&self, path: &Path) -> Option<Location>;
 
+    /// Returns the directory with the files that belong to a session and are not in its file; it need not exist. `None` if the client
+    /// has none, or if the session is part of another one.
+    fn companions_directory(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
     /// Returns the directories beside `path` in which a session can continue the rows of another one.
     fn roots_beside(&self, _path: &Path) -> Vec<PathBuf> {
         Vec::new()

@@ -21,6 +21,11 @@ pub trait Format: Sync {
     /// Parses one row. `bytes` are those that [`Format::framing`] finds, such as a line without its line feed; any bytes give a row.
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a>;
 
+    /// Returns the offsets in a line at which rows begin that the client does not read: a line feed before each of them is missing.
+    fn unread_rows(&self, _line: &[u8]) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// Fills in the fields that follow from the order of all rows of a session. Idempotent.
     fn link(&self, _session: &mut Session) {}
 
@@ -56,6 +61,12 @@ pub trait Format: Sync {
     /// Encodes a content as the value of a slot; `None` if the slot cannot hold it.
     fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>>;
 
+    /// Returns the slot of a block of a row, and its value with a text in the place of some of its images and documents. `None` if one
+    /// of them cannot be replaced.
+    fn without_media(&self, _row: &[u8], _index: u32, _media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
+        None
+    }
+
     /// Decodes the value of a slot into text for people.
     fn decode(&self, value: &[u8]) -> String;
 
@@ -89,6 +100,15 @@ pub trait Format: Sync {
     fn with_ordinal(&self, _row: &[u8], _ordinal: u64) -> Option<Vec<u8>> {
         None
     }
+}
+
+/// An image or a document of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaPlace {
+    /// The image with this number among the images of the block, from 0.
+    Image(usize),
+    /// The document with this number among the documents of the block, from 0.
+    Document(usize),
 }
 
 /// The fields of a row that content edits must preserve: its links, its pairs and its signatures.
@@ -149,6 +169,23 @@ pub struct SentUnder {
     pub stated: bool,
     /// The remainder of the content.
     pub content: String,
+}
+
+impl ParsedRow<'_> {
+    /// Returns the same row with contents of its own.
+    pub fn into_owned(self) -> ParsedRow<'static> {
+        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        let blocks = self.blocks.into_iter().map(|block| ParsedBlock {
+            content: own(block.content),
+            block: block.block,
+            readable: block.readable,
+            refers: block.refers,
+            unrecorded: block.unrecorded,
+            sent: block.sent,
+            cuts: block.cuts,
+        });
+        ParsedRow { row: self.row, blocks: blocks.collect(), origin: self.origin.map(|text| text.map(own)) }
+    }
 }
 
 impl<'a> ParsedBlock<'a> {

@@ -230,6 +230,47 @@ pub fn with_values(whole: &[u8], mut edits: Vec<(Range<usize>, Vec<u8>)>) -> Vec
     written
 }
 
+/// Returns the first value of some bytes, whatever follows it; `None` if they do not begin with such a value.
+pub fn first<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
+    let whole = serde_json::from_slice(bytes).ok();
+    whole.or_else(|| serde_json::Deserializer::from_slice(bytes).into_iter::<T>().next()?.ok())
+}
+
+/// Returns the length of the first value of some bytes; `None` if they do not begin with an object.
+pub fn first_length(bytes: &[u8]) -> Option<usize> {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
+    let is_object = bytes.trim_ascii_start().first() == Some(&b'{');
+    (is_object && values.next()?.is_ok()).then(|| values.byte_offset())
+}
+
+/// Returns the offsets at which whole rows begin in a line, from an offset on. A row ends the line, or another row or zero bytes follow it:
+/// an object inside a row is followed by the rest of that row.
+pub fn rows_from(line: &[u8], from: usize, is_row: impl Fn(&[u8]) -> bool) -> Vec<usize> {
+    // A long line that is broken has many objects.
+    const ATTEMPTS: usize = 10_000;
+    let mut found = Vec::new();
+    let (mut end, mut at) = (from, from);
+    for _ in 0..ATTEMPTS {
+        let Some(place) = memchr::memmem::find(&line[at..], b"{\"") else { break };
+        let start = at + place;
+        at = start + 2;
+        let gap = &line[end..start];
+        let follows = end > 0 && gap.iter().all(|byte| byte.is_ascii_whitespace() || matches!(byte, 0 | b','));
+        // The value of a member, or an element of a list.
+        let is_inside = matches!(line[..start].trim_ascii_end().last(), Some(b':' | b',' | b'['));
+        if start == 0 || is_inside && !follows {
+            continue;
+        }
+        let Some(length) = first_length(&line[start..]) else { continue };
+        let rest = line[start + length..].trim_ascii_start();
+        if rest.first().is_none_or(|byte| matches!(byte, 0 | b'{' | b',')) && is_row(&line[start..start + length]) {
+            found.push(start);
+            (end, at) = (start + length, start + length);
+        }
+    }
+    found
+}
+
 /// Classifies the fault of a line that is not a JSON object.
 pub fn fault(line: &str) -> Fault {
     let mut values = serde_json::Deserializer::from_str(line).into_iter::<&RawValue>();

@@ -34,7 +34,7 @@ fn decoded(base64: &[u8]) -> Vec<u8> {
 /// read.
 pub fn add_image(media: &mut Media, data: Option<&RawValue>) -> Cow<'static, str> {
     let data = text_of(data).unwrap_or_default();
-    media.images.push(size(base64_of(&data).as_bytes()));
+    media.images.push(image(base64_of(&data).as_bytes()));
     media.bytes += data.len() as u64;
     Cow::Borrowed(Media::IMAGE)
 }
@@ -48,18 +48,20 @@ fn base64_of(data: &str) -> &str {
     }
 }
 
-/// Returns the size of a PNG, JPEG, GIF or WebP image in pixels; 0 × 0 if the header cannot be read.
-fn size(base64: &[u8]) -> Image {
+/// Returns a PNG, JPEG, GIF or WebP image by its data; its size is 0 × 0 if the header cannot be read.
+fn image(base64: &[u8]) -> Image {
+    let bytes = base64.len() as u64;
     let head = &base64[..base64.len().min(HEAD_CHARACTERS) / 4 * 4];
     match imagesize::blob_size(&decoded(head.trim_ascii_end())) {
-        Ok(size) => Image { width: size.width as u32, height: size.height as u32 },
-        Err(_) => Image { width: 0, height: 0 },
+        Ok(size) => Image { width: size.width as u32, height: size.height as u32, bytes },
+        Err(_) => Image { width: 0, height: 0, bytes },
     }
 }
 
 /// Adds the document that an element is, whether or not its data is in the session, and returns its placeholder.
 pub fn add_document(media: &mut Media, element: &RawValue) -> Cow<'static, str> {
-    let data = data(element, DEPTH).unwrap_or_default();
+    let own = || text_of(member(member(element, "source")?, "data"));
+    let data = own().or_else(|| data(element, DEPTH)).unwrap_or_default();
     add(media, element, &data)
 }
 
@@ -147,7 +149,8 @@ mod tests {
         {
             let mut media = Media::default();
             assert_eq!(add_image(&mut media, Some(raw(&data))), Media::IMAGE);
-            assert_eq!((&*media.images, media.bytes), (&[Image { width: 64, height: 32 }][..], bytes as u64));
+            let image = Image { width: 64, height: 32, bytes: text.len() as u64 };
+            assert_eq!((&*media.images, media.bytes), (&[image][..], bytes as u64));
         }
     }
 
@@ -156,7 +159,7 @@ mod tests {
         for text in ["", "!", "AAAA", "=", "====", "https://a.b/c.png"] {
             let mut media = Media::default();
             add_image(&mut media, Some(raw(&format!("\"{text}\""))));
-            assert_eq!(media.images, [Image { width: 0, height: 0 }], "{text}");
+            assert_eq!(media.images.iter().map(|image| (image.width, image.height)).collect::<Vec<_>>(), [(0, 0)], "{text}");
         }
     }
 

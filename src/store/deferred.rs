@@ -77,6 +77,7 @@ mod tests {
             window: None,
             reversal: None,
             marks: Vec::new(),
+            companions: Vec::new(),
             base_bytes: 0,
             base_hash: [0; 32],
             tokens_before: 0.0,

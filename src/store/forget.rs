@@ -7,10 +7,11 @@ use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
 /// The tables with rows of a session.
-const FORGOTTEN: [&str; 12] = [
+const FORGOTTEN: [&str; 13] = [
     "edits",
     "block_edits",
     "window_changes",
+    "companions",
     "hunks",
     "marks",
     "operations",
@@ -142,6 +143,7 @@ fn sweep(connection: &Connection) -> rusqlite::Result<usize> {
     let sql = "DELETE FROM originals WHERE address NOT IN (SELECT before FROM edits WHERE before IS NOT NULL
                UNION SELECT after FROM edits WHERE after IS NOT NULL
                UNION SELECT before FROM hunks WHERE before IS NOT NULL
-               UNION SELECT after FROM hunks WHERE after IS NOT NULL)";
+               UNION SELECT after FROM hunks WHERE after IS NOT NULL
+               UNION SELECT before FROM companions UNION SELECT after FROM companions)";
     connection.execute(sql, [])
 }

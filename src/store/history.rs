@@ -1,6 +1,7 @@
 //! The log of each session: operations with their values, marks and snapshots.
 
 use super::block_edits::insert_block_edits;
+use super::companions::insert_companions;
 use super::database::{SessionKey, Store, StoreError, StoredSession, damaged};
 use super::rows::{edit, hunk, insert, mark, operation, stored};
 use super::values::{StoredPath, decompressed_bytes, hexadecimal, keep};
@@ -26,13 +27,14 @@ pub(super) enum Logged {
 }
 
 /// The tables with the parts of an operation, each with the column that has its number.
-const TABLES: [(&str, &str); 6] = [
+const TABLES: [(&str, &str); 7] = [
     ("operations", "number"),
     ("edits", "operation"),
     ("hunks", "operation"),
     ("marks", "operation"),
     ("block_edits", "operation"),
     ("window_changes", "operation"),
+    ("companions", "operation"),
 ];
 
 impl Store {
@@ -120,6 +122,12 @@ impl Store {
         // The address of a deleted value is NULL.
         let texts = naming.iter().filter_map(|address| self.original(address).ok());
         history.naming = texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
+        let edits = history.operations.iter().flat_map(|operation| &operation.edits);
+        let redacts = |edit: &&LoggedEdit| edit.change.as_ref().is_some_and(|change| change.redacted);
+        let redacted: BTreeSet<(Address, Address)> =
+            edits.filter(redacts).filter_map(|edit| edit.before.zip(edit.after)).collect();
+        let text = |address: &Address| Some(String::from_utf8_lossy(&self.original(address).ok()?).into_owned());
+        history.redacted = redacted.iter().filter_map(|(before, after)| text(before).zip(text(after))).collect();
         let mut marks: BTreeMap<(MarkAddress, MarkKind), String> = BTreeMap::new();
         for mark in history.operations.iter().flat_map(|operation| &operation.marks) {
             match &mark.after {
@@ -243,7 +251,7 @@ impl Store {
             kind: plan.kind,
             state: match logged {
                 Logged::Deferred => OperationState::Deferred,
-                Logged::New | Logged::Written(_) if after.is_some() => OperationState::Prepared,
+                Logged::New | Logged::Written(_) if after.is_some() || !plan.companions.is_empty() => OperationState::Prepared,
                 Logged::New | Logged::Written(_) => OperationState::Committed,
             },
             time,
@@ -263,6 +271,7 @@ impl Store {
         insert(&transaction, key, &operation)?;
         insert_block_edits(&transaction, key, operation.id, &plan.block_edits)?;
         insert_window_change(&transaction, key, operation.id, plan.window.as_ref())?;
+        insert_companions(&transaction, key, operation.id, &plan.companions)?;
         if logged != Logged::New {
             let sql = "UPDATE operations SET deferred = 1 WHERE session = ?1 AND number = ?2";
             transaction.execute(sql, params![key.0, operation.id])?;
@@ -355,7 +364,7 @@ impl Store {
         values: &[Vec<u8>],
     ) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "block_edits", "window_changes", "hunks", "marks", "operations", "snapshots"] {
+        for table in ["edits", "block_edits", "window_changes", "companions", "hunks", "marks", "operations", "snapshots"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         for value in values {

@@ -6,6 +6,7 @@
 
 mod block_edits;
 mod cache;
+mod companions;
 mod database;
 mod deferred;
 mod export;
@@ -26,6 +27,7 @@ mod wire;
 mod wire_calls;
 
 pub use cache::{CACHE_FILE, Cache, CachedFile};
+pub use companions::LoggedCompanion;
 pub use database::{STORE_FILE, SessionKey, Store, StoreError, StoredSession};
 pub use export::{Export, ExportError, Relation, relation};
 pub use live::LiveOperation;

@@ -1,7 +1,7 @@
 //! Applies plans. Only this module writes session files.
 
 use super::file::{SessionFile, SessionRows};
-use super::{ApplyError, Workspace};
+use super::{ApplyError, Workspace, companions};
 use crate::fsio::{Disk, NewFile, expect_one_name, is_packed};
 use crate::model::{Address, Edit, Event, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
 use crate::planning::{Addresses, Rows, Splice, splice};
@@ -72,10 +72,15 @@ fn apply_as(
         return Ok(None);
     }
     if !plan.writes_file() {
-        return Ok(Some(match deferred {
+        let id = match deferred {
             Some(id) => store.prepare_deferred(key, id, plan, now, std::iter::empty(), None)?,
             None => store.prepare(key, plan, now, std::iter::empty(), None)?,
-        }));
+        };
+        if !plan.companions.is_empty() {
+            companions::write(workspace.disk, &plan.companions).inspect_err(|_| abort(store, key, id))?;
+            store.settle(key, id, OperationState::Committed)?;
+        }
+        return Ok(Some(id));
     }
     let (disk, provider) = (workspace.disk, workspace.provider);
     let path = disk.resolve(&workspace.path)?;
@@ -112,6 +117,10 @@ fn apply_as(
     };
     let logged = logged.and_then(|()| Ok(log()?));
     let id = logged.inspect_err(|_| discard(disk, &temporary))?;
+    companions::write(disk, &plan.companions).inspect_err(|_| {
+        discard(disk, &temporary);
+        abort(store, key, id);
+    })?;
     let replaced = late_rows(&mut old).and_then(|late| {
         let now = disk.identify(&path)?;
         if now.inode != identity.inode || now.bytes < known_bytes + late.len() as u64 {
@@ -126,8 +135,9 @@ fn apply_as(
     });
     if let Err(error) = replaced {
         discard(disk, &temporary);
-        // If the store fails too, the next command detects that the file was not replaced.
-        let _ = store.settle(key, id, OperationState::Aborted);
+        if companions::revert(disk, &plan.companions).is_ok() {
+            abort(store, key, id);
+        }
         return Err(error);
     }
     // From here on the change is made, whatever fails later: the log is settled by the contents of the file.
@@ -136,6 +146,11 @@ fn apply_as(
     store.settle(key, id, OperationState::Committed)?;
     carried.and(synced).map_err(ApplyError::Unsure)?;
     Ok(Some(id))
+}
+
+/// Logs that an operation was not done. If the store fails too, the next command detects that the file was not replaced.
+fn abort(store: &Store, key: SessionKey, id: OperationId) {
+    let _ = store.settle(key, id, OperationState::Aborted);
 }
 
 /// Settles the operations that an interrupted command left prepared, and deletes its temporary file.
@@ -149,6 +164,9 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
     let Some(session) = store.find(&path)? else { return Ok(None) };
     for operation in store.prepared(session.key)? {
         let done = was_done(disk, store, &path, &operation)?;
+        let mut logged = store.companions(session.key)?;
+        logged.retain(|companion| companion.operation == operation.id);
+        companions::settle(disk, store, &logged, done)?;
         let state = if done { OperationState::Committed } else { OperationState::Aborted };
         store.settle(session.key, operation.id, state)?;
     }

@@ -88,6 +88,24 @@ impl<'a> SessionFile<'a> {
     }
 }
 
+impl SessionFile<'_> {
+    /// Returns the number of line feeds in a range of the file.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn line_feeds(&self, range: Range<u64>) -> io::Result<u64> {
+        const PIECE: u64 = 1 << 20;
+        let (mut at, mut count) = (range.start, 0);
+        while at < range.end {
+            let end = range.end.min(at + PIECE);
+            count += memchr::memchr_iter(b'\n', &self.range(at..end)?).count() as u64;
+            at = end;
+        }
+        Ok(count)
+    }
+}
+
 /// Reads a session file from its start.
 pub struct FileReader<'a> {
     file: &'a SessionFile<'a>,

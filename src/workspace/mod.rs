@@ -1,6 +1,7 @@
 //! Finds, reads and (only here) changes sessions.
 
 mod apply;
+mod companions;
 mod error;
 mod file;
 mod find;
@@ -20,9 +21,10 @@ mod writer;
 
 pub use crate::planning::{
     Aim, Content, DigestFold, Draft, Drafted, DriftKind, DriftedValue, Fork, Inexact, KeptBlocks, LogCheck, LoggedSession, NOTE,
-    Original, PlanError, Redacted, Scope, SkipReason, Thinking, Undone, fold_into_digest, parse_chunk, shorten, shrink,
+    Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking, Undone, fold_into_digest, parse_chunk, shorten, shrink,
 };
 pub use apply::{apply, apply_deferred, history, settle, was_done};
+pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion};
 pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, find_in_folder, looks_like};
 pub use fork::{fork_id, write_fork};
@@ -36,7 +38,7 @@ pub use usage::{ReplacedBills, usage};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use writer::{Writer, take_writer};
 
-use crate::engine::{self, Analysis, Capacity, CapacitySource, Known, ReadSettings};
+use crate::engine::{self, Analysis, Capacity, CapacitySource, Finding, Known, ReadSettings};
 use crate::fsio::Disk;
 use crate::model::{BlockNumber, Event, History, Session, Slot, request_id};
 use crate::planning::{self, Originals, PlanSource, SpliceError};
@@ -110,6 +112,9 @@ impl<'a> Workspace<'a> {
         let known = secret_scan::named_secrets(provider, &files, &session)?;
         // Contents that were shortened may have named credentials too.
         let known = known.with(&Known::new(history.naming.iter().flat_map(|text| engine::named_in(text))));
+        let replaced = history.redacted.iter().flat_map(|(before, after)| engine::replaced_texts(before, after));
+        let replaced: Vec<String> = replaced.collect();
+        let known = known.with(&engine::chosen(replaced.iter().map(String::as_str)));
         known.hide_in(&mut session);
         let window = |session: &Session| provider.window(session);
         let logged = planning::logged_costs(&session, &history);
@@ -170,6 +175,28 @@ impl<'a> Workspace<'a> {
         self.files.line(&self.reading.session, row)
     }
 
+    /// Returns findings with the lines of their rows, from 1; `None` for a row in the file of another session.
+    ///
+    /// # Errors
+    ///
+    /// The file can no longer be read.
+    pub fn located(&self, findings: Vec<Finding>) -> io::Result<Vec<(Finding, Option<u64>)>> {
+        let session = &self.reading.session;
+        let (mut line, mut offset) = (1, 0);
+        let mut located = Vec::with_capacity(findings.len());
+        for finding in findings {
+            let row = session.rows.get(finding.row as usize).filter(|_| session.inherited_from(finding.row).is_none());
+            // The findings are in file order, so that each byte is read once.
+            if let Some(row) = row.filter(|row| row.offset > offset) {
+                line += self.files.own.line_feeds(offset..row.offset)?;
+                offset = row.offset;
+            }
+            let line = row.map(|_| line);
+            located.push((finding, line));
+        }
+        Ok(located)
+    }
+
     /// Returns the bytes of the file that the session was read from.
     ///
     /// # Errors
@@ -205,6 +232,12 @@ impl<'a> Workspace<'a> {
             SpliceError::Mismatch => load::changed_while_read(),
             SpliceError::Io(error) => error,
         })
+    }
+
+    /// Treats the values of a set as credentials of this session.
+    pub fn know(&mut self, known: &Known) {
+        known.hide_in(&mut self.reading.session);
+        self.reading.known = self.reading.known.with(known);
     }
 
     /// Starts a plan for this session. `now` is in milliseconds since 1970, UTC.

@@ -784,6 +784,9 @@ fn damage_is_counted_and_never_fatal() {
             file      681 B, 6 rows; the window's content is 24 B of it, 3.5 %
             damage    1 unreadable line, 1 line that is not an object, 1 half-written last
                       line
+                      row 2: not JSON; the client skips the line; its content is lost; 2
+                      more findings
+                      aperture check abc1 --no-damage lists it
             exit code 0
         "#]],
     );
@@ -816,6 +819,9 @@ fn damage_is_counted_and_never_fatal() {
             stale     nothing
             file      625 B, 3 rows; the window's content is 12 B of it, 1.9 %
             damage    2 unreadable lines, 1 line with rows glued together
+                      row 1: several rows on one line; the client reads only the first of
+                      them; 2 more findings
+                      aperture repair abc1 --dry-run shows how to mend it
             exit code 0
         "#]],
     );

@@ -13,6 +13,7 @@ mod changing;
 mod codex;
 mod commands;
 mod costs;
+mod damage;
 mod files;
 mod fill;
 mod forks;

@@ -110,6 +110,7 @@ fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
         window: None,
         reversal: None,
         marks: Vec::new(),
+        companions: Vec::new(),
         base_bytes: base.len() as u64,
         base_hash: *blake3::hash(&base).as_bytes(),
         tokens_before: 0.0,

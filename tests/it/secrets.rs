@@ -687,3 +687,130 @@ fn the_recipes_for_ci_and_git_hooks_run() {
     sandbox.write("demo.jsonl", planted());
     assert!(lines.iter().filter(|line| line.starts_with("git ls-files")).all(|line| !run(line).status.success()));
 }
+
+/// Writes the outputs and the subagent of the session `abc1` beside it. Returns their paths.
+fn plant_beside(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
+    let k = keys();
+    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug()).join("abc1");
+    let (outputs, subagents) = (directory.join("tool-results"), directory.join("subagents"));
+    for directory in [&outputs, &subagents] {
+        fs::create_dir_all(directory).unwrap();
+    }
+    let output = outputs.join("b12345678.txt");
+    fs::write(&output, format!("PATH=/usr/bin\nDB_PASS={}\nkey {}\nend", k[10], k[0])).unwrap();
+    let subagent = subagents.join("agent-a0000000000000001.jsonl");
+    let row = format!(
+        r#"{{"type":"user","uuid":"s1","parentUuid":null,"isSidechain":true,"agentId":"a0000000000000001","sessionId":"abc1","version":"2.1.330","timestamp":"2026-11-21T21:00:00.000Z","message":{{"role":"user","content":"check {}"}}}}"#,
+        k[6]
+    );
+    fs::write(&subagent, row + "\n").unwrap();
+    (output, subagent)
+}
+
+#[test]
+fn files_beside_a_session_are_checked_redacted_and_restored_with_it() {
+    let (sandbox, path) = sandbox();
+    let (output, subagent) = plant_beside(&sandbox);
+    let state = || [&path, &output, &subagent].map(|path| fs::read(path).unwrap());
+    let before = state();
+    let checked = sandbox.run(&["check", "--no-secrets"]);
+    assert_eq!(checked.code, 1);
+    for part in ["tool-results/b12345678.txt", "line 2: a credential: password", "line 3: a credential: github-token", "agent-a0"]
+    {
+        assert!(checked.stdout.contains(part), "{part}: {}", checked.stdout);
+    }
+    let one = sandbox.text(&["redact", "1", "--dry-run"]);
+    assert!(one.contains("2 credentials in 1 file beside the session; to replace these too: --all"), "{one}");
+    let planned = sandbox.text(&["redact", "--all", "--dry-run"]);
+    assert!(planned.contains("b12345678.txt"), "{planned}");
+    assert_eq!(state(), before);
+
+    let redacted = sandbox.text(&["redact", "--all"]);
+    assert!(redacted.contains("changed beside the session:") && redacted.contains("aperture undo -s agent-a0"), "{redacted}");
+    assert_eq!(state().map(|bytes| shown(&bytes)), [const { Vec::<String>::new() }; 3]);
+    assert_eq!(
+        String::from_utf8(fs::read(&output).unwrap()).unwrap(),
+        "PATH=/usr/bin\nDB_PASS=[secret:password]\nkey [secret:github-token]\nend"
+    );
+    assert_eq!(sandbox.run(&["check", "--no-secrets"]).code, 0);
+    let after = state();
+    assert!(sandbox.text(&["redact", "--all"]).starts_with("nothing to do"));
+
+    sandbox.text(&["undo"]);
+    sandbox.text(&["undo", "-s", "agent-a0000000000000001"]);
+    assert_eq!(state(), before);
+    sandbox.text(&["redo"]);
+    assert_eq!(fs::read(&output).unwrap(), after[1]);
+    sandbox.text(&["restore", "original"]);
+    assert_eq!(fs::read(&output).unwrap(), before[1]);
+}
+
+#[test]
+fn only_the_file_beside_a_session_is_changed_if_only_that_has_a_credential() {
+    let sandbox = Sandbox::new();
+    let row = r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","version":"2.1.330","timestamp":"2026-11-21T21:00:00.000Z","message":{"role":"user","content":"hi"}}"#;
+    let path = sandbox.session("abc1", format!("{row}\n"), 0);
+    let (output, subagent) = plant_beside(&sandbox);
+    fs::remove_file(subagent).unwrap();
+    let before = [fs::read(&path).unwrap(), fs::read(&output).unwrap()];
+    let redacted = sandbox.text(&["redact", "--all"]);
+    assert!(redacted.starts_with("2 credentials redacted"), "{redacted}");
+    assert_eq!((fs::read(&path).unwrap(), shown(&fs::read(&output).unwrap())), (before[0].clone(), Vec::new()));
+    // A file that another program changed since stays as it is.
+    let masked = fs::read(&output).unwrap();
+    fs::write(&output, [&masked[..], b"more"].concat()).unwrap();
+    let undone = sandbox.text(&["undo"]);
+    assert!(undone.contains("left as it is"), "{undone}");
+    assert!(fs::read(&output).unwrap().ends_with(b"endmore"));
+    fs::write(&output, &masked).unwrap();
+    sandbox.run(&["redo"]);
+    sandbox.text(&["restore", "original"]);
+    assert_eq!([fs::read(&path).unwrap(), fs::read(&output).unwrap()], before);
+}
+
+/// Runs a command with a text on standard input.
+fn with_input(sandbox: &Sandbox, words: &[&str], input: &str) -> Output {
+    use std::io::Write;
+    let mut command = sandbox.command(words);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_text_of_ones_own_is_redacted_from_standard_input() {
+    let sandbox = Sandbox::new();
+    let (word, quoted) = ("swordfish", "say \"friend\" and enter");
+    let content = serde_json::to_string(&format!("the word is {word}, or {quoted}, and SWORDFISH")).unwrap();
+    let row = |id: &str, parent: &str, content: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"sessionId":"S","version":"2.1.330","timestamp":"2026-11-21T21:00:00.000Z","message":{{"role":"user","content":{content}}}}}"#
+        )
+    };
+    let rows = format!("{}\n{}\n", row("a", "null", &content), row("b", "\"a\"", "\"stay\""));
+    let path = sandbox.session("abc1", &rows, 0);
+    let (output, _) = plant_beside(&sandbox);
+    fs::write(&output, format!("spilled {word}")).unwrap();
+
+    let literal = sandbox.run(&["redact", "--text", word]);
+    assert_eq!((literal.code, literal.all().contains(word)), (2, false), "{}", literal.all());
+    let told = with_input(&sandbox, &["redact", "--text", "@-"], &format!("{word}\r\n\n{quoted}\n"));
+    let printed = format!("{}{}", String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+    assert_eq!((told.status.code(), printed.contains(word)), (Some(0), false), "{printed}");
+    let after = fs::read_to_string(&path).unwrap();
+    assert!(after.contains("the word is [secret:text], or [secret:text], and [secret:text]"), "{after}");
+    assert_eq!(fs::read_to_string(&output).unwrap(), "spilled [secret:text]");
+    // It stays hidden where the log has it, and a restored or shortened block does not have it again.
+    for words in [&["log"][..], &["diff", "original"], &["show", "1"], &["status"], &["blocks", "all"]] {
+        let shown = sandbox.run(words).all();
+        assert!(!shown.contains(word) && !shown.contains("friend"), "{words:?}: {shown}");
+    }
+    sandbox.run(&["archive", "1"]);
+    sandbox.run(&["expand", "1"]);
+    assert!(!fs::read_to_string(&path).unwrap().contains(word));
+    while sandbox.run(&["undo"]).code == 0 {}
+    assert_eq!((fs::read_to_string(&path).unwrap(), fs::read_to_string(&output).unwrap()), (rows, format!("spilled {word}")));
+    let short = with_input(&sandbox, &["redact", "--text", "@-"], "abc\n");
+    assert_eq!(short.status.code(), Some(2));
+}

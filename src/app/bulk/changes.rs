@@ -32,6 +32,11 @@ struct Change {
 /// The selector is invalid, there are no sessions, or not every session was done.
 pub fn run(env: &Env, request: &Request) -> Result<(), CommandError> {
     let options = request.bulk().ok_or_else(unhandled)?;
+    let chosen = match request {
+        Request::Redact(arguments) => Some(redact::with_chosen_texts(env, arguments)?),
+        _ => None,
+    };
+    let env = chosen.as_ref().unwrap_or(env);
     // A store that cannot be opened is one error, not one for each session.
     env.existing_store()?;
     let given = change_options(request).unwrap_or_default();

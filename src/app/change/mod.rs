@@ -11,4 +11,5 @@ pub mod pin;
 pub mod pipeline;
 pub mod preset;
 pub mod redact;
+pub mod repair;
 pub mod update;

@@ -6,7 +6,9 @@ use crate::app::{CommandError, Env, ErrorKind, session_name, wait};
 use crate::commands::ChangeOptions;
 use crate::engine::{self, EditFacts, EditPrice};
 use crate::fsio::is_packed;
-use crate::model::{BlockChange, BlockKind, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
+use crate::model::{
+    BlockChange, BlockKind, BlockNumber, CompanionEdit, Mark, OperationId, OperationKind, Plan, Session, Slot, State,
+};
 use crate::output::{ChangeDetail, ChangeReport};
 use crate::store::{SessionKey, Store};
 use crate::workspace::{self, ApplyError, Draft, Drafted, Found, PlanError, SkipReason, Workspace, Writer};
@@ -40,6 +42,8 @@ pub struct ChangeSummary {
     pub notes: Vec<String>,
     /// True if the report counts stale blocks separately.
     pub by_state: bool,
+    /// The changes of files beside the session.
+    pub companions: Vec<CompanionEdit>,
 }
 
 impl ChangeSummary {
@@ -53,6 +57,7 @@ impl ChangeSummary {
             kept: BTreeMap::new(),
             notes: Vec::new(),
             by_state: false,
+            companions: Vec::new(),
         }
     }
 
@@ -195,7 +200,8 @@ fn once(
     let mut report = report(env, workspace, &summary, &drafted, options);
     let keeps_blocks = keeps_blocks(workspace, &drafted);
     // The text of the changed session takes as much memory as the session: drop it.
-    let plan = Plan { actor: env.actor, ..drafted.into_plan() };
+    let companions = std::mem::take(&mut summary.companions);
+    let plan = Plan { actor: env.actor, companions, ..drafted.into_plan() };
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
         let has_copy = live || !clients(env, found).is_empty() && !is_on_wire(env, found, store, &plan, keeps_blocks)?;
         if has_copy && !live && !options.live && report.edits > 0 {
@@ -204,6 +210,9 @@ fn once(
         // A change of the store alone does not concern the client.
         if !plan.edits.is_empty() && matches!(opened.writer, Some(Writer::Elsewhere)) {
             let key = register(env, found, workspace, store)?;
+            if !plan.companions.is_empty() {
+                report.notes.push("the files beside the session are unchanged: repeat the command when it is closed".to_owned());
+            }
             report.operation = Some(deferred::defer(env, found, workspace, store, key, &plan)?);
             report.notes.push(format!("written to the file when {} closes the session", workspace.provider.agent()));
             return Ok(report);
@@ -305,6 +314,7 @@ fn report(
         marks: marked(&|mark| mark.after.is_some()),
         unmarked: marked(&|mark| mark.after.is_none()),
         edits: plan.slots().count(),
+        companions: summary.companions.len(),
         rows_added: plan.slots().filter(|(_, before, _)| !before).count(),
         rows_removed: plan.slots().filter(|(.., after)| !after).count(),
         skipped: summary.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),

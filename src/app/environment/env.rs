@@ -4,7 +4,7 @@ use super::files::make_private;
 use super::settings::{AutomaticSettings, Hooks, MemorySettings, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, next_step, pager, session_name};
 use crate::commands::{ColorChoice, Globals};
-use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
+use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Clean, Gate, Report, Style};
@@ -50,6 +50,8 @@ pub struct Env {
     pub rules: Rules,
     /// The limits that `check` uses if none are given.
     pub check: CheckLimits,
+    /// Texts that the user gave to be treated as credentials.
+    pub chosen_texts: Known,
     /// The name of the preset in use.
     pub preset: String,
     /// The settings for prices.
@@ -169,6 +171,7 @@ impl Env {
             style,
             rules: settings.rules()?,
             check: settings.check(),
+            chosen_texts: Known::default(),
             preset: settings.preset().to_owned(),
             prices: settings.prices(),
             idle_seconds: settings.idle_seconds(),
@@ -567,7 +570,11 @@ impl Env {
     ) -> Result<Workspace<'static>, CommandError> {
         let path = found.path.clone();
         let opened = Workspace::open_as_wanted(self.disk, self.cache(), history, found, &self.settings, whole);
-        opened.inspect(|workspace| self.gate.learn(&workspace.reading.known)).map_err(|error| {
+        let know = |mut workspace: Workspace<'static>| {
+            workspace.know(&self.chosen_texts);
+            workspace
+        };
+        opened.map(know).inspect(|workspace| self.gate.learn(&workspace.reading.known)).map_err(|error| {
             if error.kind() == io::ErrorKind::ResourceBusy {
                 return CommandError::from(error);
             }

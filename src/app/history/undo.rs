@@ -1,14 +1,15 @@
 //! `aperture undo`: undoes an operation.
 
 use crate::app::change::deferred;
-use crate::app::change::pipeline::{ChangeSummary, change};
+use crate::app::change::pipeline::{ChangeSummary, OpenedSession, change};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::ChangeOptions;
 use crate::commands::undo::Arguments;
 use crate::model::{History, Operation, OperationId, OperationKind};
 use crate::output::ChangeReport;
-use crate::workspace::{Inexact, Undone};
+use crate::workspace::{self, Inexact, Undone};
 use anyhow::anyhow;
+use std::path::PathBuf;
 
 /// Undoes the operation.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
@@ -55,8 +56,33 @@ pub fn invert(
         }
         let undone = draft.toggle(operation)?;
         let what = Some(describe(history, operation));
-        Ok(ChangeSummary { kind, inverts: Some(id), what, notes: inexact(undone), ..ChangeSummary::change(verb) })
+        let mut summary = ChangeSummary { kind, inverts: Some(id), what, notes: inexact(undone), ..ChangeSummary::change(verb) };
+        revert_companions(env, opened, &|logged| logged == id, &mut summary)?;
+        Ok(summary)
     })
+}
+
+/// Adds to a summary the edits that revert the changes of files beside the session by some operations.
+///
+/// # Errors
+///
+/// The store or a file cannot be read.
+pub fn revert_companions(
+    env: &Env,
+    opened: &OpenedSession,
+    is_chosen: &dyn Fn(OperationId) -> bool,
+    summary: &mut ChangeSummary,
+) -> Result<(), CommandError> {
+    let Some(store) = &opened.store else { return Ok(()) };
+    let Some(session) = store.find(&env.disk.resolve(&opened.workspace.path)?)? else { return Ok(()) };
+    let logged = store.companions(session.key)?.into_iter().filter(|companion| is_chosen(companion.operation));
+    let (edits, changed) = workspace::reverted(env.disk, store, logged)?;
+    summary.notes.extend(edits.iter().map(|edit| format!("changed beside the session: {}", edit.path.display())));
+    let left =
+        |path: &PathBuf| format!("left as it is, because another program or a later operation changed it: {}", path.display());
+    summary.notes.extend(changed.iter().map(left));
+    summary.companions = edits;
+    Ok(())
 }
 
 /// Returns the undo that a redo inverts: the operation itself, or the undo of it.

@@ -105,6 +105,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         turns: reading.turns.len(),
         steps: reading.steps,
         damage: session.damage.clone(),
+        findings: reading.findings(),
     }
 }
 

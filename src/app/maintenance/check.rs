@@ -6,7 +6,7 @@ use crate::commands::check::Arguments;
 use crate::engine::{CHECKS, CheckLimits, Checked, LocatedSecret, violations};
 use crate::output::{CheckReport, CheckedSession};
 use crate::workspace::{self, FindError, Found, SecretMatch};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Checks the sessions.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -29,10 +29,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.bulk.is_bulk() {
         let visited = check_all(env, arguments, &limits)?;
         exit = bulk::outcome(&visited);
-        report.sessions = visited.into_iter().filter_map(|visited| checked(env, visited)).collect();
+        report.sessions = visited.into_iter().flat_map(|visited| checked(env, visited)).collect();
     } else {
         for found in sessions(env, arguments)? {
+            let beside = check_beside(env, &found, &limits)?;
             report.sessions.push(check_session(env, found, &limits)?);
+            report.sessions.extend(beside);
         }
     }
     env.print(&report)?;
@@ -41,22 +43,28 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Checks every session of the options, in the order of their paths.
-fn check_all(env: &Env, arguments: &Arguments, limits: &CheckLimits) -> Result<Vec<Visited<CheckedSession>>, CommandError> {
+fn check_all(env: &Env, arguments: &Arguments, limits: &CheckLimits) -> Result<Vec<Visited<Vec<CheckedSession>>>, CommandError> {
     let mut sessions = bulk::listed(env, &arguments.bulk)?;
     sessions.sort_by(|a, b| a.path.cmp(&b.path));
-    bulk::visit(env, sessions, &mut |env, _| check_session(env, env.find(None)?, limits))
+    bulk::visit(env, sessions, &mut |env, _| {
+        let found = env.find(None)?;
+        let beside = check_files_beside(env, &found, &workspace::companions(env.disk, &found).files, limits)?;
+        Ok(std::iter::once(check_session(env, found, limits)?).chain(beside).collect())
+    })
 }
 
-/// Returns the findings of a session, or the reason why it cannot be checked; `None` if the run was interrupted before it.
-fn checked(env: &Env, visited: Visited<CheckedSession>) -> Option<CheckedSession> {
+/// Returns the findings of a session and of the files beside it, or the reason why it cannot be checked; nothing if the run was
+/// interrupted before it.
+fn checked(env: &Env, visited: Visited<Vec<CheckedSession>>) -> Vec<CheckedSession> {
     let BulkSession { id, path, title, .. } = visited.session;
-    Some(match visited.outcome? {
-        Ok(checked) => CheckedSession { title, ..checked },
-        Err(error) => {
+    match visited.outcome {
+        None => Vec::new(),
+        Some(Ok(checked)) => checked.into_iter().map(|checked| CheckedSession { title: title.clone(), ..checked }).collect(),
+        Some(Err(error)) => {
             let error = Some(bulk::reason(&error));
-            CheckedSession { session: id, title, path: relative(env, &path), findings: Vec::new(), error }
+            vec![CheckedSession { session: id, title, path: relative(env, &path), findings: Vec::new(), error, is_beside: false }]
         }
-    })
+    }
 }
 
 /// Returns the path of a file, relative to the directory if it is inside it.
@@ -99,8 +107,47 @@ fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<Checke
         None => without_blocks(&matches),
     };
     let reading = workspace.as_ref().map(|workspace| &workspace.reading);
-    let findings = violations(&Checked { reading, secrets: &secrets }, limits);
+    let damage = match &workspace {
+        Some(workspace) if limits.no_damage => workspace.located(workspace.reading.findings())?,
+        _ => Vec::new(),
+    };
+    let findings = violations(&Checked { reading, secrets: &secrets, damage: &damage }, limits);
     Ok(CheckedSession { session, path, findings, ..CheckedSession::default() })
+}
+
+/// Returns the credentials in the files beside a session and in the sessions of its subagents: one entry for each file that has some.
+fn check_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<CheckedSession>, CommandError> {
+    let companions = workspace::companions(env.disk, found);
+    let mut checked = check_files_beside(env, found, &companions.files, limits)?;
+    let secrets_only = CheckLimits { no_secrets: limits.no_secrets, ..CheckLimits::default() };
+    for subagent in companions.subagents.into_iter().filter(|_| limits.no_secrets) {
+        checked.push(check_session(env, subagent, &secrets_only)?);
+    }
+    checked.retain(|checked| !checked.findings.is_empty());
+    Ok(checked)
+}
+
+/// Returns the credentials in files beside a session, one entry for each file that has some.
+fn check_files_beside(
+    env: &Env,
+    found: &Found,
+    files: &[PathBuf],
+    limits: &CheckLimits,
+) -> Result<Vec<CheckedSession>, CommandError> {
+    let mut checked = Vec::new();
+    if !limits.no_secrets || files.is_empty() {
+        return Ok(checked);
+    }
+    let known = env.read_as_wanted(found.clone(), &|_| false)?.reading.known.clone();
+    for path in files {
+        let matches = workspace::scan_companion(env.disk, path, &known)?;
+        let findings = violations(&Checked { reading: None, secrets: &without_blocks(&matches), damage: &[] }, limits);
+        if !findings.is_empty() {
+            let (session, path) = (found.location.id.clone(), relative(env, path));
+            checked.push(CheckedSession { session, path, findings, is_beside: true, ..CheckedSession::default() });
+        }
+    }
+    Ok(checked)
 }
 
 /// Returns secret matches with their lines only, without block numbers.

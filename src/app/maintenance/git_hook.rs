@@ -68,7 +68,7 @@ fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandErro
             continue;
         }
         let secrets = without_blocks(&workspace::scan(&mut &*content)?);
-        let findings = violations(&Checked { reading: None, secrets: &secrets }, &limits);
+        let findings = violations(&Checked { reading: None, secrets: &secrets, ..Checked::default() }, &limits);
         let findings: Vec<_> = findings.into_iter().map(|finding| Violation { hint: String::new(), ..finding }).collect();
         if !findings.is_empty() {
             report.sessions.push(CheckedSession {

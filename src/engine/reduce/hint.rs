@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn images_come_first() {
-        let media = Media { images: vec![Image { width: 800, height: 600 }], ..Media::default() };
+        let media = Media { images: vec![Image { width: 800, height: 600, bytes: 0 }], ..Media::default() };
         assert_eq!(hint(&Reducible { media: &media, ..input("[image]") }, 38), "image 800×600");
         assert_eq!(hint(&Reducible { media: &media, ..input("a plot\n[image]") }, 38), "image 800×600, a plot");
         let narrow = Reducible { media: &media, ..input("a plot\n[image]") };

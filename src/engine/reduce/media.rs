@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn images_are_named_by_their_size() {
-        let image = |width, height| Image { width, height };
+        let image = |width, height| Image { width, height, bytes: 0 };
         for (images, expected) in [
             (vec![], "image"),
             (vec![image(0, 0)], "image"),
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_result_shows_its_documents_and_its_images() {
-        let image = Image { width: 8, height: 6 };
+        let image = Image { width: 8, height: 6, bytes: 0 };
         let document = Document { pages: 2, ..Document::default() };
         let media = Contents { images: vec![image], documents: vec![document], bytes: 0 };
         assert_eq!(described(BlockKind::ToolResult, &media), "document, 2 pages, image 8×6");

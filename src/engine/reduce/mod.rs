@@ -316,7 +316,7 @@ mod tests {
             let (_, kind, verb, target, content) =
                 examples.iter().find(|(of, ..)| *of == name).unwrap_or_else(|| panic!("no example for {name}"));
             let tool = Tool { name: "T".into(), verb: *verb, target: (*target).into(), scope: 0, whole: true, parameters: 1 };
-            let images = if *kind == BlockKind::Image { vec![Image { width: 9, height: 9 }] } else { Vec::new() };
+            let images = if *kind == BlockKind::Image { vec![Image { width: 9, height: 9, bytes: 0 }] } else { Vec::new() };
             let media = Media { images, ..Media::default() };
             let input = Reducible {
                 kind: *kind,

@@ -1,7 +1,7 @@
 //! Checks of a session for scripts, git hooks and CI. Each rule is an entry of [`CHECKS`].
 
-use crate::engine::{Analysis, amount, count, plural};
-use crate::model::{BlockNumber, Fault};
+use crate::engine::{Analysis, Finding, amount, count};
+use crate::model::BlockNumber;
 
 /// A credential and its place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Checked<'a> {
     pub reading: Option<&'a Analysis>,
     /// The credentials in the file, in file order.
     pub secrets: &'a [LocatedSecret],
+    /// The damage of the session, each with the line of the file, from 1; `None` if another file has the row.
+    pub damage: &'a [(Finding, Option<u64>)],
 }
 
 /// A violation of a rule.
@@ -52,6 +54,8 @@ pub struct Violation {
     pub rule: &'static str,
     /// Message.
     pub message: String,
+    /// The effect on the next request. Empty if the rule does not concern requests.
+    pub effect: String,
     /// Measured value.
     pub measured: f64,
     /// Limit.
@@ -144,33 +148,19 @@ pub static CHECKS: &[Check] = &[
         name: "no-damage",
         limit: |limits| limits.no_damage.then_some(0.0),
         look: |subject, _| {
-            let Some(reading) = subject.reading else { return Vec::new() };
-            let found = |(fault, count): (&Fault, &u32)| Violation {
-                message: format!("{} cannot be read: {}", plural(count, "row"), broken(*fault).unwrap_or_default()),
-                measured: f64::from(*count),
-                hint: "aperture status".to_owned(),
+            let found = |(finding, line): &(Finding, Option<u64>)| Violation {
+                message: finding.message(),
+                effect: finding.effect(),
+                measured: 1.0,
+                line: *line,
+                block: finding.block,
+                hint: if finding.is_repairable() { "aperture repair".to_owned() } else { String::new() },
                 ..Violation::default()
             };
-            reading.session.damage.iter().filter(|(fault, count)| **count > 0 && broken(**fault).is_some()).map(found).collect()
+            subject.damage.iter().map(found).collect()
         },
     },
 ];
-
-/// Returns the fault of an unreadable row; `None` for a row that is only unconnected, as clients leave some.
-fn broken(fault: Fault) -> Option<&'static str> {
-    match fault {
-        Fault::NotJson => Some("not JSON"),
-        Fault::NotAnObject => Some("no object"),
-        Fault::Glued => Some("several on one line"),
-        Fault::HalfWritten => Some("half written"),
-        Fault::DuplicateId
-        | Fault::DanglingParent
-        | Fault::OrphanResult
-        | Fault::UnansweredUse
-        | Fault::MissingParentSession
-        | Fault::ImpossibleBill => None,
-    }
-}
 
 fn over(measured: f64, limit: f64, message: impl Fn() -> String, hint: impl Fn() -> String) -> Vec<Violation> {
     if measured <= limit {
@@ -192,7 +182,8 @@ pub fn violations(subject: &Checked<'_>, limits: &CheckLimits) -> Vec<Violation>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Basis, Block, BlockKind, Role, State, TokenCount};
+    use crate::engine::FindingKind;
+    use crate::model::{Basis, Block, BlockKind, Fault, Role, State, TokenCount};
 
     /// Creates a session that violates all rules.
     fn bad() -> Analysis {
@@ -200,7 +191,6 @@ mod tests {
         let tokens = |value| TokenCount { value, basis: Basis::Measured };
         reading.price.total = crate::engine::cost::tokens::Tokens(tokens(900.0));
         reading.capacity.tokens = 1000;
-        reading.session.damage.insert(Fault::NotJson, 2);
         let new = Block::new(BlockKind::ToolResult, Role::ToolResult);
         let block = Block { number: 1, state: State::Stale, tokens: tokens(300.0), ..new };
         reading.session.blocks.push(block);
@@ -221,21 +211,22 @@ mod tests {
     #[test]
     fn every_rule_finds_what_it_is_for_and_only_when_asked() {
         let (reading, secrets) = (bad(), [LocatedSecret { kind: "aws-key", line: 3, block: None }]);
-        let subject = Checked { reading: Some(&reading), secrets: &secrets };
+        let damage = [(Finding { kind: FindingKind::Unreadable(Fault::NotJson), row: 1, block: None }, Some(2))];
+        let subject = Checked { reading: Some(&reading), secrets: &secrets, damage: &damage };
         let rules = |limits| violations(&subject, &limits).iter().map(|found| found.rule).collect::<Vec<_>>();
         assert_eq!(rules(CheckLimits::default()), [""; 0]);
         assert_eq!(rules(limits(899, 89.0, 299)), CHECKS.iter().map(|check| check.name).collect::<Vec<_>>());
         // A value equal to its limit is not a violation.
         assert_eq!(rules(limits(900, 90.0, 300)), ["no-secrets", "no-damage"]);
         let good = Analysis::default();
-        let subject = Checked { reading: Some(&good), secrets: &[] };
+        let subject = Checked { reading: Some(&good), secrets: &[], damage: &[] };
         assert!(violations(&subject, &limits(0, 0.0, 0)).is_empty());
     }
 
     #[test]
     fn only_credentials_are_found_without_a_reading() {
         let secrets = [LocatedSecret { kind: "aws-key", line: 3, block: Some(7) }];
-        let found = violations(&Checked { reading: None, secrets: &secrets }, &limits(0, 0.0, 0));
+        let found = violations(&Checked { reading: None, secrets: &secrets, damage: &[] }, &limits(0, 0.0, 0));
         let found: Vec<_> = found.iter().map(|found| (found.rule, found.line, found.block, &*found.hint)).collect();
         assert_eq!(found, [("no-secrets", Some(3), Some(7), "aperture redact 7")]);
         assert!(!CheckLimits { no_secrets: true, ..CheckLimits::default() }.needs_reading());

@@ -3,6 +3,7 @@
 pub mod advice;
 pub mod change_groups;
 pub mod check;
+pub mod damage;
 pub mod diff;
 pub mod events;
 pub mod explain;

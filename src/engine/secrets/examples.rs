@@ -1,7 +1,8 @@
 //! Made-up credentials of every kind that is known, for tests.
 
+use super::names::NAMES;
 use super::passwords::SERVICES;
-use super::shapes::{Alphabet, NAMES, SHAPES};
+use super::shapes::{Alphabet, SHAPES};
 use super::{PRIVATE_KEY, PRIVATE_KEY_KIND};
 use base64::Engine as _;
 
@@ -26,11 +27,11 @@ pub fn examples() -> Vec<(&'static str, String, String)> {
         let (least, most) = shape.length;
         let key: String = (0..least.max(32).min(most)).map(random(place, shape.alphabet)).collect();
         let named = format!("{}{key}", shape.prefix);
-        (shape.kind, named.clone(), if shape.prefix.contains('/') { key } else { named })
+        (shape.kind, named.clone(), if shape.is_address() { key } else { named })
     });
-    let value = |place: usize| (0..16).map(random(place + 200, Alphabet::Plain)).collect::<String>();
+    let value = |place: usize| (0..16).map(random(place + 1000, Alphabet::Plain)).collect::<String>();
     let names = NAMES.iter().enumerate().map(|(place, (name, kind))| (*kind, format!("{name}={}", value(place)), value(place)));
-    let line = |place: usize| (0..64).map(random(place, Alphabet::Plain)).collect::<String>();
+    let line = |place: usize| (0..64).map(random(place + 3000, Alphabet::Plain)).collect::<String>();
     let token = format!("eyJ{}.eyJ{}.{}", &line(301)[..24], &line(302)[..24], &line(303)[..32]);
     let others = [
         ("web-token", token.clone(), token),
@@ -42,7 +43,7 @@ pub fn examples() -> Vec<(&'static str, String, String)> {
         ),
     ];
     let services = SERVICES.iter().enumerate().map(|(place, name)| {
-        let value = (0..32).map(random(place + 500, Alphabet::Plain)).collect::<String>();
+        let value = (0..32).map(random(place + 2000, Alphabet::Plain)).collect::<String>();
         ("named-key", format!("{name}_key={value}"), value)
     });
     let digits =

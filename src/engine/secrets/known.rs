@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use twox_hash::XxHash3_64;
 
 /// Minimum length of a value that is searched elsewhere, in bytes.
@@ -19,7 +19,7 @@ const SHORTEST_PIECE: usize = 5;
 /// Maximum length of a piece of a truncated value, in bytes.
 const LONGEST_PIECE: usize = 512;
 /// The kinds of credentials that are searched elsewhere, indexed by the number in a [`SecretPlace`].
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 13] = [
     "named-secret",
     "password",
     "named-token",
@@ -30,6 +30,9 @@ const KINDS: [&str; 10] = [
     "azure-signature",
     "teams-webhook",
     super::PRIVATE_KEY_KIND,
+    "session-cookie",
+    "password-hash",
+    "mailchimp-key",
 ];
 /// The truncation mark.
 const CUT: &str = "…";
@@ -47,6 +50,9 @@ struct Values {
     backwards: Vec<String>,
     /// Finds the values in text; pattern `n` is value `n` of `forwards`.
     automaton: AhoCorasick,
+    /// The ends of all values, sorted: each as the index in `forwards` and the offset. A word is a part of a value if one starts with
+    /// it.
+    ends: OnceLock<Vec<(u32, u32)>>,
 }
 
 impl Known {
@@ -62,7 +68,7 @@ impl Known {
         backwards.sort_unstable();
         let automaton =
             AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).build(&forwards);
-        Known(automaton.ok().map(|automaton| Arc::new(Values { kinds, forwards, backwards, automaton })))
+        Known(automaton.ok().map(|automaton| Arc::new(Values { kinds, forwards, backwards, automaton, ends: OnceLock::new() })))
     }
 
     /// Returns true if the set is empty.
@@ -100,11 +106,14 @@ impl Known {
         let mut found = find(text);
         let Some(values) = &self.0 else { return found };
         let shaped = found.len();
-        found.extend(values.automaton.find_iter(text).map(|hit| {
-            let kind = values.forwards.get(hit.pattern().as_usize()).and_then(|value| values.kinds.get(value));
-            Secret { range: hit.range(), kind: kind.copied().unwrap_or("named-secret") }
-        }));
+        found.extend(values.hits(text));
         if found.len() > shaped { apart(found) } else { found }
+    }
+
+    /// Returns the values of this set in a text, and nothing else.
+    pub fn find_values(&self, text: &[u8]) -> Vec<Secret> {
+        let values = self.0.iter().flat_map(|values| values.hits(text));
+        values.collect()
     }
 
     /// Replaces each credential in a text with `[secret:KIND]`.
@@ -125,8 +134,7 @@ impl Known {
     /// Returns true if a word is a value or a part of one.
     fn has_part(&self, word: &str) -> bool {
         let word = word.to_ascii_lowercase();
-        word.len() >= SHORTEST_PIECE
-            && self.0.as_ref().is_some_and(|values| values.forwards.iter().any(|value| value.contains(&word)))
+        word.len() >= SHORTEST_PIECE && self.0.as_ref().is_some_and(|values| values.has_part(word.as_bytes()))
     }
 
     /// Masks the values of this set in the stored excerpts of a session: previews, targets, keywords,
@@ -173,6 +181,28 @@ impl Known {
 }
 
 impl Values {
+    /// Returns the values in a text.
+    fn hits<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Secret> + 'a {
+        self.automaton.find_iter(text).map(|hit| {
+            let kind = self.forwards.get(hit.pattern().as_usize()).and_then(|value| self.kinds.get(value));
+            Secret { range: hit.range(), kind: kind.copied().unwrap_or("named-secret") }
+        })
+    }
+
+    /// Returns true if a value contains a word.
+    fn has_part(&self, word: &[u8]) -> bool {
+        let end = |&(value, start): &(u32, u32)| -> &[u8] {
+            self.forwards.get(value as usize).and_then(|value| value.as_bytes().get(start as usize..)).unwrap_or_default()
+        };
+        let ends = self.ends.get_or_init(|| {
+            let of_value = |(place, value): (usize, &String)| (0..value.len()).map(move |start| (place as u32, start as u32));
+            let mut ends: Vec<(u32, u32)> = self.forwards.iter().enumerate().flat_map(of_value).collect();
+            ends.sort_unstable_by(|a, b| end(a).cmp(end(b)));
+            ends
+        });
+        ends.get(ends.partition_point(|place| end(place) < word)).is_some_and(|place| end(place).starts_with(word))
+    }
+
     /// Returns the start of a value that ends at an offset.
     fn piece_before(&self, text: &[u8], end: usize) -> Option<Secret> {
         let word = text[..end].iter().rev().take(LONGEST_PIECE).take_while(|byte| byte.is_ascii_graphic()).count();
@@ -223,11 +253,52 @@ fn find_named_values(text: &[u8], found: &[Secret]) -> Vec<(Range<usize>, &'stat
     named
 }
 
+/// The kind of a text that a person chose.
+pub const CHOSEN_KIND: &str = "text";
+
+/// Creates the set of texts that a person chose, also in the forms that they have in JSON and in JSON within JSON.
+pub fn chosen<'a>(texts: impl IntoIterator<Item = &'a str>) -> Known {
+    let escaped = |text: &str| {
+        let quoted = serde_json::Value::from(text).to_string();
+        quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
+    };
+    let forms = texts.into_iter().flat_map(|text| [text.to_owned(), escaped(text), escaped(&escaped(text))]);
+    Known::new(forms.map(|form| (form, CHOSEN_KIND)))
+}
+
+/// Returns the texts that a person chose, from the JSON of a value before and after they were replaced: by placeholders, or by
+/// asterisks of the same length.
+pub fn replaced_texts(before: &str, after: &str) -> Vec<String> {
+    let placeholder = format!("[secret:{CHOSEN_KIND}]");
+    let mut texts: Vec<&str> = Vec::new();
+    if before.len() == after.len() && !after.contains(&placeholder) {
+        let mut start = 0;
+        for run in after.split_inclusive(|c| c != '*') {
+            let stars = run.len() - run.trim_start_matches('*').len();
+            texts.extend(
+                before.get(start..start + stars).filter(|text| !text.is_empty() && text.bytes().any(|byte| byte != b'*')),
+            );
+            start += run.len();
+        }
+    } else {
+        let mut pieces = after.split(placeholder.as_str());
+        let mut rest = pieces.next().and_then(|first| before.strip_prefix(first)).unwrap_or_default();
+        for piece in pieces {
+            let end = if piece.is_empty() { Some(rest.len()) } else { rest.find(piece) };
+            let Some(end) = end.filter(|end| *end > 0) else { break };
+            texts.push(&rest[..end]);
+            rest = &rest[end + piece.len()..];
+        }
+    }
+    let plain = |text: &str| serde_json::from_str(&format!("\"{text}\"")).unwrap_or_else(|_| text.to_owned());
+    texts.into_iter().map(plain).collect()
+}
+
 /// Returns true if a value is not used as a word in ordinary text.
 fn is_distinct(value: &[u8]) -> bool {
     let digits = value.iter().any(u8::is_ascii_digit);
     let letters = value.iter().any(u8::is_ascii_alphabetic);
-    value.len() >= SHORTEST && digits && letters || value.len() >= 12 && super::is_mixed(value)
+    value.len() >= SHORTEST && digits && letters || value.len() >= 12 && super::values::is_mixed(value)
 }
 
 /// Returns true if a text has a word that could be marked as a credential elsewhere in the session.
@@ -293,6 +364,15 @@ mod tests {
         let both = known("password: hunter2x7yz").with(&known("token = a1b2c3d4e5"));
         assert_eq!(both.mask("hunter2x7yz a1b2c3d4e5"), "[secret:password] [secret:named-token]");
         assert!(Known::default().with(&Known::default()).is_empty());
+    }
+
+    #[test]
+    fn replaced_texts_are_known_again() {
+        let check = |before: &str, after: &str, expected: &[&str]| assert_eq!(replaced_texts(before, after), expected);
+        check(r#""a b\"c d e""#, r#""a [secret:text] d [secret:text]""#, &["b\"c", "e"]);
+        check("\"say open1 now\"", "\"say ***** now\"", &["open1"]);
+        check("\"other\"", "\"text\"", &[]);
+        assert_eq!(chosen(["b\"c"]).find_values(br#"x b\"c y"#).len(), 1);
     }
 
     #[test]

@@ -7,18 +7,25 @@
 
 mod examples;
 pub mod known;
+mod names;
 mod passwords;
 mod shapes;
+#[cfg(test)]
+mod table;
+mod values;
 
 pub use examples::examples;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use base64::Engine as _;
-use passwords::{PROGRAMS, SERVICES, Space};
-use shapes::{Alphabet, LONGEST, NAMES, SHAPES, Shape};
+use names::{KEY_WORDS, NAMES, Name};
+use passwords::{Finder, PLACES, PROGRAMS, SERVICES, Space};
+use shapes::{Alphabet, INFIXES, Infix, LONGEST, SHAPES, Shape};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
+use values::{changes, is_mixed, is_random};
 
 /// A credential in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,29 +45,25 @@ const WEB_TOKEN: &str = ".eyJ";
 pub(super) const PRIVATE_KEY: &str = "-----BEGIN ";
 const ADDRESS: &str = "://";
 
-/// Lengths of a value after a name, in bytes.
-const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=512;
-/// Minimum number of changes between letters and digits in a value after a name: words with a number have one or two.
-const NAMED_CHANGES: usize = 3;
+/// Maximum distance of a value from its name, in bytes, unless it is in another row of a table.
+const NEAR: usize = 128;
 /// Maximum length of a private key, in bytes.
 const LONGEST_PRIVATE_KEY: usize = 16 << 10;
 
 /// Kind of candidate at a position where the automaton stops.
 enum Anchor {
     Shape(&'static Shape),
-    Name(&'static str, &'static str),
+    Infix(&'static Infix),
+    Name(&'static str),
+    Key,
     WebToken,
     PrivateKey,
     Address,
     /// A program with a password argument.
     Program(&'static [&'static str], Space),
     Service,
-    Netrc,
-    DockerAuth,
-    Telegram,
+    Place(Finder),
     Discord,
-    AzureSignature,
-    AzureSecret,
 }
 
 /// Returns the prefixes of Discord bot tokens: two digits in base64.
@@ -69,63 +72,75 @@ fn discord_starts() -> Vec<String> {
     (10..100).map(|number| encode(number)[..3].to_owned()).collect()
 }
 
+/// Length of the patterns of the automaton, in bytes: the rest of a text is compared afterwards, so that the automaton is small.
+const PATTERN_BYTES: usize = 4;
+
+/// An automaton for the starts of texts, and for each start the texts that begin with it or are a part of it, longest first.
+type Anchors = (AhoCorasick, Vec<Vec<Arc<(String, Anchor)>>>);
+
 /// The automaton, and the meaning of each of its patterns.
-static ANCHORS: LazyLock<Option<(AhoCorasick, Vec<Anchor>)>> = LazyLock::new(|| {
-    let shapes = SHAPES.iter().map(|shape| (shape.prefix, Anchor::Shape(shape)));
-    let names = NAMES.iter().map(|(name, kind)| (*name, Anchor::Name(name, kind)));
-    let others = [
-        (WEB_TOKEN, Anchor::WebToken),
-        (PRIVATE_KEY, Anchor::PrivateKey),
-        (ADDRESS, Anchor::Address),
-        ("machine ", Anchor::Netrc),
-        ("auth\":", Anchor::DockerAuth),
-        ("auth\\\":", Anchor::DockerAuth),
-        (":AA", Anchor::Telegram),
-        ("sig=", Anchor::AzureSignature),
-        ("Q~", Anchor::AzureSecret),
-    ];
-    let programs = PROGRAMS.iter().map(|(name, flags, space)| (*name, Anchor::Program(flags, *space)));
-    let services = SERVICES.iter().map(|name| (*name, Anchor::Service));
-    let starts = discord_starts();
-    let discord = starts.iter().map(|start| (start.as_str(), Anchor::Discord));
-    let anchors = shapes.chain(names).chain(others).chain(programs).chain(services).chain(discord);
-    let (patterns, anchors): (Vec<&str>, Vec<Anchor>) = anchors.unzip();
+static ANCHORS: LazyLock<Option<Anchors>> = LazyLock::new(|| {
+    let mut patterns: Vec<(String, Anchor)> = Vec::new();
+    let exact = |text: &str| [text.to_owned()].into_iter().collect::<BTreeSet<String>>();
+    let mut add =
+        |texts: BTreeSet<String>, anchor: fn() -> Anchor| patterns.extend(texts.into_iter().map(|text| (text, anchor())));
+    add(exact(WEB_TOKEN), || Anchor::WebToken);
+    add(exact(PRIVATE_KEY), || Anchor::PrivateKey);
+    add(exact(ADDRESS), || Anchor::Address);
+    add(discord_starts().into_iter().collect(), || Anchor::Discord);
+    add(KEY_WORDS.map(str::to_owned).into(), || Anchor::Key);
+    patterns.extend(SHAPES.iter().map(|shape| (shape.prefix.to_owned(), Anchor::Shape(shape))));
+    patterns.extend(INFIXES.iter().map(|infix| (infix.mark.to_owned(), Anchor::Infix(infix))));
+    patterns.extend(PROGRAMS.iter().map(|(name, flags, space)| ((*name).to_owned(), Anchor::Program(flags, *space))));
+    for (name, kind) in NAMES {
+        patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Name(kind))));
+    }
+    for (name, finder) in PLACES {
+        patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Place(*finder))));
+    }
+    for name in SERVICES {
+        patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Service)));
+    }
+    patterns.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    let texts: Vec<Arc<(String, Anchor)>> = patterns.into_iter().map(Arc::new).collect();
+    let start = |text: &str| text.as_bytes()[..text.len().min(PATTERN_BYTES)].to_vec();
+    let starts: BTreeSet<Vec<u8>> = texts.iter().map(|text| start(&text.0)).collect();
+    let group = |start: &Vec<u8>| {
+        let is_member =
+            |text: &&Arc<(String, Anchor)>| text.0.as_bytes().starts_with(start) || start.starts_with(text.0.as_bytes());
+        texts.iter().filter(is_member).cloned().collect()
+    };
+    let groups = starts.iter().map(group).collect();
     let mut builder = AhoCorasick::builder();
-    builder.ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::DFA));
-    Some((builder.build(patterns).ok()?, anchors))
+    builder.match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::DFA));
+    Some((builder.build(starts).ok()?, groups))
 });
+
+/// Returns the spellings of a word: as it is, with a first capital, in capitals. An automaton that ignores the case would stop at
+/// the prefixes of keys in ordinary words.
+fn spellings(word: &str) -> BTreeSet<String> {
+    let mut letters = word.chars();
+    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    [word.to_owned(), first + letters.as_str(), word.to_uppercase()].into()
+}
 
 /// Returns the credentials in a text, in order and without overlaps.
 ///
 /// Detects the keys of large services, JSON web tokens, private keys, passwords in URLs, and random-looking values after a name
 /// such as `password=`. A credential without a known shape is not detected.
 pub fn find(text: &[u8]) -> Vec<Secret> {
-    let (mut found, mut far) = (Vec::new(), Vec::new());
-    let Some((automaton, anchors)) = &*ANCHORS else { return found };
+    let (mut found, mut far) = (Vec::<Secret>::new(), Vec::new());
+    let Some((automaton, groups)) = &*ANCHORS else { return found };
     let mut at = 0;
     while let Some(hit) = automaton.find(Input::new(text).span(at..text.len())) {
-        let anchor = &anchors[hit.pattern().as_usize()];
-        let secret = match anchor {
-            Anchor::Shape(shape) => shaped(text, hit.start(), shape),
-            Anchor::Name(name, kind) => match_named_value(text, hit.start(), hit.end(), name, kind),
-            Anchor::WebToken => web_token_at(text, at, hit.start()),
-            Anchor::PrivateKey => private_key(text, hit.start()),
-            Anchor::Address => password_in_address(text, hit.end()),
-            Anchor::Program(flags, space) => passwords::argument(text, hit.end(), flags, *space),
-            Anchor::Service => passwords::service(text, hit.end()),
-            Anchor::Netrc => passwords::netrc(text, hit.end()),
-            Anchor::DockerAuth => passwords::docker_auth(text, hit.end()),
-            Anchor::Telegram => passwords::telegram(text, hit.start()),
-            Anchor::Discord => passwords::discord(text, hit.start()),
-            Anchor::AzureSignature => passwords::azure_signature(text, hit.end()),
-            Anchor::AzureSecret => passwords::azure_secret(text, hit.start()).filter(|secret| secret.range.start >= at),
-        };
+        let rest = &text[hit.start()..];
+        let texts = groups[hit.pattern().as_usize()].iter().filter(|member| rest.starts_with(member.0.as_bytes()));
+        let free = found.last().map_or(0, |last| last.range.end);
+        let secret = texts.into_iter().find_map(|member| {
+            let (start, end) = (hit.start(), hit.start() + member.0.len());
+            at_anchor(text, &member.1, start..end, free, &mut far)
+        });
         match secret {
-            // Other credentials can be between the name of a program and its password.
-            Some(secret) if matches!(anchor, Anchor::Program(..) | Anchor::Netrc) => {
-                far.push(secret);
-                at = hit.start() + 1;
-            }
             Some(secret) => {
                 at = secret.range.end;
                 found.push(secret);
@@ -138,6 +153,43 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
     }
     found.append(&mut far);
     apart(found)
+}
+
+/// Returns the credential at a text that can lead to one; those that are not next to it are appended to `far`. Nothing before
+/// `free` belongs to it.
+fn at_anchor(text: &[u8], anchor: &Anchor, place: Range<usize>, free: usize, far: &mut Vec<Secret>) -> Option<Secret> {
+    let Range { start, end } = place;
+    match anchor {
+        Anchor::Shape(shape) => shaped(text, start, shape),
+        Anchor::Infix(infix) => around(text, start, infix).filter(|secret| secret.range.start >= free),
+        Anchor::WebToken => web_token_at(text, free, start),
+        Anchor::PrivateKey => private_key(text, start),
+        Anchor::Address => password_in_address(text, end),
+        Anchor::Service => passwords::service(text, end),
+        Anchor::Discord => passwords::discord(text, start),
+        Anchor::Name(kind) => near(names::match_name(text, Name { start, end, kind }), end, far),
+        Anchor::Key => near(names::match_key(text, start, end), end, far),
+        // Other credentials can be between a program or a place and its password.
+        Anchor::Program(flags, space) => {
+            far.extend(passwords::argument(text, end, flags, *space));
+            None
+        }
+        Anchor::Place(finder) => {
+            far.extend(finder(text, start, end));
+            None
+        }
+    }
+}
+
+/// Returns the value that directly follows its name, and appends those in other rows of a table to `far`.
+fn near(mut values: Vec<Secret>, end: usize, far: &mut Vec<Secret>) -> Option<Secret> {
+    match &values[..] {
+        [value] if (end..end + NEAR).contains(&value.range.start) => values.pop(),
+        _ => {
+            far.append(&mut values);
+            None
+        }
+    }
 }
 
 /// Sorts the credentials by position and merges overlapping ones.
@@ -221,15 +273,15 @@ pub(super) fn begins(text: &[u8], at: usize) -> bool {
 fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
     let prefix = shape.prefix.as_bytes();
     // A URL is not a key by itself; the path after it is, and a scheme or a host precedes it.
-    let is_address = prefix.contains(&b'/');
+    let is_address = shape.is_address();
     if !text[at..].starts_with(prefix) || !(begins(text, at) || is_address) {
         return None;
     }
     let from = at + prefix.len();
     let (least, most) = shape.length;
     let run = run(text, from, most + 2, |byte| shape.alphabet.has(byte));
-    // A trailing dot ends a sentence.
-    let points = text[from..from + run].iter().rev().take_while(|byte| **byte == b'.').count();
+    // A trailing dot ends a sentence, and a bracket a remark.
+    let points = text[from..from + run].iter().rev().take_while(|byte| matches!(byte, b'.' | b')')).count();
     let length = run - points;
     let fixed = least == most;
     let next = text.get(from + length);
@@ -238,23 +290,26 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
     }
     let key = &text[from..from + length];
     let start = if is_address { from } else { at };
-    ((fixed || is_mixed(key)) && is_random(key, 8)).then(|| Secret { range: start..from + length, kind: shape.kind })
+    let mixed = if matches!(shape.alphabet, Alphabet::Dotted) { changes(key) > 1 } else { fixed || is_mixed(key) };
+    (mixed && is_random(key, 8)).then(|| Secret { range: start..from + length, kind: shape.kind })
 }
 
-/// Returns true if a key is not a placeholder: it has enough different characters and contains no example word.
-pub(super) fn is_random(key: &[u8], different: usize) -> bool {
-    looked_at(key.len());
-    let mut seen = [false; 256];
-    let count = key.iter().filter(|byte| !std::mem::replace(&mut seen[usize::from(**byte)], true)).count();
-    let lower = key.to_ascii_lowercase();
-    let says = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
-    count >= different && !["example", "xxxx", "your", "placeholder", "redacted", "dummy", "changeme"].iter().any(says)
-}
-
-/// Returns true if a key contains digits, or letters of both cases.
-pub(super) fn is_mixed(key: &[u8]) -> bool {
-    let has = |test: fn(&u8) -> bool| key.iter().any(test);
-    has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+/// Finds a key with a fixed part inside, from the offset of this part.
+fn around(text: &[u8], at: usize, infix: &Infix) -> Option<Secret> {
+    let (alphabet, least, most) = infix.before;
+    let before = text[..at].iter().rev().take(most + 1).take_while(|byte| alphabet.has(**byte)).count();
+    // The alphabet can contain the byte in front of a key of fixed length.
+    let before = if before > most && least == most { least } else { before };
+    let start = at - before;
+    let (alphabet, after_least, after_most) = infix.after;
+    let from = at + infix.mark.len();
+    let after = run(text, from, after_most + 2, |byte| alphabet.has(byte));
+    let is_whole = text[at..].starts_with(infix.mark.as_bytes())
+        && (least..=most).contains(&before)
+        && (after_least..=after_most).contains(&after)
+        && (begins(text, start) || text[..start].ends_with(b"bot"));
+    let range = start..from + after;
+    (is_whole && is_random(&text[range.clone()], 12)).then_some(Secret { range, kind: infix.kind })
 }
 
 /// Finds a JSON web token: three parts, of which the first two are objects.
@@ -309,7 +364,7 @@ fn private_key(text: &[u8], at: usize) -> Option<Secret> {
 }
 
 /// Returns the length of the lines of a key without an end marker.
-fn cut_key(text: &[u8]) -> usize {
+pub(super) fn cut_key(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
         at += run(text, at, usize::MAX, |byte| Alphabet::Base64.has(byte) || byte.is_ascii_whitespace());
@@ -338,106 +393,9 @@ fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
     random.then_some(Secret { range: from..from + length, kind: "password-in-address" })
 }
 
-/// Finds the value after a name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
-fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'static str) -> Option<Secret> {
-    let mut from = after_sign(text, start, end, name, kind)?;
-    let mut has_scheme = false;
-    for scheme in ["bearer ", "basic ", "token ", "bot ", "apikey "] {
-        if text.get(from..from + scheme.len()).is_some_and(|here| here.eq_ignore_ascii_case(scheme.as_bytes())) {
-            from += scheme.len();
-            has_scheme = true;
-        }
-    }
-    let shapes = SHAPES.iter().filter(|shape| from < text.len() && text[from..].starts_with(shape.prefix.as_bytes()));
-    if let Some(secret) = shapes.into_iter().find_map(|shape| shaped(text, from, shape)) {
-        return Some(secret);
-    }
-    if let Some(secret) = text.get(from..).filter(|rest| rest.starts_with(OBJECT)).and_then(|_| web_token(text, from)) {
-        return Some(secret);
-    }
-    // The value after an authentication scheme is a credential because of its position.
-    let surely = has_scheme || is_surely_named(&text[..end]);
-    quoted_password(text, from, kind).or_else(|| random_value(text, from, surely, kind))
-}
-
-/// Returns the position of the value that belongs to a name: behind quotes, a sign such as `=` and spaces. `None` if there is no
-/// sign.
-fn after_sign(text: &[u8], start: usize, end: usize, name: &str, kind: &str) -> Option<usize> {
-    let quotes = |mut at: usize| {
-        // Quotes, including those of JSON nested in JSON.
-        for _ in 0..4 {
-            match text.get(at..) {
-                Some([b'"' | b'\'' | b'`', ..]) => at += 1,
-                Some([b'\\', b'"' | b'\'' | b'\\', ..]) => at += 2,
-                _ => break,
-            }
-        }
-        at
-    };
-    let spaces = |at: usize| at + run(text, at, 3, |byte| byte == b' ');
-    let mut at = end;
-    for more in ["_key", "-key", "key"] {
-        if text.get(at..at + more.len()).is_some_and(|here| here.eq_ignore_ascii_case(more.as_bytes())) {
-            at += more.len();
-            break;
-        }
-    }
-    let before = spaces(quotes(at));
-    let wide = text.get(before..before + 3) == Some("：".as_bytes());
-    let is = [&b"is "[..], b"ist ", b"es ", b"est "]
-        .into_iter()
-        .find(|word| text.get(before..).is_some_and(|rest| rest.starts_with(word)));
-    let signs = match is {
-        _ if wide => 3,
-        Some(word) if kind == "password" && before > at => word.len(),
-        _ => run(text, before, 2, |byte| matches!(byte, b'=' | b':' | b'>')),
-    };
-    // `--token X`: a program option.
-    let option = text[..start].iter().rev().take(20).take_while(|byte| byte.is_ascii_lowercase() || **byte == b'-').count();
-    let is_option = text[start - option..start].starts_with(b"--") && before == at + 1;
-    if signs == 0 && !(name == "bearer" && before > at) && !is_option {
-        return None;
-    }
-    Some(spaces(quotes(spaces(before + signs))))
-}
-
-/// Finds a password in quotes, which can contain any character.
-fn quoted_password(text: &[u8], from: usize, kind: &'static str) -> Option<Secret> {
-    let quote = from.checked_sub(1).and_then(|at| text.get(at)).copied().filter(|byte| matches!(byte, b'"' | b'\''))?;
-    let length = run(text, from, 65, |byte| byte != quote && byte != b'\\' && byte.is_ascii_graphic());
-    let closed = text.get(from + length).is_some_and(|byte| *byte == quote || *byte == b'\\');
-    let found = kind == "password" && closed && passwords::is_quoted_password(&text[from..from + length]);
-    found.then(|| Secret { range: from..from + length, kind })
-}
-
-/// Finds a random value; a name that is `surely` that of a credential needs a less random one.
-fn random_value(text: &[u8], from: usize, surely: bool, kind: &'static str) -> Option<Secret> {
-    // The maximum value, and the same number of trailing characters that do not belong to it.
-    let most = NAMED_BYTES.end() * 2;
-    let length = run(text, from, most, |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
-    let value = &text[from..from + length];
-    let value = &value[..value.iter().rposition(|byte| !matches!(byte, b'.' | b'!' | b'#')).map_or(0, |last| last + 1)];
-    // A call, a template or a placeholder is not a value.
-    let goes_on = text.get(from + length).is_some_and(|next| b"([{$<*".contains(next));
-    let slashes = value.iter().filter(|byte| **byte == b'/').count();
-    let is_path = value.starts_with(b"/") || value.starts_with(b"./") || value.starts_with(b"..") || slashes > 2 && length < 80;
-    let looks = if surely { is_mixed(value) } else { changes(value) >= NAMED_CHANGES };
-    let plausible = NAMED_BYTES.contains(&value.len()) && looks && is_random(value, 6);
-    (plausible && !goes_on && !is_path).then(|| Secret { range: from..from + value.len(), kind })
-}
-
-/// Returns true if a text ends with a name that is only used for credentials.
-fn is_surely_named(text: &[u8]) -> bool {
-    let ends = |name: &str| text.len() >= name.len() && text[text.len() - name.len()..].eq_ignore_ascii_case(name.as_bytes());
-    ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"].iter().any(|name| ends(name))
-}
-
-/// Counts the changes between letters and digits in a text.
-pub(super) fn changes(text: &[u8]) -> usize {
-    let differ = |pair: &&[u8]| {
-        pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic() || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
-    };
-    text.windows(2).filter(differ).count()
+/// Returns true if a text ends with one of these names.
+fn ends_with_name(text: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|name| text.len() >= name.len() && text[text.len() - name.len()..].eq_ignore_ascii_case(name.as_bytes()))
 }
 
 #[cfg(test)]
@@ -465,7 +423,7 @@ mod tests {
     fn a_key_of_each_shape_is_found_at_any_place() {
         for shape in SHAPES {
             let key = key(shape);
-            let value = if shape.prefix.contains('/') { &key[shape.prefix.len()..] } else { &key };
+            let value = if shape.is_address() { &key[shape.prefix.len()..] } else { &key };
             for (before, after) in [
                 ("", ""),
                 ("use ", " now"),
@@ -483,7 +441,7 @@ mod tests {
             }
             // The same letters inside a longer word are not a key.
             let inside = format!("a{key}");
-            assert!(shape.prefix.contains('/') || find(inside.as_bytes()).is_empty(), "{inside}");
+            assert!(shape.is_address() || find(inside.as_bytes()).is_empty(), "{inside}");
         }
     }
 
@@ -581,9 +539,22 @@ mod tests {
     #[test]
     fn the_work_grows_with_the_text_and_no_faster() {
         let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(NAMES.iter().map(|(name, _)| *name));
-        let patterns = patterns.chain(["eyJ", "eyJaaaaaaaaa.", PRIVATE_KEY, "-----BEGIN PRIVATE KEY-----", ADDRESS]);
+        let patterns = patterns.chain(INFIXES.iter().map(|infix| infix.mark)).chain(PLACES.iter().map(|(text, _)| *text));
+        let patterns = patterns.chain([
+            "eyJ",
+            "api_key",
+            "password,",
+            "|password|\n|--|\n",
+            "eyJaaaaaaaaa.",
+            PRIVATE_KEY,
+            "-----BEGIN PRIVATE KEY-----",
+            ADDRESS,
+        ]);
         for pattern in patterns {
-            for between in ["", "-", ".", "=", ":", ": ", "=x1x2x3", "\\n"] {
+            // A key of a shape follows its prefix: signs of names between them only end it.
+            let is_shape = SHAPES.iter().any(|shape| shape.prefix == pattern);
+            let between = ["", "-", ".", "=", ":", ": ", "=x1x2x3", "\\n"];
+            for between in &between[..if is_shape { 2 } else { between.len() }] {
                 let unit = format!("{pattern}{between}");
                 let work = |bytes: usize| {
                     LOOKED_AT.set(0);

@@ -3,7 +3,8 @@
 //! Each function is called with the offset after the word that the automaton found, and examines a limited number of bytes from
 //! there.
 
-use super::{Secret, begins, changes, is_mixed, is_random};
+use super::values::{changes, is_generated, is_mixed, is_password, is_random};
+use super::{PRIVATE_KEY_KIND, Secret, begins, cut_key};
 use base64::Engine as _;
 use std::ops::Range;
 
@@ -22,6 +23,93 @@ pub(super) static PROGRAMS: &[(&str, &[&str], Space)] = &[
     ("mariadb ", &["-p"], Space::Never),
     ("mongosh ", &["-p"], Space::Optional),
     ("redis-cli ", &["-a"], Space::Optional),
+    ("docker login", &["-p"], Space::Optional),
+    ("podman login", &["-p"], Space::Optional),
+    ("registry login", &["-p"], Space::Optional),
+    ("az login", &["-p"], Space::Optional),
+    ("acr login", &["-p"], Space::Optional),
+    ("oc login", &["-p"], Space::Optional),
+    ("mongo ", &["-p"], Space::Optional),
+    ("mongodump ", &["-p"], Space::Optional),
+    ("mongorestore ", &["-p"], Space::Optional),
+    ("rabbitmqadmin ", &["-p"], Space::Optional),
+    ("ldapsearch ", &["-w"], Space::Optional),
+    ("ldapadd ", &["-w"], Space::Optional),
+    ("ldapmodify ", &["-w"], Space::Optional),
+    ("sqlcmd ", &["-P"], Space::Optional),
+    ("mosquitto_pub ", &["-P"], Space::Optional),
+    ("mosquitto_sub ", &["-P"], Space::Optional),
+    ("unzip ", &["-P"], Space::Optional),
+    ("7z ", &["-p"], Space::Never),
+    ("wget ", &["-u"], Space::Optional),
+    ("lftp ", &["-u"], Space::Optional),
+    ("smbclient ", &["-U"], Space::Optional),
+    ("openssl enc", &["-k"], Space::Optional),
+    ("openssl aes", &["-k"], Space::Optional),
+];
+
+/// Finds the credentials of a place, from the start and the end of the text that leads to it.
+pub(super) type Finder = fn(&[u8], usize, usize) -> Vec<Secret>;
+
+/// Texts that lead to a credential, and the function that finds it.
+pub(super) static PLACES: &[(&str, Finder)] = &[
+    ("machine ", |text, _, end| netrc(text, end).into_iter().collect()),
+    ("auth\":", |text, _, end| docker_auth(text, end).into_iter().collect()),
+    ("auth\\\":", |text, _, end| docker_auth(text, end).into_iter().collect()),
+    ("sig=", |text, _, end| azure_signature(text, end).into_iter().collect()),
+    (":5432:", password_file),
+    (":5433:", password_file),
+    (":6432:", password_file),
+    (":3306:", password_file),
+    (":*:", password_file),
+    (":$apr1$", password_hash),
+    (":$2y$", password_hash),
+    (":$2a$", password_hash),
+    (":$2b$", password_hash),
+    (":$1$", password_hash),
+    (":$5$", password_hash),
+    (":$6$", password_hash),
+    (":$y$", password_hash),
+    (":{SHA}", password_hash),
+    ("cookie", cookies),
+    ("sudo -S", standard_input),
+    ("sudo -kS", standard_input),
+    ("--password-stdin", standard_input),
+    ("--stdin", standard_input),
+    ("--with-token", standard_input),
+    ("--passphrase-fd 0", standard_input),
+    ("chpasswd", standard_input),
+    ("htpasswd -", htpasswd_argument),
+    ("HTTPBasicAuth(", literal_argument),
+    ("NetworkCredential(", literal_argument),
+    ("mysqli_connect(", literal_argument),
+    ("mysql_connect(", literal_argument),
+    ("getConnection(", literal_argument),
+    ("identified by ", |text, _, end| found(text, value(text, end, line(text, end).end), false)),
+    ("oracle:thin:", user_and_password),
+    ("sqlplus ", user_and_password),
+    ("with user ", login),
+    ("as user ", login),
+    ("login as ", login),
+    ("log in as ", login),
+    ("logged in as ", login),
+    ("sign in as ", login),
+    ("login with ", login),
+    ("log in with ", login),
+    ("sign in with ", login),
+    ("authenticate as ", login),
+    ("connect as ", login),
+    ("credentials ", login),
+    ("credentials: ", login),
+    ("credentials are ", login),
+    ("creds ", login),
+    ("creds: ", login),
+    ("login: ", login),
+    ("pin", pin),
+    ("Private-Lines: ", putty_key),
+    ("mnemonic", recovery_phrase),
+    ("seed phrase", recovery_phrase),
+    ("recovery phrase", recovery_phrase),
 ];
 
 /// Describes if a space may separate a flag from its value.
@@ -105,14 +193,14 @@ pub(super) fn argument(text: &[u8], at: usize, flags: &[&str], space: Space) -> 
             }
             let value = value(text, end + spaces, line.end);
             // The user name precedes the password.
-            let value = match flag.starts_with("-u") || *flag == "--user" {
-                true => match memchr::memchr(b':', &text[value.clone()]) {
+            let value = match flag.eq_ignore_ascii_case("-u") || *flag == "--user" {
+                true => match memchr::memchr3(b':', b'%', b',', &text[value.clone()]) {
                     Some(colon) => value.start + colon + 1..value.end,
                     None => continue,
                 },
                 false => value,
             };
-            if is_password(&text[value.clone()]) {
+            if is_argument(&text[value.clone()], false) {
                 return Some(Secret { range: value, kind: "password" });
             }
         }
@@ -132,7 +220,7 @@ pub(super) fn netrc(text: &[u8], at: usize) -> Option<Secret> {
             }
             b"password" => {
                 let value = rest.next()?;
-                return is_password(&text[value.clone()]).then_some(Secret { range: value, kind: "password" });
+                return is_argument(&text[value.clone()], true).then_some(Secret { range: value, kind: "password" });
             }
             _ => return None,
         }
@@ -157,6 +245,11 @@ pub(super) fn docker_auth(text: &[u8], at: usize) -> Option<Secret> {
 pub(super) fn service(text: &[u8], at: usize) -> Option<Secret> {
     let here = |at: usize| text.get(at).copied().unwrap_or_default();
     let name = text[at..].iter().take(20).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
+    let ending = text[at..at + name].to_ascii_lowercase();
+    let names_another = ["hash", "sha", "md5", "version", "url", "commit", "digest", "checksum", "guid"];
+    if names_another.iter().any(|word| memchr::memmem::find(&ending, word.as_bytes()).is_some()) {
+        return None;
+    }
     let quotes = |at: usize| text[at..].iter().take(4).take_while(|byte| b" \"'`\\".contains(byte)).count();
     let mut from = at + name;
     from += quotes(from);
@@ -172,18 +265,7 @@ pub(super) fn service(text: &[u8], at: usize) -> Option<Secret> {
     (random && !b"./([{:@".contains(&here(from + length))).then_some(Secret { range: from..from + length, kind: "named-key" })
 }
 
-/// Finds a Telegram bot token: its number, a colon, 35 characters of which the first are `AA`. `at` is the offset of the colon.
-pub(super) fn telegram(text: &[u8], at: usize) -> Option<Secret> {
-    let digits = text[..at].iter().rev().take(12).take_while(|byte| byte.is_ascii_digit()).count();
-    let start = at - digits;
-    let starts = begins(text, start) || text[..start].ends_with(b"bot");
-    let key =
-        text[at + 1..].iter().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
-    let fits = (7..=11).contains(&digits) && key == 35 && starts && text[at + 1..].starts_with(b"AA");
-    (fits && is_random(&text[at + 1..at + 1 + key], 12)).then_some(Secret { range: start..at + 1 + key, kind: "telegram-token" })
-}
-
-/// Finds a Discord bot token: its number in base64, a time, a signature.
+/// Finds a Discord bot token: its number in base64, which starts with two digits, a time, a signature.
 pub(super) fn discord(text: &[u8], at: usize) -> Option<Secret> {
     let part = |at: usize, most: usize| {
         text.get(at..)
@@ -202,8 +284,9 @@ pub(super) fn discord(text: &[u8], at: usize) -> Option<Secret> {
     if !starts || !(23..=28).contains(&number) || !points || part(time, 6) != 6 || !(27..=40).contains(&length) {
         return None;
     }
-    let decoded = base64::engine::general_purpose::STANDARD_NO_PAD.decode(&text[at..at + number]).ok()?;
-    decoded.iter().all(u8::is_ascii_digit).then_some(Secret { range: at..signature + length, kind: "discord-token" })
+    let token = at..signature + length;
+    (changes(&text[token.clone()]) > 4 && is_random(&text[token.clone()], 12))
+        .then_some(Secret { range: token, kind: "discord-token" })
 }
 
 /// Finds the signature of an Azure shared access signature: base64, URL-encoded.
@@ -215,22 +298,241 @@ pub(super) fn azure_signature(text: &[u8], at: usize) -> Option<Secret> {
         .then_some(Secret { range: at..at + length, kind: "azure-signature" })
 }
 
-/// Finds an Azure client secret: `at` is the offset of `Q~` in it, after three characters and a digit.
-pub(super) fn azure_secret(text: &[u8], at: usize) -> Option<Secret> {
-    let start = at.checked_sub(4)?;
-    let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_~.-".contains(byte);
-    let length = text[at + 2..].iter().take(36).take_while(|byte| part(byte)).count();
-    let starts = begins(text, start);
-    let head = text[start..at - 1].iter().all(part) && text[at - 1].is_ascii_digit();
-    let value = &text[start..at + 2 + length];
-    (starts && head && (31..=34).contains(&length) && is_random(value, 12))
-        .then_some(Secret { range: start..at + 2 + length, kind: "azure-secret" })
+/// Finds the password of a line such as `host:5432:database:user:password`. `at` is the offset of the port's colon.
+fn password_file(text: &[u8], at: usize, end: usize) -> Vec<Secret> {
+    let host = text[..at].iter().rev().take(80).take_while(|byte| byte.is_ascii_alphanumeric() || b".-*_".contains(byte)).count();
+    let field =
+        |at: usize| text[at..].iter().take(80).take_while(|byte| byte.is_ascii_graphic() && !b":\"\\".contains(byte)).count();
+    let database = field(end);
+    let user = end + database + 1;
+    if host == 0 || !begins(text, at - host) || database == 0 || text.get(user - 1) != Some(&b':') {
+        return Vec::new();
+    }
+    let length = field(user);
+    let password = user + length + 1;
+    if length == 0 || text.get(password - 1) != Some(&b':') {
+        return Vec::new();
+    }
+    found(text, value(text, password, line(text, password).end), true)
+}
+
+/// Finds the hash of a password behind a user name, as in the files of web servers and in `/etc/shadow`.
+fn password_hash(text: &[u8], at: usize, _: usize) -> Vec<Secret> {
+    let user = text[..at].iter().rev().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b".-_@".contains(byte)).count();
+    let from = at + 1;
+    let length = text[from..]
+        .iter()
+        .take(PASSWORD_BYTES)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"$./{}=+,".contains(byte))
+        .count();
+    let is_hash = user > 0 && begins(text, at - user) && length >= 20 && is_random(&text[from..from + length], 8);
+    is_hash.then(|| Secret { range: from..from + length, kind: "password-hash" }).into_iter().collect()
+}
+
+/// Finds generated values in a `Cookie` or `Set-Cookie` header.
+fn cookies(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let gap = text[line.clone()].iter().take(8).take_while(|byte| b" :=\"'\\".contains(byte)).count();
+    if gap == 0 || !text[end..end + gap].iter().any(|byte| b":= ".contains(byte)) {
+        return Vec::new();
+    }
+    let (mut at, mut found) = (end + gap, Vec::new());
+    while at < line.end {
+        let length = text[at..line.end].iter().take_while(|byte| !b";\"'\\, ".contains(byte)).count();
+        if let Some(sign) = memchr::memchr(b'=', &text[at..at + length]) {
+            let value = at + sign + 1..at + length;
+            let bytes = &text[value.clone()];
+            let key = (16..=1024).contains(&bytes.len()) && is_generated(bytes) && is_random(bytes, 8);
+            if key
+                && !bytes.starts_with(b"eyJ")
+                && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"%-_.~+/=:|".contains(byte))
+            {
+                found.push(Secret { range: value, kind: "session-cookie" });
+            }
+        }
+        at += length;
+        match text[at..line.end] {
+            [b';' | b',', b' ', ..] => at += 2,
+            [b';' | b',', ..] => at += 1,
+            _ => break,
+        }
+    }
+    found
+}
+
+/// Finds the password that a command reads from its standard input: `echo PASSWORD | sudo -S …`, `… <<< PASSWORD`.
+fn standard_input(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
+    let from = start.saturating_sub(LINE_BYTES);
+    let before = &text[from..start];
+    let before = memchr::memrchr(b'\n', before).map_or(before, |feed| &before[feed + 1..]);
+    let from = start - before.len();
+    let programs = ["echo ", "printf ", "-n ", "-e ", "'%s' ", "'%s\\n' ", "\"%s\\n\" "];
+    let echo = programs.iter().filter_map(|word| Some(memchr::memmem::rfind(before, word.as_bytes())? + word.len())).max();
+    let last = match (echo, memchr::memrchr(b'|', before)) {
+        (Some(echo), Some(pipe)) if echo < pipe && memchr::memmem::find(before, b"$(").is_none() => {
+            Some(from + echo..from + pipe)
+        }
+        _ => {
+            let line = line(text, end);
+            let here = memchr::memmem::find(&text[line.clone()], b"<<<").map(|place| line.start + place + 3);
+            here.map(|here| here + text[here..line.end].iter().take_while(|byte| **byte == b' ').count()..line.end)
+        }
+    };
+    let Some(word) = last else { return Vec::new() };
+    let mut value = value(text, word.start, word.end);
+    if text[start..end].ends_with(b"chpasswd") {
+        let Some(colon) = memchr::memchr(b':', &text[value.clone()]) else { return Vec::new() };
+        value.start += colon + 1;
+    }
+    found(text, value, true)
+}
+
+/// Finds the password among the literals of a call: the one behind the name of the user, which can follow an address.
+fn literal_argument(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let rest = &text[line.clone()];
+    let rest = &rest[..memchr::memchr(b')', rest).unwrap_or(rest.len())];
+    let quotes: Vec<usize> = memchr::memchr2_iter(b'"', b'\'', rest).collect();
+    let literals: Vec<Range<usize>> = quotes.chunks_exact(2).map(|pair| line.start + pair[0] + 1..line.start + pair[1]).collect();
+    let password = if literals.len() > 2 { literals.get(2) } else { literals.get(1) };
+    let Some(range) = password.cloned() else { return Vec::new() };
+    let is_escaped = text[..range.end].ends_with(b"\\");
+    let range = range.start..range.end - usize::from(is_escaped);
+    let is_value = is_password(&text[range.clone()], false);
+    is_value.then_some(Secret { range, kind: "password" }).into_iter().collect()
+}
+
+/// Finds the last argument of `htpasswd -b FILE USER PASSWORD`.
+fn htpasswd_argument(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let arguments: Vec<Range<usize>> = words(text, line.start, line.end).take(4).collect();
+    match &arguments[..] {
+        [flags, .., last] if text[flags.clone()].contains(&b'b') => found(text, value(text, last.start, last.end), true),
+        _ => Vec::new(),
+    }
+}
+
+/// Finds the password in `user/password@database`.
+fn user_and_password(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let user = text[end..].iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let from = end + user + 1;
+    let length = text
+        .get(from..)
+        .unwrap_or_default()
+        .iter()
+        .take(PASSWORD_BYTES)
+        .take_while(|byte| byte.is_ascii_graphic() && !b"@\"'\\/".contains(byte))
+        .count();
+    if user == 0 || text.get(from - 1) != Some(&b'/') || text.get(from + length) != Some(&b'@') {
+        return Vec::new();
+    }
+    found(text, from..from + length, true)
+}
+
+/// Finds the password in words: `with user admin and PASSWORD`, `log in as admin / PASSWORD`, `credentials: admin:PASSWORD`.
+fn login(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
+    if !begins(text, start) {
+        return Vec::new();
+    }
+    let quotes = |at: usize| text[at..].iter().take(2).take_while(|byte| b"\"'`*".contains(byte)).count();
+    let mut at = end + quotes(end);
+    for word in ["are ", "user ", "username ", "account ", "the "] {
+        at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
+    }
+    at += quotes(at);
+    let user = text[at..].iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b"._@+-".contains(byte)).count();
+    at += user;
+    at += quotes(at);
+    let signs = [" and ", " / ", "/", " : ", ": ", ":", ", ", " with ", " + ", " & ", " - ", " "];
+    let Some(sign) = signs.iter().find(|sign| text[at..].starts_with(sign.as_bytes())).filter(|_| user >= 2) else {
+        return Vec::new();
+    };
+    // Without a sign, only the name of a user precedes a password.
+    let is_bare = *sign == " " && !text[start..end].to_ascii_lowercase().starts_with(b"cred");
+    at += sign.len();
+    at += quotes(at);
+    let length = text[at..]
+        .iter()
+        .take(PASSWORD_BYTES)
+        .take_while(|byte| byte.is_ascii_graphic() && !b"\"'`\\,;()<>".contains(byte))
+        .count();
+    let word = &text[at..at + length];
+    let word = &word[..word.iter().rposition(|byte| !b".:?*".contains(byte)).map_or(0, |last| last + 1)];
+    let is_value = !is_bare && is_password(word, true);
+    is_value.then(|| Secret { range: at..at + word.len(), kind: "password" }).into_iter().collect()
+}
+
+/// Finds the number after `PIN`.
+fn pin(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
+    if !(begins(text, start) || text[..start].ends_with(b"_")) {
+        return Vec::new();
+    }
+    let mut at = end;
+    for word in [" code", "code", "_code", " number"] {
+        at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
+    }
+    let gap = text[at..].iter().take(8).take_while(|byte| b" :=\"'`\\>|".contains(byte)).count();
+    at += gap;
+    for word in ["is ", "is: ", "lautet ", "ist "] {
+        at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
+    }
+    at += text[at..].iter().take(2).take_while(|byte| b"\"'`\\".contains(byte)).count();
+    let digits = text[at..].iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
+    let next = text.get(at + digits..).unwrap_or_default();
+    let goes_on = matches!(next, [b'.', b'0'..=b'9', ..] | [b'-' | b'_' | b'%' | b':' | b'/', ..])
+        || next.first().is_some_and(u8::is_ascii_alphanumeric);
+    let same = text[at..at + digits].windows(2).all(|pair| pair[0] == pair[1]);
+    let is_pin = gap > 0 && (4..=8).contains(&digits) && !goes_on && !same;
+    is_pin.then(|| Secret { range: at..at + digits, kind: "password" }).into_iter().collect()
+}
+
+/// Finds the private lines of a PuTTY key file: their number precedes them.
+fn putty_key(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let digits = text[end..].iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
+    let from = end + digits;
+    let rest = &text[from..text.len().min(from + (16 << 10))];
+    let length = memchr::memmem::find(rest, b"Private-MAC").unwrap_or_else(|| cut_key(rest));
+    let lines = &rest[..length];
+    let is_key = digits > 0 && lines.iter().filter(|byte| byte.is_ascii_alphanumeric()).count() >= 40 && is_random(lines, 16);
+    let lead = lines.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let lead = if lines.starts_with(b"\\n") {
+        2
+    } else if lines.starts_with(b"\\r\\n") {
+        4
+    } else {
+        lead
+    };
+    let tail = lines.iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let tail = if lines.ends_with(b"\\n") { 2 } else { tail };
+    is_key.then(|| Secret { range: from + lead..from + length - tail, kind: PRIVATE_KEY_KIND }).into_iter().collect()
+}
+
+/// Finds the words of a wallet: 12, 15, 18, 21 or 24 words of three to eight letters.
+fn recovery_phrase(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let mut from = line.start + text[line.clone()].iter().take(8).take_while(|byte| b" :=\"'`\\".contains(byte)).count();
+    for word in ["is ", "is: "] {
+        from += if text[from..].starts_with(word.as_bytes()) { word.len() } else { 0 };
+    }
+    let words = text[from..line.end].iter().take_while(|byte| byte.is_ascii_lowercase() || **byte == b' ').count();
+    let phrase = text[from..from + words].trim_ascii_end();
+    let count = phrase.split(|byte| *byte == b' ').count();
+    let is_phrase = from > end
+        && matches!(count, 12 | 15 | 18 | 21 | 24)
+        && phrase.split(|byte| *byte == b' ').all(|word| (3..=8).contains(&word.len()));
+    is_phrase.then(|| Secret { range: from..from + phrase.len(), kind: "recovery-phrase" }).into_iter().collect()
+}
+
+/// Returns the password at a range, if it is one.
+fn found(text: &[u8], range: Range<usize>, sure: bool) -> Vec<Secret> {
+    is_argument(&text[range.clone()], sure).then_some(Secret { range, kind: "password" }).into_iter().collect()
 }
 
 /// Returns the rest of a command line.
 fn line(text: &[u8], at: usize) -> Range<usize> {
     let end = text.len().min(at + LINE_BYTES);
-    let stop = text[at..end].iter().position(|byte| *byte == b'\n').map_or(end, |length| at + length);
+    let ends = |place: &usize| !text[..*place].ends_with(b"\\");
+    let stop = memchr::memchr_iter(b'\n', &text[at..end]).map(|length| at + length).find(ends).unwrap_or(end);
     let escaped = memchr::memmem::find(&text[at..stop], b"\\n").map_or(stop, |length| at + length);
     at..escaped
 }
@@ -266,9 +568,10 @@ fn words(text: &[u8], at: usize, end: usize) -> impl Iterator<Item = Range<usize
     })
 }
 
-/// Returns true if a word in the position of a password is a password: not a variable, a placeholder or an example word.
-fn is_password(value: &[u8]) -> bool {
-    const COMMON: [&[u8]; 11] = [
+/// Returns true if a word in the position of a password is a password: not a variable, a placeholder or an example word. In a
+/// position that is `sure`, a word of letters is one too.
+fn is_argument(value: &[u8], sure: bool) -> bool {
+    const COMMON: [&[u8]; 12] = [
         b"password",
         b"passwd",
         b"pass",
@@ -280,25 +583,12 @@ fn is_password(value: &[u8]) -> bool {
         b"guest",
         b"password123",
         b"mypassword",
+        b"postgres",
     ];
     let variable = value.iter().any(|byte| b"${}()[]*".contains(byte)) || value.starts_with(b"-") || value.starts_with(b"%");
     (4..PASSWORD_BYTES).contains(&value.len())
         && !variable
         && !COMMON.iter().any(|word| value.eq_ignore_ascii_case(word))
         && is_random(value, 4)
-        && (is_mixed(value) || value.len() >= 8 && value.iter().any(u8::is_ascii_punctuation))
-}
-
-/// Returns true if a quoted value after a password keyword is a password: letters with digits or symbols, not an example word.
-pub(super) fn is_quoted_password(value: &[u8]) -> bool {
-    let lower = value.to_ascii_lowercase();
-    let says = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
-    let letters = value.iter().any(u8::is_ascii_alphabetic);
-    let digits = value.iter().any(u8::is_ascii_digit);
-    (7..=64).contains(&value.len())
-        && letters
-        && digits
-        && is_random(value, 5)
-        && value.iter().all(|byte| byte.is_ascii_graphic() && !b"${}()[]<>/\\".contains(byte))
-        && !["pass", "test", "secret", "admin", "123456", "foo", "demo", "user", "token"].iter().any(says)
+        && (sure || is_mixed(value) || value.len() >= 8 && value.iter().any(u8::is_ascii_punctuation))
 }

@@ -213,7 +213,7 @@ fn traps_keep_the_laws() {
     ] {
         for kind in [BlockKind::ToolResult, BlockKind::Text, BlockKind::Image, BlockKind::Document, BlockKind::ToolUse] {
             for (verb, target) in [(ToolVerb::Read, "/a/b.md"), (ToolVerb::Read, "/a/b.rs"), (ToolVerb::Run, "cargo test")] {
-                let images = &[Image { width: 800, height: 600 }][..usize::from(verb == ToolVerb::Run)];
+                let images = &[Image { width: 800, height: 600, bytes: 0 }][..usize::from(verb == ToolVerb::Run)];
                 check_laws(&block(kind, false, images, Some(tool(verb, target))), &content);
             }
         }
@@ -333,7 +333,7 @@ proptest! {
 
     #[test]
     fn any_text_keeps_the_laws(content in content(), kind in 0..8usize, error: bool, images in 0..3usize, verb in 0..3usize) {
-        let images = &[Image { width: 80, height: 60 }, Image { width: 0, height: 0 }][..images.min(2)];
+        let images = &[Image { width: 80, height: 60, bytes: 0 }, Image { width: 0, height: 0, bytes: 0 }][..images.min(2)];
         let tool = tool([ToolVerb::Read, ToolVerb::Run, ToolVerb::Other][verb], "/a/b.rs");
         check_laws(&block(BlockKind::ALL[kind], error, images, Some(tool)), &content);
     }

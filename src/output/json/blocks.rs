@@ -100,6 +100,8 @@ json_objects! {
         width: u32 ["pixels"] = image.width,
         /// Height.
         height: u32 ["pixels"] = image.height,
+        /// Size of its base64 data; 0 if it is not in the session.
+        bytes: u64 ["bytes"] = image.bytes,
     }
 
     /// A document, or other data that is not text.

@@ -198,6 +198,8 @@ json_objects! {
         compacted: u32 = hidden.compacted,
         /// On abandoned branches.
         branched: u32 = hidden.branched,
+        /// Cut off: before a row whose parent is not in the file.
+        cut: u32 = hidden.cut,
         /// Of subagents.
         sidechain: u32 = hidden.sidechain,
         /// Dropped by the agent program.

@@ -244,6 +244,8 @@ json_objects! {
         rule: String = violation.rule,
         /// Description.
         message: String = violation.message,
+        /// Effect on the next request; empty if the rule does not concern requests.
+        effect: String = violation.effect,
         /// Measured value, in the unit of the rule.
         measured: Number = violation.measured,
         /// Limit, in the unit of the rule.

@@ -221,8 +221,10 @@ json_words! {
         NotJson = "not_json",
         /// A line that is JSON, but not an object.
         NotAnObject = "not_an_object",
-        /// Two or more objects on one line.
+        /// Further rows on the line of a row.
         Glued = "glued",
+        /// A row after bytes that are not one.
+        Buried = "buried",
         /// An incomplete last line.
         HalfWritten = "half_written",
         /// A row with the id of an earlier row.

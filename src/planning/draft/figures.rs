@@ -11,7 +11,7 @@ impl Draft<'_> {
     /// Returns the cost of each block of the revision, and of its window.
     pub(super) fn costs(&self, revision: &mut Revision, window: &Window) -> (Vec<f64>, f64) {
         let reading = self.reading();
-        if self.loses_bill(revision, window) {
+        if self.loses_bill(revision, window) || self.regains_bill() {
             return engine::unbilled_costs(&mut revision.session, window, &reading.model);
         }
         let tokens = self.tokens(revision);
@@ -27,6 +27,12 @@ impl Draft<'_> {
             window.rows.iter().any(|row| session.rows[*row as usize].usage.is_some_and(|usage| usage.sent() > 0))
         };
         billed(self.session(), &self.reading().window) && !billed(&revision.session, window)
+    }
+
+    /// Returns true if the last bill counted rows that the client has lost, and that a repair links again: it is the size of the window
+    /// then.
+    fn regains_bill(&self) -> bool {
+        self.repairs.is_some() && !self.reading().window.cuts.is_empty() && self.reading().price.measured.is_none()
     }
 
     /// Returns the cost of each block of the revision; that of a changed block follows from its cost before, so that both are counted
@@ -50,6 +56,9 @@ impl Draft<'_> {
     /// Writes the tokens that would be sent after the plan into the usage figures of the last response, so that the client shows
     /// the correct context usage.
     pub(super) fn lower_figures(&mut self, revision: &mut Revision, window: &Window, tokens: &[f64]) -> Result<(), PlanError> {
+        if self.regains_bill() {
+            return Ok(());
+        }
         let (provider, reading) = (self.source.provider, self.reading());
         let rows = &reading.session.rows;
         let billed = |row: u32| rows[row as usize].usage.is_some_and(|usage| usage.sent() > 0);

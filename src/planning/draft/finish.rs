@@ -92,6 +92,7 @@ impl Draft<'_> {
             window: window_change,
             reversal: self.reversal.filter(|reversal| !reversal.hunks.is_empty() || !self.marks.is_empty()),
             marks: self.marks,
+            companions: Vec::new(),
             base_bytes: reading.session.bytes,
             base_hash: self.base_hash,
             tokens_before: total,

@@ -6,12 +6,14 @@ mod finish;
 mod intents;
 mod padding;
 mod redact;
+mod repair;
 mod rows;
 mod skip_reason;
 mod strip;
 
 pub use finish::Drafted;
 pub use redact::Redacted;
+pub use repair::Repaired;
 pub use rows::uuid;
 pub use skip_reason::SkipReason;
 pub use strip::Thinking;
@@ -88,6 +90,8 @@ pub struct Draft<'a> {
     pub(super) logged_until: Option<Key>,
     /// The part of the session that one note replaces.
     pub(super) folded: Option<Folded>,
+    /// For a repair: the blocks whose ids or kinds change.
+    pub(super) repairs: Option<FxHashSet<BlockNumber>>,
     pub(super) marks: Vec<Mark>,
     /// For an exact undo, redo or restore: the bytes to restore.
     pub(super) reversal: Option<Reversal>,
@@ -130,6 +134,7 @@ impl<'a> Draft<'a> {
             notes: Vec::new(),
             logged_until: None,
             folded: None,
+            repairs: None,
             marks: Vec::new(),
             reversal: None,
             restored_bytes: 0,
@@ -263,7 +268,7 @@ impl<'a> Draft<'a> {
         let value = originals.original(&address)?;
         // Redacted values stay redacted in every restored or shortened form.
         let redacted = self.source.history.is_redacted(edit.row, self.block(number)?.index);
-        let masked = if redacted { engine::masked(&value, &engine::find_secrets(&value)) } else { None };
+        let masked = if redacted { engine::masked(&value, &self.reading().known.find_whole(&value)) } else { None };
         Ok(masked.unwrap_or(value))
     }
 

@@ -24,23 +24,29 @@ pub struct Redacted {
 }
 
 impl Draft<'_> {
-    /// Redacts the credentials in blocks and, if `outside_blocks` is true, in all other strings of the file.
+    /// Redacts the credentials in blocks and, if `outside_blocks` is true, in all other strings of the file. `find` returns the
+    /// credentials in a row.
     ///
     /// Thinking is signed and stays unchanged. So do rows whose identity or links would change.
     ///
     /// # Errors
     ///
     /// The file changed since it was read.
-    pub fn redact(&mut self, blocks: &BTreeSet<BlockNumber>, outside_blocks: bool) -> Result<Redacted, PlanError> {
+    pub fn redact(
+        &mut self,
+        blocks: &BTreeSet<BlockNumber>,
+        outside_blocks: bool,
+        find: &dyn Fn(&[u8]) -> Vec<Secret>,
+    ) -> Result<Redacted, PlanError> {
         let mut redacted = Redacted::default();
         for block in self.session().blocks.iter().filter(|block| blocks.contains(&block.number)) {
-            if self.session().inherited_from(block.row).is_some() && !engine::find_secrets(&self.line(block.row)?).is_empty() {
+            if self.session().inherited_from(block.row).is_some() && !find(&self.line(block.row)?).is_empty() {
                 redacted.kept.push((SkipReason::Inherited, block.number));
             }
         }
         for row in self.session().inherited_rows()..self.session().rows.len() as u32 {
             let line = self.line(row)?;
-            let mut found = self.reading().known.find_whole(&line);
+            let mut found = find(&line);
             if found.is_empty() {
                 continue;
             }

@@ -81,6 +81,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
             block.call = key(fields.id);
+            block.odd_call = is_odd(fields.id);
             block.label = if kind == "tool_use" { "".into() } else { kind.as_ref().into() };
             let name = text_of(fields.name).unwrap_or_default();
             let input = tool::read(&name, fields.input);
@@ -103,6 +104,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
         kind if kind == "tool_result" || fields.call.is_some() && !kind.is_empty() => {
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
             block.call = key(fields.call);
+            block.odd_call = is_odd(fields.call);
             block.label = if kind == "tool_result" { "".into() } else { kind.into() };
             block.error = is_true(fields.error);
             block.spilled_to = fields.content.and_then(text).and_then(|content| spilled_to(&content));
@@ -135,6 +137,13 @@ fn without_plan(input: &RawValue) -> Option<String> {
 
 fn key(value: Option<&RawValue>) -> Option<Key> {
     text_of(value).map(|text| Key::from_text(&text))
+}
+
+/// Returns true if the API does not accept the id of a tool use. Source: its message of refusal, which names the pattern
+/// `^[a-zA-Z0-9_-]+$`.
+fn is_odd(id: Option<&RawValue>) -> bool {
+    let accepts = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    !text_of(id).is_some_and(|id| accepts(&id))
 }
 
 /// Returns true if a tool result in the content of a message may contain tool references or search results. A fast byte
@@ -173,18 +182,20 @@ pub(super) fn result<'a>(content: &'a RawValue, media: &mut Media) -> Cow<'a, st
     if let Some(string) = text(content) {
         return string;
     }
-    let mut parts: Vec<Cow<'a, str>> = Vec::new();
-    for element in elements(content) {
-        let fields: ContentFields<'a> = serde_json::from_str(element.get()).unwrap_or_default();
-        match text_of(fields.kind).unwrap_or_default().as_ref() {
-            "text" => parts.push(text_of(fields.text).unwrap_or_default()),
-            "image" => parts.push(media::add_image(media, media::source_data(fields.source))),
-            "document" => parts.push(document(element, fields.source, media)),
-            "tool_reference" => parts.push(Cow::Owned(format!("[tool {}]", text_of(fields.tool_name).unwrap_or_default()))),
-            _ => parts.push(media::unknown(media, element)),
-        }
-    }
+    let mut parts: Vec<Cow<'a, str>> = elements(content).into_iter().map(|element| part(element, media)).collect();
     if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
+}
+
+/// Returns the text of one element of a tool result; its images and documents are added to `media`.
+pub(super) fn part<'a>(element: &'a RawValue, media: &mut Media) -> Cow<'a, str> {
+    let fields: ContentFields<'a> = serde_json::from_str(element.get()).unwrap_or_default();
+    match text_of(fields.kind).unwrap_or_default().as_ref() {
+        "text" => text_of(fields.text).unwrap_or_default(),
+        "image" => media::add_image(media, media::source_data(fields.source)),
+        "document" => document(element, fields.source, media),
+        "tool_reference" => Cow::Owned(format!("[tool {}]", text_of(fields.tool_name).unwrap_or_default())),
+        _ => media::unknown(media, element),
+    }
 }
 
 /// Returns the text of a document of text or of content blocks; any other document is added to `media`.

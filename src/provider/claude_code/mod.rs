@@ -20,8 +20,8 @@ mod words;
 pub(super) mod write;
 
 use super::{
-    Billing, Client, ClientPart, ForkedRow, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter,
-    Rewriter, Scanner, Stub, UsageScanner, Variables, WindowSize,
+    Billing, Client, ClientPart, ForkedRow, Format, Location, MediaPlace, Message, NewRow, OpenSession, ParsedRow, Places,
+    ProviderAdapter, Rewriter, Scanner, Stub, UsageScanner, Variables, WindowSize,
 };
 use crate::model::{Block, BlockKind, Conventions, Counts, Session, Slot, Window};
 use std::ops::Range;
@@ -55,6 +55,10 @@ impl Format for ClaudeCode {
 
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
         parse::parse(bytes)
+    }
+
+    fn unread_rows(&self, line: &[u8]) -> Vec<usize> {
+        parse::unread_rows(line)
     }
 
     fn window(&self, session: &Session) -> Window {
@@ -93,6 +97,10 @@ impl Format for ClaudeCode {
         write::encode(slot, kind, content)
     }
 
+    fn without_media(&self, row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
+        write::without_media(row, index, media)
+    }
+
     fn decode(&self, value: &[u8]) -> String {
         write::decode(value)
     }
@@ -113,6 +121,10 @@ impl Client for ClaudeCode {
 
     fn locate(&self, path: &Path) -> Option<Location> {
         places::locate(path)
+    }
+
+    fn companions_directory(&self, path: &Path) -> Option<PathBuf> {
+        self.locate(path).filter(|location| !location.subagent).map(|_| path.with_extension(""))
     }
 
     fn fork_path(&self, path: &Path, id: &str, _time: &str) -> Option<PathBuf> {

@@ -1,6 +1,6 @@
 use super::{attachment, content, words};
 use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, ThinkingScope, Usage};
-use crate::provider::json::{elements, fault, fields, is_true, member, number, text, text_of};
+use crate::provider::json::{self, elements, fault, fields, is_true, member, number, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
 
@@ -81,39 +81,60 @@ fields! {
     }
 }
 
-/// Parses one line as a row; any bytes give a row. Of several values on one line the client reads the first.
+/// Parses one line as a row; any bytes give a row. As measured on 2.1.330, the client reads the first value of a line and ignores the
+/// bytes after it. Before the value there may be only blanks: after zero bytes or a half-written row it reads nothing. Bytes that are not
+/// UTF-8 become replacement characters.
 pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
-    let Some(line) = line(bytes) else { return broken(Fault::NotJson) };
-    if let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) {
-        return whole(&fields);
-    }
-    let fault = fault(line);
-    match serde_json::Deserializer::from_str(line).into_iter::<RowFields<'_>>().next() {
-        Some(Ok(fields)) if fault == Fault::Glued => {
-            let mut first = whole(&fields);
-            first.row.event.get_or_insert_with(|| Box::new(Event::Fault(fault)));
-            first
-        }
-        _ => broken(fault),
+    match std::str::from_utf8(unmarked(bytes)) {
+        Ok(line) => parse_text(line),
+        Err(_) => parse_text(&String::from_utf8_lossy(unmarked(bytes))).into_owned(),
     }
 }
 
-/// Returns the text of a line, without a byte order mark or leading zero bytes left by a crash; `None` if it is not UTF-8.
-fn line(bytes: &[u8]) -> Option<&str> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
-    std::str::from_utf8(&bytes[start..]).ok()
+fn parse_text(line: &str) -> ParsedRow<'_> {
+    if let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) {
+        return whole(&fields);
+    }
+    let is_followed = !unread_rows(line.as_bytes()).is_empty();
+    match json::first::<RowFields<'_>>(line.as_bytes()) {
+        Some(fields) => {
+            let mut first = whole(&fields);
+            if is_followed {
+                first.row.event.get_or_insert_with(|| Box::new(Event::Fault(Fault::Glued)));
+            }
+            first
+        }
+        None if is_followed => broken(Fault::Buried),
+        None => broken(fault(line)),
+    }
+}
+
+/// Returns a line without a byte order mark.
+fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 /// Returns the values of the row that the client reads from a line, verbatim.
 pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
-    serde_json::Deserializer::from_str(line(bytes)?).into_iter::<RowFields<'_>>().next()?.ok()
+    json::first(unmarked(bytes))
+}
+
+/// Returns the offsets at which rows begin that the client does not read, because they are not the first value of the line: rows after
+/// another row, after zero bytes of a crash, or after a row that was half written.
+pub(super) fn unread_rows(line: &[u8]) -> Vec<usize> {
+    let first = json::first_length(unmarked(line)).map_or(0, |length| length + line.len() - unmarked(line).len());
+    json::rows_from(line, first, |row| {
+        json::first::<RowFields<'_>>(row).is_some_and(|fields| {
+            let kind = text_of(fields.kind).unwrap_or_default();
+            row_kind(&kind) != RowKind::Foreign && (fields.session.is_some() || fields.leaf.is_some())
+        })
+    })
 }
 
 /// Returns true if one of the first 20 nonblank lines is a Claude Code row.
 pub(super) fn recognizes(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).any(|line| {
-        serde_json::from_slice::<RowFields<'_>>(line).is_ok_and(|fields| {
+        fields(line).is_some_and(|fields| {
             let kind = text_of(fields.kind).unwrap_or_default();
             matches!(row_kind(&kind), RowKind::User | RowKind::Assistant | RowKind::Link | RowKind::Attachment)
                 && fields.uuid.is_some()

@@ -1,7 +1,7 @@
 use super::parse;
 use super::write::last_iteration;
 use crate::model::{Event, Flags, Key, RowKind};
-use crate::provider::json::{fields, is_true, number, text_of};
+use crate::provider::json::{self, fields, is_true, number, text_of};
 use crate::provider::usage::NewestRow;
 use crate::provider::{ParsedRow, Scanner, Totals, title_of};
 use memchr::memmem::Finder;
@@ -133,7 +133,7 @@ impl Scan {
     }
 
     fn response(&mut self, bytes: &[u8]) {
-        let Ok(row) = serde_json::from_slice::<Response<'_>>(bytes) else { return };
+        let Some(row) = json::first::<Response<'_>>(bytes) else { return };
         if !is_true(row.api_error) && text_of(row.kind).as_deref() == Some("assistant") {
             self.side(is_true(row.sidechain)).response(&row);
         }

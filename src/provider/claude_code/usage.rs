@@ -2,7 +2,7 @@
 
 use crate::model::{BilledTokens, FileUsage, ResponseUsage};
 use crate::provider::UsageScanner;
-use crate::provider::json::{elements, fields, member, number, text_of};
+use crate::provider::json::{self, elements, fields, member, number, text_of};
 use crate::provider::usage::{Bills, response_key};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -91,7 +91,7 @@ impl UsageScanner for UsageScan {
             return;
         }
         // A row whose message is not an object has no bill.
-        let Ok(row) = serde_json::from_slice::<BilledRow<'_>>(bytes) else { return };
+        let Some(row) = json::first::<BilledRow<'_>>(bytes) else { return };
         let Some(time) = time(row.time) else { return };
         let kind = text_of(row.kind).unwrap_or_default();
         if kind == "system" && text_of(row.subtype).is_some_and(|subtype| subtype == "compact_boundary") {

@@ -2,10 +2,11 @@
 //!
 //! A row is never serialized again: a value in it is replaced by byte range, and all other bytes are unchanged.
 
+use super::content;
 use super::parse::{self, MessageFields, RowFields};
 use crate::model::{BlockKind, Event, Key, Media, Slot, ThinkingScope};
-use crate::provider::json::{elements, member, members, number, range_in, text, text_of, with_figures, with_values};
-use crate::provider::{ForkedRow, NewRow, Stub};
+use crate::provider::json::{self, elements, member, members, number, range_in, text, text_of, with_figures, with_values};
+use crate::provider::{ForkedRow, MediaPlace, NewRow, Stub};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -47,7 +48,8 @@ pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option
 pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     match slot {
         Slot::Line => Some(0..row.len()),
-        Slot::String { path, .. } => crate::provider::json::string_at(row, path),
+        Slot::Break(offset) => Some(offset as usize..offset as usize).filter(|place| place.end <= row.len()),
+        Slot::String { path, .. } => json::string_at(row, path),
         _ => Some(range_in(row, value_in(&parse::fields(row)?, slot)?)),
     }
 }
@@ -62,11 +64,48 @@ pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> O
         Slot::Message => message(fields)?.content,
         Slot::Content(index) | Slot::Element(index) => match values(fields)? {
             Values::Text(value) => Some(value),
-            Values::Elements(elements) => content(elements.get(index as usize).copied()?, slot),
-            Values::Rendered(parts) => content(parts.get(index as usize).copied()?, slot),
+            Values::Elements(elements) => value_of(elements.get(index as usize).copied()?, slot),
+            Values::Rendered(parts) => value_of(parts.get(index as usize).copied()?, slot),
         },
-        Slot::Line | Slot::String { .. } | Slot::Input(_) | Slot::Padding => None,
+        Slot::Call(index) => match values(fields)? {
+            Values::Elements(elements) => {
+                let element = elements.get(index as usize)?;
+                member(element, "id").or_else(|| member(element, "tool_use_id")).filter(|id| id.get().starts_with('"'))
+            }
+            Values::Text(_) | Values::Rendered(_) => None,
+        },
+        Slot::Line | Slot::String { .. } | Slot::Input(_) | Slot::Padding | Slot::Break(_) => None,
     }
+}
+
+/// Returns the slot of a block, and its value with texts in the place of some of its images and documents: each by its number among the
+/// images, or the documents, of the block. `None` if one of them cannot be located.
+pub(super) fn without_media(row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
+    let fields = parse::fields(row)?;
+    let element = match values(&fields)? {
+        Values::Elements(elements) => elements.get(index as usize).copied(),
+        Values::Rendered(parts) => parts.get(index as usize).copied(),
+        Values::Text(_) => None,
+    }?;
+    let as_text = |text: &str| encode(Slot::Element(index), BlockKind::Text, text);
+    if text_of(member(element, "type")).is_none_or(|kind| kind != "tool_result") {
+        let [(_, text)] = media else { return None };
+        return Some((Slot::Element(index), as_text(text)?));
+    }
+    let content = member(element, "content")?;
+    let (mut before, mut edits) = (Media::default(), Vec::new());
+    for element in elements(content) {
+        let (images, documents) = (before.images.len(), before.documents.len());
+        content::part(element, &mut before);
+        let is_in = |place: &MediaPlace| match place {
+            MediaPlace::Image(at) => (images..before.images.len()).contains(at),
+            MediaPlace::Document(at) => (documents..before.documents.len()).contains(at),
+        };
+        if let Some((_, text)) = media.iter().find(|(place, _)| is_in(place)) {
+            edits.push((range_in(content.get().as_bytes(), element), as_text(text)?));
+        }
+    }
+    (!edits.is_empty()).then(|| (Slot::Content(index), with_values(content.get().as_bytes(), edits)))
 }
 
 /// Encodes a text as the value of a slot; `None` if the slot cannot hold it.
@@ -89,7 +128,7 @@ pub(in crate::provider) fn decode(value: &[u8]) -> String {
         return String::new();
     };
     if value.get().starts_with('[') {
-        return super::content::result(value, &mut Media::default()).into_owned();
+        return content::result(value, &mut Media::default()).into_owned();
     }
     if let Some(inner) = text(value) {
         return inner.into_owned();
@@ -241,7 +280,7 @@ pub(super) fn leaf(new: &NewRow<'_>) -> Option<Vec<u8>> {
 
 /// Returns a row as a fork has it: with the id of the fork. Records of requests and queued prompts belong to the source.
 pub(super) fn forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
-    let whole: &RawValue = serde_json::from_slice(row).ok()?;
+    let whole: &RawValue = json::first(row)?;
     let kind = text_of(member(whole, "type")).unwrap_or_default();
     if kind.starts_with("api-request") || kind == "queue-operation" {
         return None;
@@ -281,7 +320,8 @@ pub(super) fn only_thinking(row: &[u8]) -> bool {
 
 /// Returns the identity of a row verbatim, quotes included.
 pub(super) fn identity(row: &[u8]) -> Option<Vec<u8>> {
-    Some(parse::fields(row)?.uuid?.get().into())
+    let lossy = String::from_utf8_lossy(row);
+    Some(parse::fields(lossy.as_bytes())?.uuid?.get().into())
 }
 
 /// Returns the fields of a row that edits must preserve: everything that determines its links and pairs.
@@ -336,7 +376,7 @@ fn values<'a>(fields: &RowFields<'a>) -> Option<Values<'a>> {
 }
 
 /// Returns the value to replace in a content block: the whole element, or the part that the model sees.
-fn content(element: &RawValue, slot: Slot) -> Option<&RawValue> {
+fn value_of(element: &RawValue, slot: Slot) -> Option<&RawValue> {
     if matches!(slot, Slot::Element(_)) || element.get().starts_with('"') {
         return Some(element);
     }
@@ -361,7 +401,7 @@ fn row(new: &NewRow<'_>, body: &str) -> Option<Vec<u8>> {
     const CIRCUMSTANCES: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug"];
     let parent = std::str::from_utf8(&new.parent).ok()?;
     let mut written = format!(r#"{{"parentUuid":{parent},"isSidechain":{},{body}"#, new.sidechain);
-    let like: &RawValue = serde_json::from_slice(new.like).ok()?;
+    let like: &RawValue = json::first(new.like)?;
     for name in CIRCUMSTANCES {
         if let Some(value) = member(like, name) {
             let _ = write!(written, r#","{name}":{}"#, value.get());

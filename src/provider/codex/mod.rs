@@ -53,6 +53,10 @@ impl Format for Codex {
         parse::parse(bytes)
     }
 
+    fn unread_rows(&self, line: &[u8]) -> Vec<usize> {
+        parse::unread_rows(line)
+    }
+
     fn link(&self, session: &mut Session) {
         link::link(session);
     }

@@ -3,7 +3,7 @@
 use super::item::{self, Piece};
 use super::{content, cut, write};
 use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, Usage};
-use crate::provider::json::{elements, fault, fields, member, number, range_in, text, text_of};
+use crate::provider::json::{self, elements, fault, fields, member, number, range_in, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow, SentUnder};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -45,7 +45,12 @@ fields! {
 /// Parses one line as a row; any bytes give a row. The client ignores a line of several values, so it is parsed as broken.
 pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     let Ok(line) = std::str::from_utf8(bytes) else { return broken(Fault::NotJson) };
-    let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) else { return broken(fault(line)) };
+    let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) else {
+        return broken(match fault(line) {
+            Fault::NotJson if !unread_rows(bytes).is_empty() => Fault::Buried,
+            fault => fault,
+        });
+    };
     let mut parsed = whole(&fields);
     for (index, parsed) in parsed.blocks.iter_mut().enumerate() {
         parsed.block.index = index as u32;
@@ -62,16 +67,29 @@ pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
     serde_json::from_slice(bytes).ok()
 }
 
+/// Returns the offsets in a line that the client ignores, at which a line feed makes rows of its parts.
+pub(super) fn unread_rows(line: &[u8]) -> Vec<usize> {
+    let first = json::first_length(line).filter(|length| is_row(&line[..*length]));
+    let mut places = json::rows_from(line, first.unwrap_or_default(), is_row);
+    if let Some(first) = first.filter(|first| !line[*first..].trim_ascii().is_empty() && places.first() != Some(first)) {
+        places.insert(0, first);
+    }
+    places
+}
+
+/// Returns true if some bytes are a row of a rollout.
+fn is_row(bytes: &[u8]) -> bool {
+    fields(bytes).is_some_and(|fields| {
+        let kind = text_of(fields.kind).unwrap_or_default();
+        let known =
+            matches!(&*kind, "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" | "world_state");
+        known && fields.timestamp.is_some() && fields.payload.is_some_and(|payload| payload.get().starts_with('{'))
+    })
+}
+
 /// Returns true if one of the first 20 nonblank lines is a row of a rollout.
 pub(super) fn recognizes(head: &[u8]) -> bool {
-    head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).any(|line| {
-        fields(line).is_some_and(|fields| {
-            let kind = text_of(fields.kind).unwrap_or_default();
-            let known =
-                matches!(&*kind, "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" | "world_state");
-            known && fields.timestamp.is_some() && fields.payload.is_some_and(|payload| payload.get().starts_with('{'))
-        })
-    })
+    head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).any(is_row)
 }
 
 fn broken<'a>(fault: Fault) -> ParsedRow<'a> {

@@ -57,6 +57,9 @@ fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
 
 /// Returns the byte range of the value of a slot in a row.
 pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
+    if let Slot::Break(offset) = slot {
+        return Some(offset as usize..offset as usize).filter(|place| place.end <= row.len());
+    }
     let fields = parse::fields(row)?;
     match slot {
         Slot::Line => Some(0..row.len()),
@@ -74,7 +77,7 @@ pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> O
             value(parse::pieces(fields).get(index as usize)?, slot)
         }
         Slot::Line | Slot::Padding | Slot::String { .. } => None,
-        Slot::Message | Slot::Parent | Slot::LogicalParent | Slot::Subtype => None,
+        Slot::Message | Slot::Parent | Slot::LogicalParent | Slot::Subtype | Slot::Call(_) | Slot::Break(_) => None,
     }
 }
 

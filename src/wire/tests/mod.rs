@@ -63,6 +63,7 @@ impl Place {
             window: None,
             reversal: None,
             marks: Vec::new(),
+            companions: Vec::new(),
             base_bytes: 0,
             base_hash: [0; 32],
             tokens_before: 0.0,

@@ -370,6 +370,17 @@ fn last_bill(session: &Session, window: &Window) -> Option<usize> {
     window.rows.iter().rposition(|row| cut.is_none_or(|cut| row > cut) && is_billed(row))
 }
 
+/// Returns true if a bill of the window counted rows that the client has lost since then: it exceeds the size of the window by more than
+/// half of theirs.
+fn counts_lost_rows(session: &Session, window: &Window, last: usize, family: &Family) -> bool {
+    let sum = |rows: &mut dyn Iterator<Item = &u32>| -> f64 {
+        rows.flat_map(|row| session.blocks_of(*row)).map(|block| block.tokens.value).sum()
+    };
+    let lost = sum(&mut window.cuts.iter().flat_map(|cut| &cut.rows));
+    let sent = session.rows[window.rows[last] as usize].usage.map_or(0, |usage| usage.sent()) as f64;
+    lost > 0.0 && sent > outside_before(session, false, family) + sum(&mut window.rows[..last].iter()) + lost / 2.0
+}
+
 /// Returns the factor from a bill of one model to that of another: 1 within a family.
 fn conversion(session: &Session, rows: &[u32], from: &str, to: &str) -> f64 {
     let (from, to) = (Family::for_model(from), Family::for_model(to));
@@ -384,7 +395,7 @@ fn conversion(session: &Session, rows: &[u32], from: &str, to: &str) -> f64 {
 /// Adds up the window and reconciles it with the last bill.
 fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens {
     let (model, mut accuracy) = (bills.model.as_str(), bills.accuracy.clone());
-    let last = last_bill(session, window);
+    let last = last_bill(session, window).filter(|last| !counts_lost_rows(session, window, *last, bills.family.0));
     let mut blocks: FxHashMap<u32, f64> = FxHashMap::default();
     let mut bases: FxHashMap<u32, Basis> = FxHashMap::default();
     for number in &window.blocks {

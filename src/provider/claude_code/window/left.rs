@@ -16,7 +16,7 @@ pub(super) fn left(view: &View<'_>, window: &Window) -> Vec<u32> {
     }
     let parent = |row: u32| rows[row as usize].parent.and_then(|parent| places.get(&parent)).copied();
     let mut live = vec![false; rows.len()];
-    for row in window.chain.iter().chain(&window.rows) {
+    for row in window.chain.iter().chain(&window.rows).chain(window.cuts.iter().flat_map(|cut| &cut.rows)) {
         live[*row as usize] = true;
     }
     // Rows that a compaction cut off were live before it.

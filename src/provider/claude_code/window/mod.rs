@@ -6,6 +6,7 @@
 
 mod chain;
 mod compaction;
+mod cut;
 mod drop;
 mod leaf;
 mod left;
@@ -26,12 +27,8 @@ pub(super) fn window(session: &Session) -> Window {
     let view = View::new(session);
     let mut tree = tree::Tree::new(&view);
     let kept = compaction::relink(&mut tree);
-    let chain: Vec<u32> = leaf::leaf(&tree, kept)
-        .map(|leaf| chain::chain(&tree, leaf))
-        .unwrap_or_default()
-        .into_iter()
-        .map(|node| tree.row(node))
-        .collect();
+    let nodes = leaf::leaf(&tree, kept).map(|leaf| chain::chain(&tree, leaf)).unwrap_or_default();
+    let chain: Vec<u32> = nodes.iter().map(|node| tree.row(*node)).collect();
     let compacted = chain.iter().any(|row| view.is_boundary(*row));
     let mut window = Window { chain, compacted, ..Window::default() };
     let mut sent = vec![false; session.rows.len()];
@@ -44,6 +41,7 @@ pub(super) fn window(session: &Session) -> Window {
             }
         }
     }
+    window.cuts = cut::cuts(session, &tree, &nodes);
     window.hidden = hidden(&view, &window);
     window.left = left::left(&view, &window);
     window
@@ -63,7 +61,10 @@ fn hidden(view: &View<'_>, window: &Window) -> Hidden {
     let mut on_chain = vec![false; view.rows.len()];
     let boundary = window.chain.iter().rposition(|row| view.is_boundary(*row));
     window.chain[boundary.unwrap_or_default()..].iter().for_each(|row| on_chain[*row as usize] = true);
-    let boundary = boundary.map(|place| window.chain[place]);
+    let mut is_cut = vec![false; view.rows.len()];
+    let cut = || window.cuts.iter().flat_map(|cut| &cut.rows).copied();
+    cut().for_each(|row| is_cut[row as usize] = true);
+    let boundary = boundary.map(|place| window.chain[place]).or_else(|| cut().filter(|row| view.is_boundary(*row)).max());
     let mut hidden = Hidden::default();
     for (block, sent) in view.blocks.iter().zip(sent) {
         if sent {
@@ -73,6 +74,8 @@ fn hidden(view: &View<'_>, window: &Window) -> Hidden {
             &mut hidden.sidechain
         } else if on_chain[block.row as usize] {
             &mut hidden.dropped
+        } else if is_cut[block.row as usize] {
+            &mut hidden.cut
         } else if boundary.is_some_and(|boundary| block.row < boundary) {
             &mut hidden.compacted
         } else {

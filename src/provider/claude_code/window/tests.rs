@@ -39,9 +39,7 @@ fn check(rows: &[String], expected: &str) {
         })
         .collect();
     assert_eq!(sent.join(" | "), expected, "{rows:#?}");
-    let hidden = window.hidden;
-    let counted = hidden.compacted + hidden.branched + hidden.sidechain + hidden.dropped;
-    assert_eq!(window.blocks.len() + counted as usize, session.blocks.len());
+    assert_eq!(window.blocks.len() + window.hidden.total() as usize, session.blocks.len());
 }
 
 /// A row of any type; `time` in seconds.

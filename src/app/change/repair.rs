@@ -1,0 +1,41 @@
+//! `aperture repair`: repairs damage of a session that changes or blocks the next request.
+
+use crate::app::change::pipeline::{ChangeSummary, change};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::repair::Arguments;
+use crate::output::{ChangeReport, plural};
+use crate::provider::Framing;
+use crate::workspace::Repaired;
+use anyhow::anyhow;
+
+/// Repairs the session.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    let found = env.find(arguments.session.as_deref())?;
+    if found.provider.framing() != Framing::Lines {
+        let error = anyhow!("the session {} is a request to an API, which has no rows to repair", found.location.id);
+        return Err(CommandError::new(ErrorKind::Refused, error));
+    }
+    let env = &env.visiting(&found);
+    change(env, arguments.options, &|draft, opened| {
+        let cache = env.cache();
+        let repaired = draft.repair(&|hash| cache.count(hash))?;
+        let findings = repaired.iter().map(|repaired| repaired.finding.clone()).collect();
+        let located = opened.workspace.located(findings)?;
+        let done = repaired.iter().filter(|repaired| repaired.action.is_some()).count();
+        let mut summary = ChangeSummary { what: Some(plural(done, "fault")), ..ChangeSummary::change("repaired") };
+        for (Repaired { finding, action, refusal }, (_, line)) in repaired.iter().zip(located) {
+            let place = match (line, finding.block) {
+                (Some(line), Some(block)) => format!("line {line}, block {block}: "),
+                (Some(line), None) => format!("line {line}: "),
+                _ => String::new(),
+            };
+            let outcome = match (action, refusal) {
+                (Some(action), _) => action.clone(),
+                (None, Some(refusal)) => format!("not repaired: {refusal}"),
+                (None, None) => format!("not repaired: {}", finding.effect()),
+            };
+            summary.notes.push(format!("  {place}{}\n    {outcome}", finding.message()));
+        }
+        Ok(summary)
+    })
+}

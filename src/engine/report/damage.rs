@@ -1,0 +1,434 @@
+//! Finds damage of a session: rows that the client loses, contents that the API refuses, identities that are not unique.
+
+use crate::engine::cost::capacity::{self, capacity};
+use crate::engine::{Analysis, ReadSettings, amount, plural};
+use crate::model::{Block, BlockKind, BlockNumber, Event, Fault, Key, Row, RowKind, Session, Vocabulary, Window};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Maximum base64 characters of an image. Source: the API's refusal "image exceeds 5 MB maximum"; Claude Code 2.1.330 stops before such
+/// a request with "Image base64 size exceeds API limit (5MB)".
+const IMAGE_BYTES: u64 = 5 << 20;
+/// Maximum width and height of an image in pixels. Source: platform.claude.com/docs/en/build-with-claude/vision, "General limits".
+const PIXELS: u32 = 8000;
+/// The same for each image of a request with more than [`FEW_IMAGES`]. Source: as for [`PIXELS`].
+const PIXELS_OF_MANY: u32 = 2000;
+/// Maximum images of a request in which each may have [`PIXELS`]. Source: as for [`PIXELS`].
+const FEW_IMAGES: usize = 20;
+/// Maximum images, and maximum pages of documents, of a request: for models with a window of 200,000 tokens, and for others. Source: as for
+/// [`PIXELS`], and platform.claude.com/docs/en/build-with-claude/pdf-support.
+const MEDIA: [u32; 2] = [100, 600];
+/// Maximum bytes of a request. Source: platform.claude.com/docs/en/api/overview, "Request size limits".
+const REQUEST_BYTES: u64 = 32 << 20;
+
+/// One damage of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Kind of the damage.
+    pub kind: FindingKind,
+    /// The row.
+    pub row: u32,
+    /// The block, if it concerns one.
+    pub block: Option<BlockNumber>,
+}
+
+/// The kind of a damage.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FindingKind {
+    /// The client does not send the rows before the row, although the user did not leave them.
+    Cut {
+        /// The row that it certainly followed.
+        before: Option<u32>,
+        /// The number of blocks that are not sent.
+        blocks: u32,
+        /// Their tokens.
+        tokens: f64,
+        /// The role of the row in the next request.
+        place: CutPlace,
+    },
+    /// The client cannot read the row.
+    Unreadable(Fault),
+    /// The line holds whole rows that the client does not read.
+    UnreadRows {
+        /// The fault of the line.
+        fault: Fault,
+        /// True if the client reads nothing of the line.
+        is_skipped: bool,
+    },
+    /// The session that it inherits rows from is missing.
+    MissingParent,
+    /// Rows with the identities of earlier rows.
+    RepeatedRows {
+        /// The earlier row of the first one.
+        first: u32,
+        /// The number of rows.
+        rows: u32,
+        /// Their resemblance to the earlier rows.
+        copies: Resemblance,
+    },
+    /// A response with the id of an earlier one.
+    RepeatedResponse {
+        /// The first row of the earlier one.
+        first: u32,
+    },
+    /// A tool use with the id of an earlier one, which the client leaves out with its result.
+    RepeatedCall {
+        /// The earlier one.
+        first: BlockNumber,
+    },
+    /// A tool use or result with an id that the API refuses.
+    RefusedId {
+        /// True if it is empty or missing.
+        is_empty: bool,
+    },
+    /// A tool use that is sent without its result, or the reverse.
+    HalfPair,
+    /// Images or documents of a block that the API refuses.
+    Media {
+        /// True for documents.
+        is_document: bool,
+        /// The numbers of the images or documents in the block, from 0, each with the reason.
+        items: Vec<(usize, Excess)>,
+    },
+    /// All documents of the window together, or the window as a whole, exceed a limit.
+    TooMuch(Excess),
+}
+
+/// The place of a cut in the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CutPlace {
+    /// The next request begins with the row, a message of the user side.
+    Newest,
+    /// The next request begins with the row, an answer of the model.
+    NewestAnswer,
+    /// A newer cut is before the row in the next request.
+    Older,
+}
+
+/// The resemblance of rows with one identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resemblance {
+    /// All values are equal.
+    Exact,
+    /// The parts that are sent are equal.
+    Sent,
+    /// They differ.
+    Neither,
+}
+
+/// A size over a limit of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excess {
+    /// Bytes of base64 data, and the limit.
+    Bytes(u64, u64),
+    /// Width and height in pixels, and the limit for both.
+    Pixels(u32, u32, u32),
+    /// Pages, and the limit.
+    Pages(u32, u32),
+    /// A number of images, and the limit.
+    Images(u32, u32),
+}
+
+impl Excess {
+    /// Returns the size and the limit, for people.
+    pub fn text(self) -> String {
+        let mega = |bytes: u64| {
+            let tenths = (bytes * 10).div_ceil(1 << 20);
+            if tenths.is_multiple_of(10) { format!("{} MB", tenths / 10) } else { format!("{}.{} MB", tenths / 10, tenths % 10) }
+        };
+        match self {
+            Excess::Bytes(size, limit) => format!("{} of base64; the API accepts {}", mega(size), mega(limit)),
+            Excess::Pixels(width, height, limit) => format!("{width}×{height} pixels; the API accepts {limit}×{limit}"),
+            Excess::Pages(pages, limit) => format!("{pages} pages; the API accepts {limit}"),
+            Excess::Images(images, limit) => format!("{images} images; the API accepts {limit}"),
+        }
+    }
+}
+
+impl Finding {
+    /// Returns the damage, without its place.
+    pub fn message(&self) -> String {
+        match &self.kind {
+            FindingKind::Cut { blocks, tokens, .. } => format!(
+                "the link to the rows before is broken: {} (~{} tokens) cut off",
+                plural(*blocks as usize, "block"),
+                amount(tokens.max(0.0).round() as u64)
+            ),
+            FindingKind::Unreadable(Fault::NotAnObject) => "JSON, but not an object".to_owned(),
+            FindingKind::Unreadable(Fault::HalfWritten) => "the last line is half written".to_owned(),
+            FindingKind::Unreadable(_) => "not JSON".to_owned(),
+            FindingKind::UnreadRows { fault: Fault::Buried, .. } => "whole rows beside bytes that are not a row".to_owned(),
+            FindingKind::UnreadRows { .. } => "several rows on one line".to_owned(),
+            FindingKind::MissingParent => "the session that it was forked from was not found".to_owned(),
+            FindingKind::RepeatedRows { first, rows: 1, .. } => format!("a row with the identity of row {}", first + 1),
+            FindingKind::RepeatedRows { first, rows, .. } => {
+                format!("{rows} rows with the identities of rows from {} on", first + 1)
+            }
+            FindingKind::RepeatedResponse { first } => format!("a response with the id of that in row {}", first + 1),
+            FindingKind::RepeatedCall { first } => format!("a tool use with the id of that in block {first}"),
+            FindingKind::RefusedId { is_empty: true } => "the id of the tool use is empty".to_owned(),
+            FindingKind::RefusedId { is_empty: false } => {
+                "the id of the tool use has characters that ids may not have".to_owned()
+            }
+            FindingKind::HalfPair => "a tool use without its result, or the reverse".to_owned(),
+            FindingKind::Media { is_document, items } => {
+                let what = if *is_document { "document" } else { "image" };
+                let first = items.first().map(|(_, excess)| excess.text()).unwrap_or_default();
+                match items.len() {
+                    0 | 1 => format!("{} {what} with {first}", if *is_document { "a" } else { "an" }),
+                    many => format!("{many} {what}s over a limit, the first with {first}"),
+                }
+            }
+            FindingKind::TooMuch(excess @ Excess::Images(..)) => format!("the window has {}", excess.text()),
+            FindingKind::TooMuch(excess @ Excess::Pages(..)) => format!("the documents of the window have {}", excess.text()),
+            FindingKind::TooMuch(excess) => format!("the images and documents of the window have {}", excess.text()),
+        }
+    }
+
+    /// Returns the effect on the next request.
+    pub fn effect(&self) -> String {
+        let effect = match &self.kind {
+            FindingKind::Cut { place: CutPlace::Newest, .. } => "the next request begins here",
+            FindingKind::Cut { place: CutPlace::NewestAnswer, .. } => {
+                "the next request begins here, with an answer, which the API refuses"
+            }
+            FindingKind::Cut { place: CutPlace::Older, .. } => "lost even after the newer rows are linked",
+            FindingKind::Unreadable(_) => "the client skips the line; its content is lost",
+            FindingKind::UnreadRows { is_skipped: true, .. } => "the client skips the line",
+            FindingKind::UnreadRows { .. } => "the client reads only the first of them",
+            FindingKind::MissingParent => "the history before the fork is not known",
+            FindingKind::RepeatedRows { copies: Resemblance::Neither, .. } => {
+                "the client sends the later row in place of the earlier one"
+            }
+            FindingKind::RepeatedRows { .. } => "no effect: the client sends it once",
+            FindingKind::RepeatedResponse { .. } => "the client treats both as one response",
+            FindingKind::TooMuch(Excess::Images(images, limit)) => {
+                return format!("the client leaves out the {} oldest images; before 2.1.330 the API refuses", images - limit);
+            }
+            FindingKind::RepeatedCall { .. } => "the client leaves out this tool use and its result",
+            FindingKind::Media { .. } | FindingKind::RefusedId { .. } | FindingKind::HalfPair | FindingKind::TooMuch(_) => {
+                "every request is refused"
+            }
+        };
+        effect.to_owned()
+    }
+
+    /// Returns true if `repair` can mend it.
+    pub fn is_repairable(&self) -> bool {
+        match &self.kind {
+            FindingKind::Cut { before, .. } => before.is_some(),
+            FindingKind::RepeatedRows { copies, .. } => *copies == Resemblance::Exact,
+            FindingKind::UnreadRows { .. }
+            | FindingKind::RepeatedCall { .. }
+            | FindingKind::RefusedId { .. }
+            | FindingKind::Media { .. } => true,
+            FindingKind::Unreadable(_)
+            | FindingKind::MissingParent
+            | FindingKind::RepeatedResponse { .. }
+            | FindingKind::HalfPair
+            | FindingKind::TooMuch(_) => false,
+        }
+    }
+}
+
+impl Analysis {
+    /// Returns the damage of the session, in file order.
+    pub fn findings(&self) -> Vec<Finding> {
+        findings(&self.session, &self.window, &self.model)
+    }
+}
+
+/// Returns the damage of a session, in file order. `model` is the model of its last response.
+pub fn findings(session: &Session, window: &Window, model: &str) -> Vec<Finding> {
+    let mut found = Vec::new();
+    lines(session, &mut found);
+    cuts(session, window, &mut found);
+    repeated_rows(session, &mut found);
+    repeated_responses(session, window, &mut found);
+    calls(session, window, model, &mut found);
+    // Other APIs have other limits.
+    if model.is_empty() || model.starts_with("claude") {
+        media(session, window, model, &mut found);
+    }
+    found.sort_by_key(|finding| (finding.row, finding.block));
+    found
+}
+
+/// Finds rows that the client cannot read.
+fn lines(session: &Session, found: &mut Vec<Finding>) {
+    for (row, facts) in (0u32..).zip(&session.rows) {
+        let Some(Event::Fault(fault)) = facts.event.as_deref() else { continue };
+        let kind = match fault {
+            Fault::Glued | Fault::Buried => FindingKind::UnreadRows { fault: *fault, is_skipped: facts.kind == RowKind::Broken },
+            _ => FindingKind::Unreadable(*fault),
+        };
+        found.push(Finding { kind, row, block: None });
+    }
+    if session.damage.contains_key(&Fault::MissingParentSession) {
+        found.push(Finding { kind: FindingKind::MissingParent, row: 0, block: None });
+    }
+}
+
+fn cuts(session: &Session, window: &Window, found: &mut Vec<Finding>) {
+    for (at, cut) in window.cuts.iter().enumerate() {
+        let blocks = || cut.rows.iter().flat_map(|row| session.blocks_of(*row));
+        let place = match (at, session.rows[cut.row as usize].kind) {
+            (0, RowKind::Assistant) => CutPlace::NewestAnswer,
+            (0, _) => CutPlace::Newest,
+            _ => CutPlace::Older,
+        };
+        let (blocks, tokens) = (blocks().count() as u32, blocks().map(|block| block.tokens.value).sum());
+        let kind = FindingKind::Cut { before: cut.before, blocks, tokens, place };
+        found.push(Finding { kind, row: cut.row, block: None });
+    }
+}
+
+/// Finds rows with the identity of an earlier row; rows that follow each other, as their earlier rows do, are one finding.
+fn repeated_rows(session: &Session, found: &mut Vec<Finding>) {
+    let mut firsts: FxHashMap<Key, u32> = FxHashMap::default();
+    let mut last: Option<(u32, u32)> = None;
+    for (row, facts) in (0u32..).zip(&session.rows) {
+        let Some(id) = facts.id.filter(|_| session.inherited_from(row).is_none()) else { continue };
+        let first = *firsts.entry(id).or_insert(row);
+        if first == row {
+            continue;
+        }
+        let like = resemblance(session, first, row);
+        let follows = last == Some((first.wrapping_sub(1), row - 1));
+        last = Some((first, row));
+        match found.last_mut().map(|finding| &mut finding.kind) {
+            Some(FindingKind::RepeatedRows { rows, copies, .. }) if follows && *copies == like => *rows += 1,
+            _ => {
+                let kind = FindingKind::RepeatedRows { first, rows: 1, copies: like };
+                found.push(Finding { kind, row, block: None });
+            }
+        }
+    }
+}
+
+/// Returns the resemblance of two rows.
+pub fn resemblance(session: &Session, first: u32, second: u32) -> Resemblance {
+    let (a, b) = (&session.rows[first as usize], &session.rows[second as usize]);
+    let hashes = |row| session.blocks_of(row).iter().map(|block| block.hash);
+    let sent = |row: &Row| (row.kind, row.parent, row.message, row.sidechain, row.flags);
+    if sent(a) != sent(b) || !hashes(first).eq(hashes(second)) {
+        return Resemblance::Neither;
+    }
+    if (Row { offset: b.offset, ..a.clone() }) == *b { Resemblance::Exact } else { Resemblance::Sent }
+}
+
+/// Finds responses of the live chain that have the same id, although a prompt is between them.
+fn repeated_responses(session: &Session, window: &Window, found: &mut Vec<Finding>) {
+    let mut known: FxHashMap<Key, (u32, u32)> = FxHashMap::default();
+    let mut prompts = 0;
+    for row in since_boundary(session, window) {
+        let facts = &session.rows[*row as usize];
+        prompts += u32::from(facts.prompt && facts.kind == RowKind::User);
+        let Some(message) = facts.message.filter(|_| facts.kind == RowKind::Assistant) else { continue };
+        let (first, turn) = *known.entry(message).or_insert((*row, prompts));
+        if turn != prompts {
+            known.insert(message, (first, prompts));
+            found.push(Finding { kind: FindingKind::RepeatedResponse { first }, row: *row, block: None });
+        }
+    }
+}
+
+/// Returns the rows of the live chain since the last compaction.
+fn since_boundary<'a>(session: &Session, window: &'a Window) -> &'a [u32] {
+    let boundary = window.chain.iter().rposition(|row| session.rows[*row as usize].kind == RowKind::Boundary);
+    &window.chain[boundary.unwrap_or_default()..]
+}
+
+/// Finds tool uses and results that the client leaves out or that the API refuses.
+fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Finding>) {
+    let is_call = |block: &&Block| matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult) && block.label.is_empty();
+    let chain = since_boundary(session, window).iter().flat_map(|row| session.blocks_of(*row)).filter(is_call);
+    let mut uses: FxHashMap<Key, BlockNumber> = FxHashMap::default();
+    let is_empty = |block: &Block| block.call.is_none_or(|call| call == Key::from_text(""));
+    for block in chain {
+        let finding = |kind| Finding { kind, row: block.row, block: Some(block.number) };
+        // Other APIs accept other characters.
+        if block.odd_call && (is_empty(block) || model.starts_with("claude")) {
+            found.push(finding(FindingKind::RefusedId { is_empty: is_empty(block) }));
+        } else if let Some(call) = block.call.filter(|_| block.kind == BlockKind::ToolUse) {
+            let first = *uses.entry(call).or_insert(block.number);
+            let row = |number: BlockNumber| session.blocks[number as usize - 1].row;
+            if first != block.number && session.rows[row(first) as usize].id != session.rows[block.row as usize].id {
+                found.push(finding(FindingKind::RepeatedCall { first }));
+            }
+        }
+    }
+    // Codex adds a result to a call without one, and sends no result without its call.
+    if session.vocabulary != Vocabulary::Claude {
+        return;
+    }
+    let sent = || window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]).filter(is_call);
+    let of = |kind: BlockKind| sent().filter(move |block| block.kind == kind).filter_map(|block| block.call);
+    let (uses, results): (FxHashSet<Key>, FxHashSet<Key>) =
+        (of(BlockKind::ToolUse).collect(), of(BlockKind::ToolResult).collect());
+    // The last calls may wait for their results.
+    let last =
+        sent().filter(|block| block.kind == BlockKind::ToolUse).next_back().map(|block| session.rows[block.row as usize].message);
+    for block in sent().filter(|block| !block.odd_call) {
+        let Some(call) = block.call else { continue };
+        let is_half = match block.kind {
+            BlockKind::ToolUse => !results.contains(&call) && Some(session.rows[block.row as usize].message) != last,
+            _ => !uses.contains(&call),
+        };
+        if is_half {
+            found.push(Finding { kind: FindingKind::HalfPair, row: block.row, block: Some(block.number) });
+        }
+    }
+}
+
+/// Finds images and documents of the window over the limits of the API.
+fn media(session: &Session, window: &Window, model: &str, found: &mut Vec<Finding>) {
+    let sent = || {
+        let blocks = window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]);
+        blocks.filter(|block| !block.media.is_empty())
+    };
+    let images = sent().map(|block| block.media.images.len()).sum::<usize>();
+    let many = images > FEW_IMAGES;
+    let pixels = if many { PIXELS_OF_MANY } else { PIXELS };
+    let is_large = capacity(model, 0, session.capacity, &ReadSettings::default()).tokens > capacity::USUAL;
+    let limit = MEDIA[usize::from(is_large)];
+    let (mut pages, mut size) = (0, 0);
+    for block in sent() {
+        let mut add = |is_document, items: Vec<(usize, Excess)>| {
+            if !items.is_empty() {
+                let kind = FindingKind::Media { is_document, items };
+                found.push(Finding { kind, row: block.row, block: Some(block.number) });
+            }
+        };
+        let images = block.media.images.iter().enumerate().filter_map(|(index, image)| {
+            if image.bytes > IMAGE_BYTES {
+                return Some((index, Excess::Bytes(image.bytes, IMAGE_BYTES)));
+            }
+            size += image.bytes;
+            let is_over = image.width.max(image.height) > pixels;
+            is_over.then_some((index, Excess::Pixels(image.width, image.height, pixels)))
+        });
+        add(false, images.collect());
+        let documents = block.media.documents.iter().enumerate().filter_map(|(index, document)| {
+            let base64 = document.bytes.div_ceil(3) * 4;
+            if document.pages > limit {
+                return Some((index, Excess::Pages(document.pages, limit)));
+            }
+            if base64 > REQUEST_BYTES {
+                return Some((index, Excess::Bytes(base64, REQUEST_BYTES)));
+            }
+            (pages, size) = (pages + document.pages, size + base64);
+            None
+        });
+        add(true, documents.collect());
+    }
+    let last = window.rows.last().copied().unwrap_or_default();
+    let images = images as u32;
+    let too_much = [
+        (images > limit, Excess::Images(images, limit)),
+        (pages > limit, Excess::Pages(pages, limit)),
+        (size > REQUEST_BYTES, Excess::Bytes(size, REQUEST_BYTES)),
+    ];
+    for (_, excess) in too_much.into_iter().filter(|(is_over, _)| *is_over) {
+        found.push(Finding { kind: FindingKind::TooMuch(excess), row: last, block: None });
+    }
+}

@@ -1,0 +1,69 @@
+//! The log of files beside a session: the parts of an operation that are in no row.
+
+use super::database::{SessionKey, Store, StoreError, damaged};
+use super::values::keep;
+use crate::model::{Address, CompanionEdit, OperationId, OperationState};
+use rusqlite::{Connection, params};
+use std::path::PathBuf;
+
+/// A logged change of a file beside a session: its whole content by the address in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoggedCompanion {
+    /// The operation.
+    pub operation: OperationId,
+    /// The file.
+    pub path: PathBuf,
+    /// The content before.
+    pub before: Address,
+    /// The content after.
+    pub after: Address,
+}
+
+impl Store {
+    /// Returns the changes of files beside a session, in the order of its operations: of committed operations, and of prepared ones
+    /// that are not settled yet.
+    ///
+    /// # Errors
+    ///
+    /// The store is damaged, or cannot be read.
+    pub fn companions(&self, key: SessionKey) -> Result<Vec<LoggedCompanion>, StoreError> {
+        let sql = "SELECT operation, path, before, after FROM companions JOIN operations USING (session)
+                   WHERE session = ?1 AND number = operation AND state IN (?2, ?3) ORDER BY operation, place";
+        let states = params![key.0, OperationState::Committed.name(), OperationState::Prepared.name()];
+        let mut select = self.connection.prepare_cached(sql)?;
+        let rows = select.query_map(states, |row| {
+            let path: String = row.get(1)?;
+            Ok(LoggedCompanion { operation: row.get(0)?, path: path.into(), before: row.get(2)?, after: row.get(3)? })
+        })?;
+        rows.map(|row| row.map_err(damaged)).collect()
+    }
+
+    /// Deletes the logged contents of files beside a session, so that they cannot be recovered. Returns the number of changes.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written.
+    pub fn forget_companions(&self, key: SessionKey) -> Result<usize, StoreError> {
+        self.connection.execute_batch("PRAGMA secure_delete = ON")?;
+        let count = self.connection.execute("DELETE FROM companions WHERE session = ?1", [key.0])?;
+        if count > 0 {
+            self.sweep()?;
+        }
+        Ok(count)
+    }
+}
+
+/// Logs the changes of files beside a session.
+pub(super) fn insert_companions(
+    connection: &Connection,
+    key: SessionKey,
+    operation: OperationId,
+    companions: &[CompanionEdit],
+) -> Result<(), StoreError> {
+    for (edit, place) in companions.iter().zip(0i64..) {
+        let (before, after) = (keep(connection, &edit.before)?, keep(connection, &edit.after)?);
+        let values = params![key.0, operation, place, edit.path.to_string_lossy(), before, after];
+        connection.prepare_cached("INSERT INTO companions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(values)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! The files beside a session that belong to it: outputs that the client stores apart, and the sessions of its subagents.
+
+use super::apply::temporary;
+use super::find::find_in_directory;
+use super::secret_scan::SecretMatch;
+use super::{ApplyError, Found};
+use crate::engine::{self, Known, Secret, masked};
+use crate::fsio::{Disk, Entry};
+use crate::model::CompanionEdit;
+use crate::store::{LoggedCompanion, Store};
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file that are examined to tell a text from other data.
+const HEAD_BYTES: usize = 8 << 10;
+
+/// The files beside a session.
+#[derive(Default)]
+pub struct Companions {
+    /// Files that are not sessions, sorted.
+    pub files: Vec<PathBuf>,
+    /// The sessions of subagents, sorted by path.
+    pub subagents: Vec<Found>,
+}
+
+/// Returns the files beside a session. A directory that cannot be read has none; links and special files are left out.
+pub fn companions(disk: &dyn Disk, found: &Found) -> Companions {
+    let mut companions = Companions::default();
+    let mut directories: Vec<PathBuf> = found.provider.companions_directory(&found.path).into_iter().collect();
+    companions.subagents.extend(directories.iter().flat_map(|directory| find_in_directory(disk, found.provider, directory)));
+    while let Some(directory) = directories.pop() {
+        for Entry { path, directory, identity } in disk.list(&directory).unwrap_or_default() {
+            if directory {
+                directories.push(path);
+            } else if identity.is_some() && found.provider.locate(&path).is_none() {
+                companions.files.push(path);
+            }
+        }
+    }
+    companions.files.sort();
+    companions.subagents.sort_by(|a, b| a.path.cmp(&b.path));
+    companions
+}
+
+/// Returns the content of a text file; `None` if it is not a text.
+fn text(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    disk.open(path, 0)?.read_to_end(&mut bytes)?;
+    Ok((!bytes[..bytes.len().min(HEAD_BYTES)].contains(&0)).then_some(bytes))
+}
+
+/// Finds the credentials in a file beside a session: by their form, and the values that the session names.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn scan_companion(disk: &dyn Disk, path: &Path, known: &Known) -> io::Result<Vec<SecretMatch>> {
+    let Some(text) = text(disk, path)? else { return Ok(Vec::new()) };
+    let (mut line, mut offset) = (1, 0);
+    let located = find_beside_session(known, &text).into_iter().map(|secret| {
+        let before = &text[offset..secret.range.start];
+        line += memchr::memchr_iter(b'\n', before).count() as u64;
+        let start = memchr::memrchr(b'\n', before).map_or(offset, |feed| offset + feed + 1);
+        offset = secret.range.start;
+        SecretMatch { kind: secret.kind, line, offset: start as u64, range: secret.range }
+    });
+    Ok(located.collect())
+}
+
+/// Returns the credentials in the text of a file beside a session: by their form, and the values that the session or the text names.
+pub fn find_beside_session(known: &Known, text: &[u8]) -> Vec<Secret> {
+    known.with(&Known::new(engine::named_in(&String::from_utf8_lossy(text)))).find_whole(text)
+}
+
+/// Returns the edits that mask the credentials in files beside a session, and the number of credentials of each kind. `find` returns
+/// the credentials in a text.
+///
+/// # Errors
+///
+/// A file cannot be read.
+pub fn redact_companions(
+    disk: &dyn Disk,
+    files: &[PathBuf],
+    find: &dyn Fn(&[u8]) -> Vec<Secret>,
+) -> io::Result<(Vec<CompanionEdit>, BTreeMap<&'static str, usize>)> {
+    let (mut edits, mut kinds) = (Vec::new(), BTreeMap::new());
+    for path in files {
+        let Some(before) = text(disk, path)? else { continue };
+        let found = find(&before);
+        if let Some(after) = masked(&before, &found) {
+            found.iter().for_each(|secret| *kinds.entry(secret.kind).or_default() += 1);
+            edits.push(CompanionEdit { path: path.clone(), before, after });
+        }
+    }
+    Ok((edits, kinds))
+}
+
+/// Returns the edits that revert logged changes, and the files that changed since, which stay unchanged.
+///
+/// # Errors
+///
+/// A content is missing in the store, or a file cannot be read.
+pub fn reverted(
+    disk: &dyn Disk,
+    store: &Store,
+    logged: impl Iterator<Item = LoggedCompanion>,
+) -> Result<(Vec<CompanionEdit>, Vec<PathBuf>), ApplyError> {
+    let mut states: BTreeMap<PathBuf, LoggedCompanion> = BTreeMap::new();
+    for change in logged {
+        let state = states.entry(change.path.clone()).or_insert_with(|| change.clone());
+        state.after = change.after;
+    }
+    let (mut edits, mut changed) = (Vec::new(), Vec::new());
+    for (path, LoggedCompanion { before, after, .. }) in states {
+        let now = match current(disk, &path) {
+            Ok(now) => now,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                changed.push(path);
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        match *blake3::hash(&now).as_bytes() {
+            hash if hash == before => {}
+            hash if hash == after => edits.push(CompanionEdit { path, before: now, after: store.original(&before)? }),
+            _ => changed.push(path),
+        }
+    }
+    Ok((edits, changed))
+}
+
+fn current(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    disk.open(path, 0)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes edits of files beside a session, each by an atomic rename. If one fails, those before it are reverted.
+///
+/// # Errors
+///
+/// A file changed since it was read, or the disk failed.
+pub(super) fn write(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), ApplyError> {
+    for (place, edit) in edits.iter().enumerate() {
+        if let Err(error) = replace(disk, &edit.path, &edit.before, &edit.after) {
+            revert(disk, &edits[..place])?;
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Reverts edits of files beside a session.
+///
+/// # Errors
+///
+/// As [`write`].
+pub(super) fn revert(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), ApplyError> {
+    edits.iter().try_for_each(|edit| replace(disk, &edit.path, &edit.after, &edit.before))
+}
+
+/// Completes the logged changes of files beside a session, or reverts them. A file that is missing or has another content stays
+/// unchanged.
+///
+/// # Errors
+///
+/// The store or the disk failed.
+pub(super) fn settle(disk: &dyn Disk, store: &Store, logged: &[LoggedCompanion], is_done: bool) -> Result<(), ApplyError> {
+    for change in logged {
+        let (from, to) = if is_done { (change.before, change.after) } else { (change.after, change.before) };
+        // A file that is missing or cannot be deleted is overwritten by the next change.
+        let _ = disk.remove(&temporary(&change.path));
+        match current(disk, &change.path) {
+            Ok(now) if *blake3::hash(&now).as_bytes() == from => replace(disk, &change.path, &now, &store.original(&to)?)?,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Replaces the content of a file, if it is as expected.
+fn replace(disk: &dyn Disk, path: &Path, before: &[u8], after: &[u8]) -> Result<(), ApplyError> {
+    let modified = disk.identify(path)?.modified;
+    if current(disk, path)? != before {
+        return Err(ApplyError::Changed);
+    }
+    let temporary = temporary(path);
+    let written = disk.create(&temporary, path).and_then(|mut file| {
+        file.write_all(after)?;
+        file.set_modified(modified)?;
+        file.sync()
+    });
+    let replaced = written.and_then(|()| disk.rename(&temporary, path));
+    if let Err(error) = replaced {
+        // A file that cannot be deleted is overwritten by the next change.
+        let _ = disk.remove(&temporary);
+        return Err(error.into());
+    }
+    Ok(path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory))?)
+}
