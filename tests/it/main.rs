@@ -19,6 +19,7 @@ mod fill;
 mod forks;
 mod fresh;
 mod hooks;
+mod instructions;
 mod json;
 mod keeping;
 mod leaks;

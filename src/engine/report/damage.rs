@@ -366,8 +366,7 @@ fn calls(session: &Session, window: &Window, model: &str, found: &mut Vec<Findin
     let (uses, results): (FxHashSet<Key>, FxHashSet<Key>) =
         (of(BlockKind::ToolUse).collect(), of(BlockKind::ToolResult).collect());
     // The last calls may wait for their results.
-    let last =
-        sent().filter(|block| block.kind == BlockKind::ToolUse).next_back().map(|block| session.rows[block.row as usize].message);
+    let last = sent().rfind(|block| block.kind == BlockKind::ToolUse).map(|block| session.rows[block.row as usize].message);
     for block in sent().filter(|block| !block.odd_call) {
         let Some(call) = block.call else { continue };
         let is_half = match block.kind {

@@ -65,7 +65,7 @@ impl Watch<'_> {
 fn others(env: &Env, shown: &Shown) -> Vec<OtherSession> {
     let location = &shown.found.location;
     let project = Project::of_session(env.disk, &shown.found);
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), true, &mut |_, _| {}).unwrap_or_default();
     let mut others: Vec<OtherSession> = listed
         .into_iter()
         .flatten()
@@ -79,7 +79,7 @@ fn others(env: &Env, shown: &Shown) -> Vec<OtherSession> {
 }
 
 fn row(env: &Env, listed: Listed) -> OtherSession {
-    let Listed { found, identity, totals } = listed;
+    let Listed { found, identity, totals, .. } = listed;
     let size = capacity(&totals.model, totals.peak_tokens, totals.capacity_tokens, &env.settings).tokens.max(1);
     OtherSession {
         id: found.location.id,
