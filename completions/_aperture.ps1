@@ -55,6 +55,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('create', 'create', [CompletionResultType]::ParameterValue, 'Append a note to a session')
             [CompletionResult]::new('redact', 'redact', [CompletionResultType]::ParameterValue, 'Replace credentials in a session with placeholders')
             [CompletionResult]::new('repair', 'repair', [CompletionResultType]::ParameterValue, 'Repair damage that changes or blocks the next request')
+            [CompletionResult]::new('shrink', 'shrink', [CompletionResultType]::ParameterValue, 'Make a session file smaller; the window stays the same')
             [CompletionResult]::new('compact', 'compact', [CompletionResultType]::ParameterValue, 'Fold whole turns into one note')
             [CompletionResult]::new('uncompact', 'uncompact', [CompletionResultType]::ParameterValue, 'Restore the messages hidden by the last compaction')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show the changes to the window between two points of the log')
@@ -502,6 +503,26 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;repair' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Dry run: show the changes and their cost; write nothing')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Dry run: show the changes and their cost; write nothing')
+            [CompletionResult]::new('--stat', '--stat', [CompletionResultType]::ParameterName, 'In a dry run, show one line for each block, the largest first')
+            [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'In a dry run, show all changed lines')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Also change a session that a client has open; type /resume in the client afterwards')
+            [CompletionResult]::new('--keep-thinking', '--keep-thinking', [CompletionResultType]::ParameterName, 'Keep the thinking after the first change; refused if the model binds it to the content before')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'aperture;shrink' {
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')

@@ -52,6 +52,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand create 'Append a note to a session'
             cand redact 'Replace credentials in a session with placeholders'
             cand repair 'Repair damage that changes or blocks the next request'
+            cand shrink 'Make a session file smaller; the window stays the same'
             cand compact 'Fold whole turns into one note'
             cand uncompact 'Restore the messages hidden by the last compaction'
             cand diff 'Show the changes to the window between two points of the log'
@@ -478,6 +479,25 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;repair'= {
+            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
+            cand --color 'When to use colours'
+            cand -C 'Run as if started in this directory'
+            cand --directory 'Run as if started in this directory'
+            cand -n 'Dry run: show the changes and their cost; write nothing'
+            cand --dry-run 'Dry run: show the changes and their cost; write nothing'
+            cand --stat 'In a dry run, show one line for each block, the largest first'
+            cand --full 'In a dry run, show all changed lines'
+            cand --live 'Also change a session that a client has open; type /resume in the client afterwards'
+            cand --keep-thinking 'Keep the thinking after the first change; refused if the model binds it to the content before'
+            cand --json 'Print JSON'
+            cand --no-cache 'Do not read or write the cache'
+            cand --no-pager 'Do not use a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'aperture;shrink'= {
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'

@@ -37,6 +37,15 @@ const TABLES: [(&str, &str); 7] = [
     ("companions", "operation"),
 ];
 
+/// The bills that a session file no longer has as the API stated them.
+#[derive(Clone, Debug, Default)]
+pub struct ReplacedBills {
+    /// The figures that the API billed, by the address of the one that aperture wrote in the place of each.
+    pub figures: BTreeMap<Address, Vec<u8>>,
+    /// Lines that aperture removed: the address of each run of them.
+    pub rows: Vec<Address>,
+}
+
 impl Store {
     /// Returns the session of a file; `None` if it has no log.
     pub fn find(&self, path: &Path) -> Result<Option<StoredSession>, StoreError> {
@@ -90,7 +99,7 @@ impl Store {
     /// # Errors
     ///
     /// The store cannot be read.
-    pub fn replaced_bills(&self) -> Result<BTreeMap<PathBuf, BTreeMap<Address, Vec<u8>>>, StoreError> {
+    pub fn replaced_bills(&self) -> Result<BTreeMap<PathBuf, ReplacedBills>, StoreError> {
         let sql = "SELECT path, before, after FROM edits JOIN sessions ON sessions.id = edits.session
                    WHERE slot = ?1 AND before IS NOT NULL AND after IS NOT NULL ORDER BY edits.session, operation, place";
         let mut billed: BTreeMap<PathBuf, BTreeMap<Address, Address>> = BTreeMap::new();
@@ -107,7 +116,39 @@ impl Store {
         let figures = |known: BTreeMap<Address, Address>| {
             known.into_iter().filter_map(|(written, billed)| Some((written, self.original(&billed).ok()?))).collect()
         };
-        Ok(billed.into_iter().map(|(path, known)| (path, figures(known))).collect())
+        let figures = billed.into_iter().map(|(path, known)| (path, ReplacedBills { figures: figures(known), rows: Vec::new() }));
+        let mut replaced: BTreeMap<PathBuf, ReplacedBills> = figures.collect();
+        for (path, rows) in self.removed_rows()? {
+            replaced.entry(path).or_default().rows = rows;
+        }
+        Ok(replaced)
+    }
+
+    /// Returns the lines that operations removed together and that are not in the file again, by its path: the address of each run.
+    fn removed_rows(&self) -> Result<BTreeMap<PathBuf, Vec<Address>>, StoreError> {
+        let sql = "SELECT path, row, before, after FROM edits JOIN sessions ON sessions.id = edits.session
+                   JOIN operations ON operations.session = edits.session AND operations.number = edits.operation
+                   WHERE slot = ?1 AND state = ?2 AND before IS NOT NULL AND after IS NOT NULL
+                   ORDER BY edits.session, operation, place";
+        // The values of one place, the oldest first; an undo exchanges them.
+        let mut places: BTreeMap<(PathBuf, Vec<u8>), Vec<(Address, Address)>> = BTreeMap::new();
+        let mut select = self.connection.prepare_cached(sql)?;
+        let parameters = [Slot::Ahead.name(), OperationState::Committed.name().to_owned()];
+        let rows = select.query_map(parameters, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        for row in rows {
+            let (path, row, before, after): (StoredPath, Vec<u8>, Address, Address) = row?;
+            let place = places.entry((path.0, row)).or_default();
+            if place.last() == Some(&(after, before)) {
+                place.pop();
+            } else {
+                place.push((before, after));
+            }
+        }
+        let mut removed: BTreeMap<PathBuf, Vec<Address>> = BTreeMap::new();
+        for ((path, _), values) in places {
+            removed.entry(path).or_default().extend(values.into_iter().map(|(before, _)| before));
+        }
+        Ok(removed)
     }
 
     /// Returns the committed operations of a session and its snapshots.

@@ -610,3 +610,53 @@ fn a_full_disk_leaves_the_session_as_it_was() {
         assert!(outcome.stderr.contains("space left") || outcome.stderr.contains("full"), "{}", outcome.stderr);
     }
 }
+
+/// Stands in for the locks of the C library: every lock fails, as on a file system without them.
+#[cfg(target_os = "linux")]
+const WITHOUT_LOCKS: &str = r"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int flock(int file, int operation) { (void)file; (void)operation; errno = ENOLCK; return -1; }
+static int without_locks(int file, int command, long argument) {
+    if (command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK) { errno = ENOLCK; return -1; }
+    return syscall(SYS_fcntl, file, command, argument);
+}
+#define ARGUMENT va_list list; va_start(list, command); long argument = va_arg(list, long); va_end(list)
+int fcntl(int file, int command, ...) { ARGUMENT; return without_locks(file, command, argument); }
+int fcntl64(int file, int command, ...) { ARGUMENT; return without_locks(file, command, argument); }
+";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_without_locks_is_named_and_nobody_waits_for_it() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let source = sandbox.write("locks.c", WITHOUT_LOCKS);
+    let library = source.with_extension("so");
+    let compiled = std::process::Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output();
+    if !compiled.is_ok_and(|compiled| compiled.status.success()) {
+        return skipped("there is no C compiler");
+    }
+    for has_store in [false, true] {
+        let original = fs::read(&file).unwrap();
+        for arguments in [&["archive", "kind(tool_result)"][..], &["log"], &["undo"], &["verify"], &["status"], &["usage"]] {
+            let mut command = sandbox.command(arguments);
+            command.env("LD_PRELOAD", &library);
+            let output = finish(command).unwrap_or_else(|| panic!("{arguments:?} waits"));
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(text.contains("files cannot be locked there"), "{arguments:?}: {text}");
+            if !matches!(arguments[0], "status" | "usage") {
+                assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+                assert!(text.contains("hint: set APERTURE_HOME to a directory on a local disk"), "{arguments:?}: {text}");
+            }
+        }
+        assert!(fs::read(&file).unwrap() == original);
+        if !has_store {
+            done(&sandbox, &file, &["archive", "kind(tool_result)"]);
+        }
+    }
+}

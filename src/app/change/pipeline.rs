@@ -8,6 +8,7 @@ use crate::engine::{self, EditFacts, EditPrice};
 use crate::fsio::is_packed;
 use crate::model::{
     BlockChange, BlockKind, BlockNumber, CompanionEdit, Mark, OperationId, OperationKind, Plan, Session, Slot, State,
+    UnneededData,
 };
 use crate::output::{ChangeDetail, ChangeReport};
 use crate::store::{SessionKey, Store};
@@ -44,6 +45,8 @@ pub struct ChangeSummary {
     pub notes: Vec<String>,
     /// True if the report counts stale blocks separately.
     pub by_state: bool,
+    /// The data that leaves the file although the window stays the same.
+    pub removed: UnneededData,
     /// True if the change is made only if it saves [`LEAST_SAVED`] of the window.
     pub must_pay: bool,
     /// The changes of files beside the session.
@@ -61,6 +64,7 @@ impl ChangeSummary {
             kept: BTreeMap::new(),
             notes: Vec::new(),
             by_state: false,
+            removed: UnneededData::default(),
             must_pay: false,
             companions: Vec::new(),
         }
@@ -362,6 +366,8 @@ fn report(
         is_first: false,
         is_withheld: false,
         differences: drafted.differences.clone(),
+        file_bytes: workspace.reading.session.bytes,
+        removed: summary.removed,
         notes,
     }
 }

@@ -95,6 +95,8 @@ pub struct Env {
     paged: bool,
     cached: bool,
     cache: OnceLock<Arc<Cache>>,
+    /// The error of a lock beside the store, if its file system has none; set when the store is first used.
+    lacks_locks: OnceLock<Option<String>>,
     /// The gate that masks credentials in all output.
     pub gate: Gate,
 }
@@ -197,6 +199,7 @@ impl Env {
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
             cache: OnceLock::new(),
+            lacks_locks: OnceLock::new(),
             gate,
         })
     }
@@ -374,6 +377,7 @@ impl Env {
             CommandError::of_disk(error, format!("cannot create the store in {}", directory.display()))
                 .hint("or set APERTURE_HOME to a writable directory")
         })?;
+        self.expect_locks(&directory)?;
         open(&directory).map_err(|error| self.store_error(error, &directory))
     }
 
@@ -384,6 +388,7 @@ impl Env {
     /// The store cannot be opened, or was written by a newer aperture.
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
         let directory = self.store_directory()?;
+        self.expect_locks(&directory)?;
         Store::open_existing(&directory).map_err(|error| self.store_error(error, &directory))
     }
 
@@ -398,17 +403,28 @@ impl Env {
             return self.new_store(|directory| Store::open_within(directory, patience)).map(Some);
         }
         let directory = self.store_directory()?;
+        self.expect_locks(&directory)?;
         Store::open_existing_within(&directory, patience).map_err(|error| self.store_error(error, &directory))
     }
 
-    /// Names the store in an error, and a file system that has no locks: SQLite takes a failed lock for one that another process holds.
+    /// Refuses a store on a file system that has no locks: SQLite would take each failed lock for one that another process holds, and wait.
+    fn expect_locks(&self, directory: &Path) -> Result<(), CommandError> {
+        let is_missing = || self.disk.identify(&directory.join(STORE_FILE)).is_err();
+        if self.lacks_locks.get().is_none() && is_missing() {
+            return Ok(());
+        }
+        let lacking = self.lacks_locks.get_or_init(|| {
+            let error = self.disk.lock(&directory.join("locks").join("store")).err()?;
+            (error.kind() == io::ErrorKind::Unsupported).then(|| error.to_string())
+        });
+        let Some(lacking) = lacking else { return Ok(()) };
+        let error = io::Error::new(io::ErrorKind::Unsupported, lacking.clone());
+        Err(CommandError::of_disk(error, format!("cannot open the store in {}", directory.display())))
+    }
+
+    /// Names the store in an error.
     fn store_error(&self, error: StoreError, directory: &Path) -> CommandError {
         let what = format!("cannot open the store in {}", directory.display());
-        if error.is_busy()
-            && let Err(no_locks) = self.disk.lock(&directory.join("locks").join("store"))
-        {
-            return CommandError::of_disk(no_locks, what);
-        }
         let damaged = matches!(error, StoreError::Damaged(_));
         let mut error = CommandError::from(error);
         error.source = error.source.context(what);

@@ -185,6 +185,10 @@ impl From<PlanError> for CommandError {
                     PlanError::NotCompacted => {
                         (ErrorKind::Refused, "to restore turns folded by aperture compact: aperture undo".to_owned())
                     }
+                    PlanError::CutAway => (
+                        ErrorKind::Refused,
+                        "if aperture shrink removed it, undo that first: aperture log, aperture undo".to_owned(),
+                    ),
                     PlanError::ChangedElsewhere(_) | PlanError::Gone => {
                         (ErrorKind::Conflict, "to list the differences: aperture verify".to_owned())
                     }

@@ -230,9 +230,11 @@ impl Draft<'_> {
     /// Restores one value of the log.
     fn put_back(&mut self, edit: Edit) -> Result<(), PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
-        let line = self.line(row)?;
-        let at = self.source.provider.locate_slot(&line, edit.slot).ok_or(PlanError::Gone)?;
-        if edit.before.as_deref() != Some(&line[at]) {
+        let now = match edit.slot {
+            Slot::Ahead => self.lines_ahead(row, edit.before.as_deref())?,
+            slot => self.value(row, slot).ok_or(PlanError::Gone)?,
+        };
+        if edit.before.as_ref() != Some(&now) {
             return Err(PlanError::ChangedElsewhere(edit.change.as_ref().map_or(0, |change| change.number)));
         }
         if let Some(change) = &edit.change {
@@ -241,6 +243,13 @@ impl Draft<'_> {
         }
         self.edits.insert((row, edit.slot.index().unwrap_or_default(), edit.slot), edit);
         Ok(())
+    }
+
+    /// Returns the bytes before a row that are as many as some lines.
+    pub(in crate::planning) fn lines_ahead(&self, row: u32, lines: Option<&[u8]>) -> Result<Vec<u8>, PlanError> {
+        let end = self.session().rows[row as usize].offset;
+        let length = lines.map_or(0, <[u8]>::len) as u64;
+        Ok(self.rows.range(end.saturating_sub(length)..end)?)
     }
 
     /// Links the children of a removed row to its nearest ancestor that is not in `gone`; children in `gone` are skipped.
