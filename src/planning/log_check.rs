@@ -1,6 +1,6 @@
 //! Compares a session file with its operation log, and computes the edits that restore a logged state.
 
-use super::addresses::Addresses;
+use super::addresses::{Addresses, NAMELESS};
 use super::originals::{OriginalError, Originals};
 use super::rows::MemoryRows;
 use super::splice::splice;
@@ -145,7 +145,8 @@ impl LoggedSession<'_> {
         Ok(check)
     }
 
-    /// Takes the rows that an operation removed together, or restored, out of the comparison: their earlier values say nothing any more.
+    /// Takes the rows that an operation removed together, or restored, out of the comparison, and those without an identity, which have
+    /// other addresses since.
     fn forget_lines<T, U>(
         &self,
         edit: &LoggedEdit,
@@ -157,7 +158,7 @@ impl LoggedSession<'_> {
             Ok(Framing::Lines.rows(&bytes).into_iter().filter_map(|line| self.provider.parse(&bytes[line]).row.id).collect())
         };
         let (before, after) = (rows(edit.before)?, rows(edit.after)?);
-        let moved: BTreeSet<Key> = before.symmetric_difference(&after).copied().collect();
+        let moved: BTreeSet<Key> = before.symmetric_difference(&after).copied().chain([NAMELESS]).collect();
         slots.retain(|(row, _), _| !moved.contains(&row.id));
         lines.retain(|row, _| !moved.contains(&row.id));
         Ok(())

@@ -130,8 +130,9 @@ impl Store {
                    JOIN operations ON operations.session = edits.session AND operations.number = edits.operation
                    WHERE slot = ?1 AND state = ?2 AND before IS NOT NULL AND after IS NOT NULL
                    ORDER BY edits.session, operation, place";
-        // The values of one place, the oldest first; an undo exchanges them.
-        let mut places: BTreeMap<(PathBuf, Vec<u8>), Vec<(Address, Address)>> = BTreeMap::new();
+        // The values before and after at one place, the oldest first; an undo exchanges them.
+        type Values = Vec<(Address, Address)>;
+        let mut places: BTreeMap<(PathBuf, Vec<u8>), Values> = BTreeMap::new();
         let mut select = self.connection.prepare_cached(sql)?;
         let parameters = [Slot::Ahead.name(), OperationState::Committed.name().to_owned()];
         let rows = select.query_map(parameters, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;

@@ -94,6 +94,13 @@ fn sent_and_billed(sandbox: &Sandbox, path: &Path) -> (String, Value) {
     (sandbox.text(&["transcript", "--raw", "-s", path]), usage["total"].take())
 }
 
+/// Returns the damage of a session, without its places in the file.
+fn found(sandbox: &Sandbox, name: &str) -> Vec<Value> {
+    let report: Value = serde_json::from_str(&sandbox.run(&["check", name, "--no-damage", "--format", "json"]).stdout).unwrap();
+    let findings = report["sessions"][0]["findings"].as_array().unwrap().clone();
+    findings.into_iter().map(|mut finding| finding["message"].take()).collect()
+}
+
 #[test]
 fn the_window_and_the_bills_of_every_session_stay_the_same() {
     let mut shrunk = 0;
@@ -108,6 +115,7 @@ fn the_window_and_the_bills_of_every_session_stay_the_same() {
         paths.sort();
         for path in paths {
             let (bytes, before, name) = (fs::read(&path).unwrap(), sent_and_billed(&sandbox, &path), path.to_str().unwrap());
+            let damage = found(&sandbox, name);
             let report = sandbox.json(&["shrink", name], "aperture.change/2");
             let gone: u64 = report["removed"].as_object().unwrap().values().map(|amount| amount["bytes"].as_u64().unwrap()).sum();
             let after = fs::read(&path).unwrap();
@@ -119,6 +127,7 @@ fn the_window_and_the_bills_of_every_session_stay_the_same() {
             }
             shrunk += 1;
             assert_eq!(report["price"], Value::Null);
+            assert_eq!(found(&sandbox, name), damage, "{home}");
             let verified = sandbox.run(&["verify", "-s", name]);
             assert_eq!(verified.code, 0, "{home}: {}", verified.all());
             for command in ["undo", "redo", "undo"] {
@@ -154,7 +163,7 @@ fn a_file_of_many_compactions_keeps_only_what_is_sent() {
     assert_eq!(sent_and_billed(&sandbox, &path), before);
     // Rows without an identity stay in their order.
     let lines: Vec<String> = rows.iter().filter(|row| row["type"] == "last-prompt").map(Value::to_string).collect();
-    let text = String::from_utf8(after.clone()).unwrap();
+    let text = String::from_utf8(after).unwrap();
     assert_eq!(text.lines().filter(|line| line.contains("last-prompt")).collect::<Vec<_>>(), lines);
     let titles = sandbox.json(&["sessions"], "aperture.sessions/2");
     assert_eq!(titles["sessions"][0]["title"], "prompt 0");

@@ -35,7 +35,7 @@ pub(super) fn short_display(row: &[u8]) -> Option<Vec<u8>> {
     let texts =
         strings(bytes).into_iter().map(|(_, range)| range).filter(|range| range.len() >= LONG_TEXT && !is_name(range.end));
     // Data in base64 has no blanks; a sentence in its place would be wrong data.
-    let is_text = |value: &[u8]| value.iter().any(|byte| *byte == b' ');
+    let is_text = |value: &[u8]| value.contains(&b' ');
     let edits: Vec<_> =
         texts.map(|range| (range.clone(), if is_text(&bytes[range]) { REMOVED } else { r#""""# }.into())).collect();
     (!edits.is_empty()).then(|| with_values(bytes, edits))
