@@ -211,6 +211,28 @@ fn rows_that_the_client_appends_meanwhile_stay_behind_what_an_undo_restores() {
 }
 
 #[test]
+fn a_file_is_shrunk_again_after_further_compactions() {
+    let rows = compacted();
+    let (sandbox, path) = sandbox_of(&rows[..rows.len() / 2]);
+    sandbox.text(&["shrink", ID]);
+    let rest = bytes_of(&rows[rows.len() / 2..]);
+    fs::write(&path, [fs::read(&path).unwrap(), rest].concat()).unwrap();
+    let (grown, before) = (fs::read(&path).unwrap(), sent_and_billed(&sandbox, &path));
+    sandbox.text(&["shrink", ID]);
+    let after = fs::read(&path).unwrap();
+    assert!(after.len() < 8_000, "{}", after.len());
+    assert_eq!(sent_and_billed(&sandbox, &path), before);
+    let outcome = sandbox.run(&["undo", "1", "-s", ID]);
+    assert!(outcome.stderr.contains("operation 2 removed a row that operation 1"), "{}", outcome.all());
+    for (command, expected) in [("undo", &grown), ("undo", &bytes_of(&rows)), ("redo", &grown), ("redo", &after)] {
+        sandbox.text(&[command, "-s", ID]);
+        assert!(fs::read(&path).unwrap() == *expected, "{command}");
+        assert_eq!(sent_and_billed(&sandbox, &path), before, "{command}");
+        assert_eq!(sandbox.run(&["verify", "-s", ID]).code, 0);
+    }
+}
+
+#[test]
 fn a_session_whose_rows_are_all_sent_in_order_is_refused() {
     let sandbox = Sandbox::of("codex-compaction");
     let path = sandbox.rollouts().remove(0);

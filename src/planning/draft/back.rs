@@ -103,6 +103,11 @@ impl Draft<'_> {
             if let Some(number) = edited.or_else(|| later.marks.iter().find(marked).map(|mark| mark.number)) {
                 return Err(PlanError::ChangedLater { number, operation: operation.id, by: later.id });
             }
+            // Rows that leave the file together take the values of earlier operations with them.
+            let is_gone = || operation.edits.iter().any(|own| own.after.is_some() && self.addresses.row(own.row).is_none());
+            if later.edits.iter().any(|edit| edit.slot == Slot::Ahead) && is_gone() {
+                return Err(PlanError::RemovedLater { operation: operation.id, by: later.id });
+            }
             let added = |row| operation.edits.iter().any(|own| own.slot == Slot::Line && own.before.is_none() && own.row == row);
             if later.edits.iter().any(|edit| edit.slot == Slot::Line && edit.after.is_none() && added(edit.row)) {
                 return Err(PlanError::RemovedLater { operation: operation.id, by: later.id });
