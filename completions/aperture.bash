@@ -127,6 +127,9 @@ _aperture() {
             aperture,show)
                 cmd="aperture__subcmd__show"
                 ;;
+            aperture,shrink)
+                cmd="aperture__subcmd__shrink"
+                ;;
             aperture,snapshot)
                 cmd="aperture__subcmd__snapshot"
                 ;;
@@ -272,7 +275,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact repair compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch stage check verify gc export import memory mcp run proxy install uninstall hook statusline help completions"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact repair shrink compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch stage check verify gc export import memory mcp run proxy install uninstall hook statusline help completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2953,6 +2956,44 @@ _aperture() {
             ;;
         aperture__subcmd__show)
             opts="-s -C -h --raw --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__shrink)
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

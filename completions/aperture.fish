@@ -56,6 +56,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "update" -d 'Repla
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "create" -d 'Append a note to a session'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "redact" -d 'Replace credentials in a session with placeholders'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "repair" -d 'Repair damage that changes or blocks the next request'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "shrink" -d 'Make a session file smaller; the window stays the same'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compact" -d 'Fold whole turns into one note'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "uncompact" -d 'Restore the messages hidden by the last compaction'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "diff" -d 'Show the changes to the window between two points of the log'
@@ -452,6 +453,21 @@ complete -c aperture -n "__fish_aperture_using_subcommand repair" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand repair" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -l full -d 'In a dry run, show all changed lines'
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand shrink" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l summary -d 'Text of the note [default: prompts, tools and answers of the turns]; - reads standard input' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r

@@ -1,7 +1,7 @@
 //! Executes requests: one place knows which function executes which.
 
 use super::bulk;
-use super::change::{archive, compact, compress, create, expand, focus, pin, preset, redact, repair, update};
+use super::change::{archive, compact, compress, create, expand, focus, pin, preset, redact, repair, shrink, update};
 use super::history::{diff, fork, log, redo, restore, snapshot, undo};
 use super::live::{hook, install, proxied, stage, statusline, watch};
 use super::look::{bare, blocks, explain, manifest, recall, sessions, show, status, summary, transcript, usage};
@@ -85,6 +85,7 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
         | Request::Compact(_)
         | Request::Uncompact(_)
         | Request::Restore(_)
+        | Request::Shrink(_)
         | Request::Redact(_)
         | Request::Repair(_)
         | Request::Undo(_)
@@ -149,6 +150,7 @@ pub(super) fn change_one(env: &Env, request: &Request) -> Option<Result<ChangeRe
         Request::Compact(arguments) => compact::run(env, arguments),
         Request::Uncompact(arguments) => compact::run_uncompact(env, arguments),
         Request::Restore(arguments) => restore::run(env, arguments),
+        Request::Shrink(arguments) => shrink::run(env, arguments),
         Request::Redact(arguments) => redact::run(env, arguments),
         Request::Repair(arguments) => repair::run(env, arguments),
         Request::Undo(arguments) => undo::run(env, arguments),

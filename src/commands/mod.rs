@@ -45,6 +45,7 @@ pub mod restore;
 pub mod run;
 pub mod sessions;
 pub mod show;
+pub mod shrink;
 pub mod snapshot;
 pub mod stage;
 pub mod status;

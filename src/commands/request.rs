@@ -5,8 +5,8 @@ use super::json;
 use super::{
     Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export, focus,
     fork, gc, git_hook, help, hook, import, inbox, install, job, log, manifest, mcp, memory, obey, pin, preset, proxy, recall,
-    redact, redo, repair, restore, run, sessions, show, snapshot, stage, status, statusline, summary, transcript, undo, update,
-    usage, util, verify, watch,
+    redact, redo, repair, restore, run, sessions, show, shrink, snapshot, stage, status, statusline, summary, transcript, undo,
+    update, usage, util, verify, watch,
 };
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -98,6 +98,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "create",
             "redact",
             "repair",
+            "shrink",
             "compact",
             "uncompact",
             "preset",
@@ -155,6 +156,8 @@ pub enum Request {
     Redact(redact::Arguments) = "redact",
     /// Repair damage that changes or blocks the next request
     Repair(repair::Arguments) = "repair",
+    /// Make a session file smaller; the window stays the same
+    Shrink(shrink::Arguments) = "shrink",
     /// Fold whole turns into one note
     Compact(compact::Arguments) = "compact",
     /// Restore the messages hidden by the last compaction

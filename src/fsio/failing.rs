@@ -124,6 +124,11 @@ impl Disk for FailingDisk {
         RealDisk.resolve(path)
     }
 
+    fn names(&self, path: &Path) -> io::Result<u64> {
+        self.call()?;
+        RealDisk.names(path)
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
         self.call()?;
         RealDisk.lock(path)

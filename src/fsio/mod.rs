@@ -1,11 +1,13 @@
 //! The file system behind a trait, so that tests can make any call of it fail.
 
+mod packed;
 mod real;
 mod watch;
 
 #[cfg(test)]
 pub(crate) mod failing;
 
+pub use packed::{is_packed, packed_path, unpacked_path};
 pub use real::RealDisk;
 pub use watch::{Depth, Watcher};
 
@@ -18,7 +20,11 @@ pub trait Disk: Sync {
     /// Returns the state of a file.
     fn identify(&self, path: &Path) -> io::Result<Identity>;
 
-    /// Opens a file for reading from `offset`.
+    /// Opens a regular file for reading from `offset`. Of a compressed file, its content is read.
+    ///
+    /// # Errors
+    ///
+    /// It is a pipe, a socket, a device or a directory, or cannot be opened.
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>>;
 
     /// Returns the entries of a directory, unordered.
@@ -27,7 +33,14 @@ pub trait Disk: Sync {
     /// Returns the canonical path.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
 
+    /// Returns the number of names (hard links) of a file.
+    fn names(&self, path: &Path) -> io::Result<u64>;
+
     /// Locks a file until the value is dropped; `None` if another process holds the lock.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be created, or its file system has no locks ([`io::ErrorKind::Unsupported`]).
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>>;
 
     /// Creates or truncates a file, with the mode and the owner of another one.
@@ -89,6 +102,21 @@ pub struct Entry {
     pub directory: bool,
     /// State of a regular file. For a link, call [`Disk::identify`] for its target.
     pub identity: Option<Identity>,
+}
+
+/// Refuses a file that has several names: a file that is renamed over one of them would leave the others with the old content.
+///
+/// # Errors
+///
+/// It has several ([`io::ErrorKind::TooManyLinks`]), or cannot be looked up.
+pub fn expect_one_name(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    match disk.names(path)? {
+        0 | 1 => Ok(()),
+        names => {
+            let text = format!("the file has {names} names (hard links), and the change would reach only this one");
+            Err(io::Error::new(io::ErrorKind::TooManyLinks, text))
+        }
+    }
 }
 
 /// Reads a range of a file completely.

@@ -1,9 +1,10 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that touches the file system")]
 
+use super::packed::{PackedFile, is_packed};
 use super::{Disk, Entry, Identity, NewFile, OpenFile};
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -15,20 +16,28 @@ impl Disk for RealDisk {
     fn identify(&self, path: &Path) -> io::Result<Identity> {
         let metadata = fs::metadata(path)?;
         if !metadata.is_file() && !metadata.is_dir() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "it is not a regular file: a session must be readable more than once",
-            ));
+            return Err(not_regular());
         }
         identity(&metadata)
     }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
-        let mut file = File::open(path)?;
+        // Opening a pipe would wait for its writer, without end.
+        let metadata = fs::metadata(path)?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if !metadata.is_file() {
+            return Err(not_regular());
+        }
+        let mut file: Box<dyn OpenFile> = match File::open(path)? {
+            file if is_packed(path) => Box::new(PackedFile::new(file)?),
+            file => Box::new(file),
+        };
         if offset > 0 {
             file.seek(SeekFrom::Start(offset))?;
         }
-        Ok(Box::new(file))
+        Ok(file)
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
@@ -48,13 +57,19 @@ impl Disk for RealDisk {
         fs::canonicalize(path)
     }
 
+    fn names(&self, path: &Path) -> io::Result<u64> {
+        fs::metadata(path).map(|metadata| names(&metadata))
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
         self.make(path, true)?;
         let file = OpenOptions::new().append(true).open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Box::new(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
+            Err(TryLockError::Error(error)) => {
+                Err(io::Error::new(io::ErrorKind::Unsupported, format!("files cannot be locked there: {error}")))
+            }
         }
     }
 
@@ -85,6 +100,10 @@ impl Disk for RealDisk {
         let _ = is_private;
         if let Some(directory) = path.parent() {
             directories.create(directory)?;
+        }
+        // Opening a pipe would wait for its reader.
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            return Err(not_regular());
         }
         options.open(path).map(drop)
     }
@@ -134,6 +153,21 @@ fn join(directory: &Path, name: &OsStr) -> PathBuf {
     path.push(directory);
     path.push(name);
     path
+}
+
+/// Returns the error for a pipe, a socket or a device.
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file: a session must be readable more than once")
+}
+
+#[cfg(unix)]
+fn names(metadata: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(metadata)
+}
+
+#[cfg(not(unix))]
+fn names(_: &Metadata) -> u64 {
+    1
 }
 
 struct RealFile(File);

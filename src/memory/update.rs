@@ -4,7 +4,7 @@ use super::MemoryError;
 use super::place::TreePlace;
 use super::tree::{Tree, bytes_of, resolved};
 use crate::engine::memory::{Change, Document};
-use crate::fsio::Disk;
+use crate::fsio::{Disk, expect_one_name};
 use crate::model::{FileChange, Memory, MemoryActor, MemoryFile, MemoryOperation};
 use crate::store::Store;
 use std::collections::BTreeSet;
@@ -256,6 +256,9 @@ fn expect(disk: &dyn Disk, place: &TreePlace, change: &FileChange) -> Result<(),
 fn write(disk: &dyn Disk, place: &TreePlace, change: &FileChange) -> Result<(), MemoryError> {
     let path = place.directory.join(&change.path);
     let real = target(disk, &path)?;
+    if change.before.is_some() {
+        expect_one_name(disk, &real).map_err(MemoryError::writing(&path))?;
+    }
     let directory = real.parent().unwrap_or(Path::new(".")).to_owned();
     let Some(after) = &change.after else {
         expect(disk, place, change)?;

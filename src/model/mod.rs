@@ -22,6 +22,7 @@ mod session_id;
 mod shell;
 mod tokens;
 mod trace;
+mod unneeded;
 mod window;
 mod window_change;
 
@@ -52,5 +53,6 @@ pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, s
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
+pub use unneeded::{Unneeded, UnneededAmount, UnneededData};
 pub use window::{Hidden, HistoryCut, Turn, Window};
 pub use window_change::{BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk};

@@ -42,6 +42,10 @@ pub enum Slot {
     Break(u32),
     /// The whole line, with the line feeds that came with it.
     Line,
+    /// The lines before the row, back to the row before it that stays; the value before an edit has their length.
+    Ahead,
+    /// The copy of a result that the client stores for its screen.
+    Display,
     /// The blanks between the JSON of a row and the end of its line.
     Padding,
     /// A string outside the blocks, at any place.
@@ -55,8 +59,17 @@ pub enum Slot {
 
 impl Slot {
     /// Every slot that occurs once in a row.
-    const PLAIN: [Slot; 7] =
-        [Slot::Message, Slot::Usage, Slot::Parent, Slot::LogicalParent, Slot::Subtype, Slot::Line, Slot::Padding];
+    const PLAIN: [Slot; 9] = [
+        Slot::Message,
+        Slot::Usage,
+        Slot::Parent,
+        Slot::LogicalParent,
+        Slot::Subtype,
+        Slot::Line,
+        Slot::Ahead,
+        Slot::Display,
+        Slot::Padding,
+    ];
 
     /// Returns the form in the store: `content:3`, `usage`, …
     pub fn name(self) -> String {
@@ -72,6 +85,8 @@ impl Slot {
             Slot::Call(index) => format!("call:{index}"),
             Slot::Break(offset) => format!("break:{offset}"),
             Slot::Line => "line".to_owned(),
+            Slot::Ahead => "ahead".to_owned(),
+            Slot::Display => "display".to_owned(),
             Slot::Padding => "padding".to_owned(),
             Slot::String { path, sent: false } => format!("string:{path:016x}"),
             Slot::String { path, sent: true } => format!("sent-string:{path:016x}"),
@@ -103,7 +118,7 @@ impl Slot {
 
     /// Returns true if the model receives this value, so that a change of it changes the request.
     pub fn is_sent(self) -> bool {
-        !matches!(self, Slot::Usage | Slot::Padding | Slot::String { sent: false, .. })
+        !matches!(self, Slot::Usage | Slot::Ahead | Slot::Display | Slot::Padding | Slot::String { sent: false, .. })
     }
 }
 

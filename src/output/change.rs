@@ -1,7 +1,9 @@
-use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, percent, plural, price_lines, unit};
+use super::{DiffReport, Paint, Report, Style, amount, bytes, clip, numbered, padded, percent, plural, price_lines, unit};
 use crate::engine::diff::BlockDifference;
 use crate::engine::{ChangeGroup, EditPrice};
-use crate::model::{Basis, BlockChange, BlockNumber, Level, Operation, OperationId, OperationKind, TokenCount, quoted};
+use crate::model::{
+    Basis, BlockChange, BlockNumber, Level, Operation, OperationId, OperationKind, TokenCount, UnneededData, quoted,
+};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of changes that are listed individually.
@@ -89,6 +91,10 @@ pub struct ChangeReport {
     pub detail: ChangeDetail,
     /// Differences in the content that the model receives, for a dry run.
     pub differences: Vec<BlockDifference>,
+    /// The length of the file before, in bytes.
+    pub file_bytes: u64,
+    /// The data that left the file although the window stays the same.
+    pub removed: UnneededData,
 }
 
 impl ChangeReport {
@@ -124,6 +130,8 @@ impl ChangeReport {
             groups: Vec::new(),
             detail: ChangeDetail::Table,
             differences: Vec::new(),
+            file_bytes: 0,
+            removed: UnneededData::default(),
         }
     }
 
@@ -201,6 +209,7 @@ impl Report for ChangeReport {
             line(&style.paint(Paint::Heading, &clip(&heading, style.width)));
         }
         self.table(style).iter().for_each(|row| line(row));
+        self.removed_lines().iter().for_each(|row| line(row));
         if !self.marks.is_empty() {
             line(&format!("  {}", numbered(&self.marks, LISTED)));
         }
@@ -245,6 +254,35 @@ impl Report for ChangeReport {
 }
 
 impl ChangeReport {
+    /// Returns the lines about the data that left the file.
+    fn removed_lines(&self) -> Vec<String> {
+        let UnneededData { compacted_rows, display_copies, file_snapshots, request_records } = self.removed;
+        let gone = self.removed.bytes();
+        if gone == 0 {
+            return Vec::new();
+        }
+        let mut lines = vec![format!("file      {} → {}", bytes(self.file_bytes), bytes(self.file_bytes.saturating_sub(gone)))];
+        for (name, unit, amount) in [
+            ("before the last compaction", "row", compacted_rows),
+            ("file snapshots for /rewind to before it", "row", file_snapshots),
+            ("records of requests before it", "row", request_records),
+            ("long texts in the copies of results for the screen", "result", display_copies),
+        ] {
+            if amount.count > 0 {
+                lines.push(format!("  {:>8}  {name}, {}", bytes(amount.bytes), plural(amount.count, unit)));
+            }
+        }
+        lines.push("the next request stays the same; aperture's store keeps what left the file".to_owned());
+        if compacted_rows.count > 0 {
+            lines.push("until an undo, uncompact, show, recall, memory learn, /rewind and programs that".to_owned());
+            lines.push("  add up bills, such as ccusage, find nothing before the last compaction".to_owned());
+        }
+        if display_copies.count > 0 {
+            lines.push("until an undo, the client's screen shows these results without their long texts".to_owned());
+        }
+        lines
+    }
+
     /// Returns the lines about the changed blocks.
     fn table(&self, style: &Style) -> Vec<String> {
         let many = self.changes.len() > LISTED;

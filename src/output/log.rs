@@ -29,6 +29,8 @@ pub struct LogRow {
     pub rows_added: usize,
     /// Number of removed rows.
     pub rows_removed: usize,
+    /// True if it changed the file and nothing that the client sends.
+    pub keeps_window: bool,
     /// Tokens of the window before.
     pub tokens_before: f64,
     /// Tokens of the window after.
@@ -59,6 +61,7 @@ impl LogRow {
             actor: operation.actor,
             blocks: changed.chain(operation.marks.iter().map(|mark| mark.number)).collect(),
             rows_added: operation.edits.iter().filter(|edit| edit.before.is_none()).count(),
+            keeps_window: !operation.edits.is_empty() && operation.edits.iter().all(|edit| !edit.slot.is_sent()),
             rows_removed: operation.edits.iter().filter(|edit| edit.after.is_none()).count(),
             tokens_before: operation.tokens_before,
             tokens_after: operation.tokens_after,
@@ -204,9 +207,10 @@ fn format_turns(turns: &[TurnActions]) -> String {
     turns.iter().map(line).collect()
 }
 
-/// Describes the change of an operation: blocks, else added or removed rows, else the order of rows.
+/// Describes the change of an operation: blocks, else added or removed rows, else only the file, or the order of rows.
 fn changed(row: &LogRow) -> String {
     match (row.blocks.len(), row.rows_added, row.rows_removed) {
+        (0, 0, 0) if row.keeps_window => "file".to_owned(),
         (0, 0, 0) => "links".to_owned(),
         (0, 0, gone) => format!("−{}", plural(gone, "row")),
         (0, added, _) => format!("+{}", plural(added, "row")),

@@ -4,7 +4,7 @@ use crate::model::{Key, RowAddress, Session};
 use rustc_hash::FxHashMap;
 
 /// The placeholder identity of rows without one. Such rows are distinguished by their order, which no client changes.
-const NAMELESS: Key = Key(0);
+pub const NAMELESS: Key = Key(0);
 
 /// The two-way mapping between rows and addresses.
 pub struct Addresses {

@@ -30,8 +30,8 @@ pub enum PlanError {
         /// The later operation.
         by: OperationId,
     },
-    /// A later operation removed a row that the operation added.
-    #[error("operation {by} removed a row that operation {operation} added")]
+    /// A later operation removed a row that the operation added or changed.
+    #[error("operation {by} removed a row that operation {operation} added or changed")]
     RemovedLater {
         /// The operation to undo.
         operation: OperationId,

@@ -5,6 +5,7 @@ use super::PlanError;
 use super::draft::{Draft, Folded, PlanSource};
 use super::revision::Revision;
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, RowKind, Slot, Window};
+use crate::provider::Framing;
 use rustc_hash::FxHashSet;
 
 /// Rejects a revision that the client could not resume, or that has a change without an edit.
@@ -12,6 +13,9 @@ pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<
     let source = &draft.source;
     rows(draft, revision)?;
     pairs(source, revision, window)?;
+    if draft.keeps_window {
+        return same(source, revision, window);
+    }
     if draft.repairs.is_some() {
         return kept(draft, revision, window);
     }
@@ -23,7 +27,7 @@ pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<
     if let Some(folded) = &draft.folded {
         others(draft, revision, window, folded)?;
     }
-    notes(revision, window)
+    notes(draft, revision, window)
 }
 
 fn refuse(what: String) -> PlanError {
@@ -170,15 +174,42 @@ fn kept(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), P
     }
 }
 
+/// Checks that the client sends the same contents in the same order.
+fn same(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
+    let (old, new) = (&source.reading.window, window);
+    let rows = |rows: &[u32]| rows.iter().map(|row| revision.was[*row as usize]).collect::<Vec<_>>();
+    let is_same_row = |old: &[u32], new: &[u32]| old.iter().map(|row| Some(*row)).eq(rows(new));
+    let contents = |blocks: &[Block], window: &Window| -> Vec<_> {
+        window
+            .blocks
+            .iter()
+            .map(|number| &blocks[*number as usize - 1])
+            .map(|block| (block.hash, block.kind, block.call))
+            .collect()
+    };
+    let is_same = is_same_row(&old.rows, &new.rows)
+        && is_same_row(&old.chain, &new.chain)
+        && contents(&source.reading.session.blocks, old) == contents(&revision.session.blocks, new);
+    if is_same { Ok(()) } else { Err(PlanError::Tangled("the client would send other messages".to_owned())) }
+}
+
 /// Checks that added rows are sent.
-fn notes(revision: &Revision, window: &Window) -> Result<(), PlanError> {
+fn notes(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let sent: FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
+    // Rows that return together were not sent before they left either.
+    let returned = draft.edits.values().filter(|edit| edit.slot == Slot::Ahead).filter_map(|edit| edit.after.as_deref());
+    let returned: FxHashSet<Key> = returned
+        .flat_map(|lines| Framing::Lines.rows(lines).into_iter().map(move |line| &lines[line]))
+        .filter_map(|line| draft.source.provider.parse(line).row.id)
+        .collect();
+    let has_returned = |block: &Block| revision.session.rows[block.row as usize].id.is_some_and(|id| returned.contains(&id));
     let lost = revision
         .session
         .blocks
         .iter()
         .zip(&revision.block_was)
-        .filter(|(block, was)| was.is_none() && revision.was[block.row as usize].is_none() && !sent.contains(&block.number));
+        .filter(|(block, was)| was.is_none() && revision.was[block.row as usize].is_none() && !sent.contains(&block.number))
+        .filter(|(block, _)| !has_returned(block));
     match lost.count() {
         0 => Ok(()),
         _ => Err(PlanError::Tangled("the client would not send the added text".to_owned())),

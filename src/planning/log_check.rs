@@ -1,12 +1,12 @@
 //! Compares a session file with its operation log, and computes the edits that restore a logged state.
 
-use super::addresses::Addresses;
+use super::addresses::{Addresses, NAMELESS};
 use super::originals::{OriginalError, Originals};
 use super::rows::MemoryRows;
 use super::splice::splice;
-use crate::model::{Address, BlockNumber, Edit, LoggedEdit, Operation, OperationId, RowAddress, Session, Slot};
-use crate::provider::ProviderAdapter;
-use std::collections::BTreeMap;
+use crate::model::{Address, BlockNumber, Edit, Key, LoggedEdit, Operation, OperationId, RowAddress, Session, Slot};
+use crate::provider::{Framing, ProviderAdapter};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A kind of difference between the file and the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -92,6 +92,10 @@ impl LoggedSession<'_> {
                 // The rest of the line is a row of its own since then.
                 continue;
             }
+            if edit.slot == Slot::Ahead {
+                self.forget_lines(edit, &mut slots, &mut lines)?;
+                continue;
+            }
             if edit.slot == Slot::Line {
                 let line = edit.after.map(|address| self.values.original(&address)).transpose()?;
                 // A removed row becomes a blank line if the rows after it must not move.
@@ -141,6 +145,25 @@ impl LoggedSession<'_> {
         Ok(check)
     }
 
+    /// Takes the rows that an operation removed together, or restored, out of the comparison, and those without an identity, which have
+    /// other addresses since.
+    fn forget_lines<T, U>(
+        &self,
+        edit: &LoggedEdit,
+        slots: &mut BTreeMap<(RowAddress, Slot), T>,
+        lines: &mut BTreeMap<RowAddress, U>,
+    ) -> Result<(), OriginalError> {
+        let rows = |address: Option<Address>| -> Result<BTreeSet<Key>, OriginalError> {
+            let bytes = address.map_or(Ok(Vec::new()), |address| self.values.original(&address))?;
+            Ok(Framing::Lines.rows(&bytes).into_iter().filter_map(|line| self.provider.parse(&bytes[line]).row.id).collect())
+        };
+        let (before, after) = (rows(edit.before)?, rows(edit.after)?);
+        let moved: BTreeSet<Key> = before.symmetric_difference(&after).copied().chain([NAMELESS]).collect();
+        slots.retain(|(row, _), _| !moved.contains(&row.id));
+        lines.retain(|row, _| !moved.contains(&row.id));
+        Ok(())
+    }
+
     fn drifted(&self, addresses: &Addresses, operation: OperationId, edit: &LoggedEdit, how: DriftKind) -> DriftedValue {
         let now = addresses.row(edit.row).and_then(|row| {
             let index = if edit.slot == Slot::Line { 0 } else { edit.slot.index()? };
@@ -168,6 +191,9 @@ impl LoggedSession<'_> {
         let mut added: BTreeMap<RowAddress, bool> = BTreeMap::new();
         for (_, edit) in self.edits().filter(|(id, _)| *id > operation) {
             if matches!(edit.slot, Slot::Break(_)) {
+                return Ok(None);
+            }
+            if edit.slot == Slot::Ahead {
                 return Ok(None);
             }
             if edit.slot == Slot::Line {
@@ -244,7 +270,7 @@ mod tests {
     }
 
     fn edit(row: &str, slot: Slot, before: Option<&str>, after: Option<&str>) -> LoggedEdit {
-        let row = RowAddress { id: crate::model::Key::from_text(row), occurrence: 0 };
+        let row = RowAddress { id: Key::from_text(row), occurrence: 0 };
         let change = slot.index().map(|_| BlockChange {
             number: 9,
             label: "a label".to_owned(),

@@ -59,7 +59,10 @@ impl Draft<'_> {
         let mut edits = Vec::new();
         for ((row, slot), then) in self.edited_after(point) {
             let target = self.stored(then.first.before)?;
-            let now = self.current_value(row, slot);
+            let now = match (slot, self.addresses.row(row)) {
+                (Slot::Ahead, Some(place)) => Some(self.lines_ahead(place, self.stored(then.last.after)?.as_deref())?),
+                _ => self.current_value(row, slot),
+            };
             if slot == Slot::Line {
                 if now.is_some() != target.is_some() {
                     let before = now.and(self.added_line(row)?);

@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::parse::measure;
 use super::splice::SpliceError;
-use crate::model::{Block, BlockNumber, Edit, Key, Origin, Row, Session};
+use crate::model::{Block, BlockNumber, Edit, Key, Origin, Row, Session, Slot};
 use crate::provider::{Framing, Stub};
 use rustc_hash::FxHashMap;
 use std::iter::Peekable;
@@ -97,7 +97,7 @@ fn replace(old: &[u8], start: u64, replaced: &[(Range<u64>, &[u8])]) -> Result<V
 pub fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<u8>, SpliceError> {
     let line = draft.rows.line(draft.session(), row)?;
     let mut places = Vec::with_capacity(edits.len());
-    for edit in edits {
+    for edit in edits.iter().filter(|edit| edit.slot != Slot::Ahead) {
         let range = draft.source.provider.locate_slot(&line, edit.slot).ok_or(SpliceError::Mismatch)?;
         if edit.before.as_deref() != Some(&line[range.clone()]) {
             return Err(SpliceError::Mismatch);
@@ -222,7 +222,13 @@ impl<'a> Builder<'a> {
         let mut left: Vec<&OldRow> = olds.iter().collect();
         for line in lines {
             let id = if left.is_empty() { None } else { self.draft.source.provider.parse(line).row.id };
-            let same = left.iter().position(|old| self.old.rows[old.row as usize].id == id);
+            let is_same = |old: &&OldRow| {
+                let row = &self.old.rows[old.row as usize];
+                // A row without an identity is the same if all of its bytes are.
+                let has_line = || row.length as usize == line.len() && self.draft.line(old.row).is_ok_and(|was| *was == *line);
+                row.id == id && (id.is_some() || has_line())
+            };
+            let same = left.iter().position(is_same);
             let old = same.map(|place| left.remove(place));
             self.parse(line, old);
         }

@@ -68,6 +68,14 @@ pub fn splice<'a>(
                 }
                 replaced.push(removed);
             }
+            (Slot::Ahead, Some(before), Some(after)) => {
+                let end = session.rows[row(session, addresses, edit.row)? as usize].offset;
+                let start = end.checked_sub(before.len() as u64).ok_or(SpliceError::Mismatch)?;
+                if base.range(start..end)? != *before {
+                    return Err(SpliceError::Mismatch);
+                }
+                replaced.push(Replaced { range: start..end, before: before.into(), after });
+            }
             (slot, Some(before), Some(after)) => {
                 let row = row(session, addresses, edit.row)?;
                 let line = base.line(session, row)?;

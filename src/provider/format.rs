@@ -65,6 +65,17 @@ pub trait Format: Sync {
     /// Decodes the value of a slot into text for people.
     fn decode(&self, value: &[u8]) -> String;
 
+    /// Classifies a row that the client never sends and that no other row follows; `None` for any other row.
+    fn unsent_record(&self, _row: &[u8]) -> Option<UnsentRecord> {
+        None
+    }
+
+    /// Returns the copy of a result that a row has for the client's screen ([`Slot::Display`]), without its long texts; `None` if it has
+    /// none.
+    fn short_display(&self, _row: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Returns true if rows name their parent row, so that rows can be left out of the chain and put back.
     fn branches(&self) -> bool {
         false
@@ -125,8 +136,22 @@ pub struct Stub {
     pub scope: Option<(Key, u32)>,
 }
 
+/// A row that the client never sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnsentRecord {
+    /// A snapshot of files, to which the client can rewind together with a message.
+    FileSnapshot {
+        /// The message.
+        message: Key,
+        /// The message of the snapshot that this one continues.
+        continues: Option<Key>,
+    },
+    /// A record of a request, or a part of one.
+    Request,
+}
+
 /// One row and its blocks.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct ParsedRow<'a> {
     /// The row; the caller fills in its place in the file.
     pub row: Row,
@@ -137,7 +162,7 @@ pub struct ParsedRow<'a> {
 }
 
 /// A block and its content.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct ParsedBlock<'a> {
     /// The block; the caller fills in the counts over its content.
     pub block: Block,
@@ -156,7 +181,7 @@ pub struct ParsedBlock<'a> {
 }
 
 /// A content as it is sent under a limit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SentUnder {
     /// The limit.
     pub limit: CutLimit,

@@ -38,7 +38,7 @@ use std::sync::LazyLock;
 pub use billing::Billing;
 pub use client::{Client, ClientPart, Location, OpenSession, Places, Variables, WindowSize, WriterLock};
 pub use endpoint::Endpoint;
-pub use format::{Format, MediaPlace, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals};
+pub use format::{Format, MediaPlace, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals, UnsentRecord};
 pub use framing::Framing;
 pub use json::strings;
 pub use json_edit::EditError;

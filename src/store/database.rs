@@ -2,7 +2,8 @@
 
 use crate::fsio::{Disk, RealDisk};
 use crate::provider::{self, ProviderAdapter};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, ffi};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,6 +34,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Pause between attempts where SQLite does not wait by itself.
 const BUSY_STEP: Duration = Duration::from_millis(5);
 
+/// Codes of calls of the system that failed: those that lock a file, or map the memory that processes share.
+const LOCK_FAILURES: [i32; 5] = [
+    ffi::SQLITE_IOERR_LOCK,
+    ffi::SQLITE_IOERR_RDLOCK,
+    ffi::SQLITE_IOERR_UNLOCK,
+    ffi::SQLITE_IOERR_SHMLOCK,
+    ffi::SQLITE_IOERR_SHMMAP,
+];
+
 /// Errors of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -57,12 +67,42 @@ pub enum StoreError {
     /// The store is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),
+    /// The file of the store cannot be opened.
+    #[error("{}: {cause}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        cause: io::Error,
+    },
     /// An error of SQLite.
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
 }
 
 impl StoreError {
+    /// Returns true if the file system of the store has no locks.
+    pub fn lacks_locks(&self) -> bool {
+        let StoreError::Database(error) = self else { return false };
+        self.code() == Some(ErrorCode::FileLockingProtocolFailed)
+            || error.sqlite_error().is_some_and(|error| LOCK_FAILURES.contains(&error.extended_code))
+    }
+
+    /// Returns true if the disk of the store is full.
+    pub fn is_of_full_disk(&self) -> bool {
+        self.code() == Some(ErrorCode::DiskFull)
+    }
+
+    /// Returns true if the store may not be written or opened.
+    pub fn is_denied(&self) -> bool {
+        matches!(self.code(), Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen))
+    }
+
+    fn code(&self) -> Option<ErrorCode> {
+        let StoreError::Database(error) = self else { return None };
+        error.sqlite_error_code()
+    }
+
     /// Returns true if another process holds the lock: a retry may succeed.
     pub fn is_busy(&self) -> bool {
         let StoreError::Database(error) = self else { return false };
@@ -126,7 +166,10 @@ impl Store {
     ///
     /// As [`Store::open`].
     pub fn open_within(directory: &Path, patience: Duration) -> Result<Store, StoreError> {
-        Store::connect(Connection::open(directory.join(STORE_FILE))?, patience)
+        let file = directory.join(STORE_FILE);
+        is_there(&file)?;
+        let opened = Connection::open(&file).map_err(StoreError::from);
+        opened.and_then(|connection| Store::connect(connection, patience)).map_err(|error| named(error, &file))
     }
 
     /// Opens the store in a directory for reading; `None` if there is none.
@@ -147,13 +190,13 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let file = directory.join(STORE_FILE);
+        if !is_there(&file)? {
+            return Ok(None);
+        }
         // On a read-only disk the store is readable unless a journal is left.
         let connection = Connection::open_with_flags(&file, flags).or_else(|_| Connection::open_with_flags(&file, read_only));
-        match connection {
-            Ok(connection) => Store::checked(connection, patience).map(Some),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let opened = connection.map_err(StoreError::from);
+        opened.and_then(|connection| Store::checked(connection, patience)).map(Some).map_err(|error| named(error, &file))
     }
 
     fn checked(connection: Connection, patience: Duration) -> Result<Store, StoreError> {
@@ -207,6 +250,32 @@ impl Store {
     pub(super) fn writing(&self) -> rusqlite::Result<Transaction<'_>> {
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
     }
+}
+
+/// Returns true if there is a file at the path of a database.
+///
+/// # Errors
+///
+/// It is a pipe, a socket or a device, in which SQLite would wait, or cannot be looked up.
+pub(super) fn is_there(path: &Path) -> Result<bool, StoreError> {
+    match RealDisk.identify(path) {
+        Ok(_) => Ok(true),
+        Err(missing) if missing.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(StoreError::Unreadable { path: path.to_owned(), cause }),
+    }
+}
+
+/// Replaces an error of SQLite that only says that a file cannot be opened by the one that the system reports.
+pub(super) fn named(error: StoreError, path: &Path) -> StoreError {
+    let cause = match error.code() {
+        Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if RealDisk.list(path).is_ok() => {
+            Some(io::ErrorKind::IsADirectory.into())
+        }
+        // SQLite has not opened it, so closing it again releases no lock.
+        Some(ErrorCode::CannotOpen) => RealDisk.open(path, 0).err(),
+        _ => None,
+    };
+    cause.map(|cause| StoreError::Unreadable { path: path.to_owned(), cause }).unwrap_or(error)
 }
 
 /// Returns device and inode of the file at the path of a store; `None` if there is none.

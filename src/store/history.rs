@@ -4,7 +4,7 @@ use super::block_edits::insert_block_edits;
 use super::companions::insert_companions;
 use super::database::{SessionKey, Store, StoreError, StoredSession, damaged};
 use super::rows::{edit, hunk, insert, mark, operation, stored};
-use super::values::{decompressed_bytes, hexadecimal, keep};
+use super::values::{StoredPath, decompressed_bytes, hexadecimal, keep};
 use super::window_changes::insert_window_change;
 use crate::model::{
     Address, BlockEdit, Delta, History, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState,
@@ -37,11 +37,20 @@ const TABLES: [(&str, &str); 7] = [
     ("companions", "operation"),
 ];
 
+/// The bills that a session file no longer has as the API stated them.
+#[derive(Clone, Debug, Default)]
+pub struct ReplacedBills {
+    /// The figures that the API billed, by the address of the one that aperture wrote in the place of each.
+    pub figures: BTreeMap<Address, Vec<u8>>,
+    /// Lines that aperture removed: the address of each run of them.
+    pub rows: Vec<Address>,
+}
+
 impl Store {
     /// Returns the session of a file; `None` if it has no log.
     pub fn find(&self, path: &Path) -> Result<Option<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions WHERE path = ?1";
-        Ok(self.connection.prepare_cached(sql)?.query_row([path.to_string_lossy()], stored).optional()?)
+        Ok(self.connection.prepare_cached(sql)?.query_row([StoredPath::of(path)], stored).optional()?)
     }
 
     /// Returns all sessions that have a log.
@@ -55,14 +64,14 @@ impl Store {
         if let Some(found) = self.find(path)? {
             return Ok(found.key);
         }
-        let values = params![provider, session, path.to_string_lossy(), project];
+        let values = params![provider, session, StoredPath::of(path), project];
         self.connection.execute("INSERT INTO sessions (provider, session, path, project) VALUES (?1, ?2, ?3, ?4)", values)?;
         Ok(SessionKey(self.connection.last_insert_rowid()))
     }
 
     /// Sets the path of a session's file.
     pub fn moved(&self, key: SessionKey, path: &Path) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE sessions SET path = ?2 WHERE id = ?1", params![key.0, path.to_string_lossy()])?;
+        self.connection.execute("UPDATE sessions SET path = ?2 WHERE id = ?1", params![key.0, StoredPath::of(path)])?;
         Ok(())
     }
 
@@ -76,8 +85,8 @@ impl Store {
         let mut select = self.connection.prepare_cached(sql)?;
         let rows = select.query_map([OperationState::Committed.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for row in rows {
-            let (path, time, saved): (String, i64, f64) = row?;
-            changes.entry(path.into()).or_default().push((time, saved));
+            let (path, time, saved): (StoredPath, i64, f64) = row?;
+            changes.entry(path.0).or_default().push((time, saved));
         }
         Ok(changes)
     }
@@ -90,15 +99,15 @@ impl Store {
     /// # Errors
     ///
     /// The store cannot be read.
-    pub fn replaced_bills(&self) -> Result<BTreeMap<PathBuf, BTreeMap<Address, Vec<u8>>>, StoreError> {
+    pub fn replaced_bills(&self) -> Result<BTreeMap<PathBuf, ReplacedBills>, StoreError> {
         let sql = "SELECT path, before, after FROM edits JOIN sessions ON sessions.id = edits.session
                    WHERE slot = ?1 AND before IS NOT NULL AND after IS NOT NULL ORDER BY edits.session, operation, place";
         let mut billed: BTreeMap<PathBuf, BTreeMap<Address, Address>> = BTreeMap::new();
         let mut select = self.connection.prepare_cached(sql)?;
         let rows = select.query_map([Slot::Usage.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         for row in rows {
-            let (path, before, after): (String, Address, Address) = row?;
-            let known = billed.entry(path.into()).or_default();
+            let (path, before, after): (StoredPath, Address, Address) = row?;
+            let known = billed.entry(path.0).or_default();
             let first = known.get(&before).copied().unwrap_or(before);
             if first != after {
                 known.insert(after, first);
@@ -107,7 +116,40 @@ impl Store {
         let figures = |known: BTreeMap<Address, Address>| {
             known.into_iter().filter_map(|(written, billed)| Some((written, self.original(&billed).ok()?))).collect()
         };
-        Ok(billed.into_iter().map(|(path, known)| (path, figures(known))).collect())
+        let figures = billed.into_iter().map(|(path, known)| (path, ReplacedBills { figures: figures(known), rows: Vec::new() }));
+        let mut replaced: BTreeMap<PathBuf, ReplacedBills> = figures.collect();
+        for (path, rows) in self.removed_rows()? {
+            replaced.entry(path).or_default().rows = rows;
+        }
+        Ok(replaced)
+    }
+
+    /// Returns the lines that operations removed together and that are not in the file again, by its path: the address of each run.
+    fn removed_rows(&self) -> Result<BTreeMap<PathBuf, Vec<Address>>, StoreError> {
+        let sql = "SELECT path, row, before, after FROM edits JOIN sessions ON sessions.id = edits.session
+                   JOIN operations ON operations.session = edits.session AND operations.number = edits.operation
+                   WHERE slot = ?1 AND state = ?2 AND before IS NOT NULL AND after IS NOT NULL
+                   ORDER BY edits.session, operation, place";
+        // The values before and after at one place, the oldest first; an undo exchanges them.
+        type Values = Vec<(Address, Address)>;
+        let mut places: BTreeMap<(PathBuf, Vec<u8>), Values> = BTreeMap::new();
+        let mut select = self.connection.prepare_cached(sql)?;
+        let parameters = [Slot::Ahead.name(), OperationState::Committed.name().to_owned()];
+        let rows = select.query_map(parameters, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        for row in rows {
+            let (path, row, before, after): (StoredPath, Vec<u8>, Address, Address) = row?;
+            let place = places.entry((path.0, row)).or_default();
+            if place.last() == Some(&(after, before)) {
+                place.pop();
+            } else {
+                place.push((before, after));
+            }
+        }
+        let mut removed: BTreeMap<PathBuf, Vec<Address>> = BTreeMap::new();
+        for ((path, _), values) in places {
+            removed.entry(path).or_default().extend(values.into_iter().map(|(before, _)| before));
+        }
+        Ok(removed)
     }
 
     /// Returns the committed operations of a session and its snapshots.

@@ -30,6 +30,7 @@ pub use cache::{CACHE_FILE, Cache, CachedFile};
 pub use companions::LoggedCompanion;
 pub use database::{STORE_FILE, SessionKey, Store, StoreError, StoredSession};
 pub use export::{Export, ExportError, Relation, relation};
+pub use history::ReplacedBills;
 pub use live::LiveOperation;
 pub use memory_index::{IndexedFile, MEMORY_INDEX_FILE, MemoryIndex};
 pub use proposals::{NewProposal, Outcome};

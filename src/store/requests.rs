@@ -1,7 +1,7 @@
 //! The newest requests that passed a proxy, in a database of their own: each write to the store makes running proxies read it again.
 
-use super::database::{StoreError, damaged};
-use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+use super::database::{StoreError, damaged, is_there, named};
+use rusqlite::{Connection, OpenFlags, params};
 use std::path::Path;
 use std::time::Duration;
 
@@ -65,16 +65,14 @@ impl RequestLog {
     /// As [`RequestLog::open`].
     pub fn open_existing(directory: &Path) -> Result<Option<RequestLog>, StoreError> {
         let file = directory.join(REQUESTS_FILE);
+        if !is_there(&file)? {
+            return Ok(None);
+        }
         let open = |flags| Connection::open_with_flags(&file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
         let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY));
-        match connection {
-            Ok(connection) => {
-                connection.busy_timeout(PATIENCE)?;
-                Ok((format(&connection)? == FORMAT).then_some(RequestLog { connection }))
-            }
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let connection = connection.map_err(|error| named(error.into(), &file))?;
+        connection.busy_timeout(PATIENCE)?;
+        Ok((format(&connection)? == FORMAT).then_some(RequestLog { connection }))
     }
 
     /// Adds requests, and deletes the oldest beyond the maximum, in one transaction.

@@ -1,12 +1,12 @@
 //! Converts operations, edits and marks to rows of the database and back.
 
 use super::database::{SessionKey, StoredSession};
+use super::values::StoredPath;
 use crate::model::{
     Actor, BlockChange, Delta, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
     OperationState, RowAddress, Slot,
 };
 use rusqlite::{Connection, Row, params};
-use std::path::PathBuf;
 
 /// Inserts an operation with its edits and marks; its values are stored before.
 pub(super) fn insert(connection: &Connection, key: SessionKey, operation: &Operation) -> rusqlite::Result<()> {
@@ -82,7 +82,7 @@ pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
         key: SessionKey(row.get(0)?),
         provider: row.get(1)?,
         session: row.get(2)?,
-        path: PathBuf::from(row.get::<_, String>(3)?),
+        path: row.get::<_, StoredPath>(3)?.0,
         project: row.get(4)?,
     })
 }

@@ -1,12 +1,49 @@
-//! Values of the log: the replaced bytes, compressed, addressed by BLAKE3.
+//! Values of the log: the replaced bytes, compressed, addressed by BLAKE3; and the paths of session files.
 
+use crate::fsio::unpacked_path;
 use crate::model::Address;
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::path::{Path, PathBuf};
 
 /// Compression level of values: zstd's default; higher levels gain little.
 const ZSTD_LEVEL: i32 = 3;
 /// Limit of the unpacked length of an original, in bytes; rows of sessions are far shorter.
 const LONGEST_ORIGINAL: usize = 1 << 30;
+
+/// The path of a session file in the store: a text, or bytes if it is not UTF-8.
+pub(super) struct StoredPath(pub PathBuf);
+
+impl StoredPath {
+    /// Returns the path of a file. It stays the same when the client compresses the file.
+    pub fn of(path: &Path) -> StoredPath {
+        StoredPath(unpacked_path(path).into_owned())
+    }
+}
+
+impl ToSql for StoredPath {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self.0.to_str() {
+            Some(text) => text.into(),
+            None if cfg!(unix) => self.0.as_os_str().as_encoded_bytes().into(),
+            // The bytes of other platforms cannot be read back.
+            None => self.0.to_string_lossy().into_owned().into(),
+        })
+    }
+}
+
+impl FromSql for StoredPath {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<StoredPath> {
+        match value {
+            #[cfg(unix)]
+            ValueRef::Blob(bytes) => {
+                let path: std::ffi::OsString = std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec());
+                Ok(StoredPath(path.into()))
+            }
+            value => Ok(StoredPath(value.as_str()?.into())),
+        }
+    }
+}
 
 /// Returns an address in lower-case hexadecimal.
 pub fn hexadecimal(address: &Address) -> String {

@@ -2,7 +2,7 @@
 
 use super::file::{SessionFile, SessionRows};
 use super::{ApplyError, Workspace, companions};
-use crate::fsio::{Disk, NewFile};
+use crate::fsio::{Disk, NewFile, expect_one_name, is_packed};
 use crate::model::{Address, Edit, Event, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
 use crate::planning::{Addresses, Rows, Splice, splice};
 use crate::provider::ProviderAdapter;
@@ -84,6 +84,10 @@ fn apply_as(
     }
     let (disk, provider) = (workspace.disk, workspace.provider);
     let path = disk.resolve(&workspace.path)?;
+    if is_packed(&path) {
+        return Err(ApplyError::Packed);
+    }
+    expect_one_name(disk, &path)?;
     let identity = disk.identify(&path)?;
     refuse_writers(disk, &path, wait)?;
     let adds_marks = adds_only_marks(provider, plan);

@@ -14,6 +14,9 @@ pub enum ApplyError {
     /// Other programs have the file open for writing.
     #[error("process {} has it open for writing", list(.0))]
     HeldOpen(Vec<u32>),
+    /// The client has compressed the file.
+    #[error("the client has compressed the file, which is only read in this form")]
+    Packed,
     /// The change was made, but it may not be durable on the disk, or may lack rows that were written meanwhile.
     #[error("the change was made, but its last step failed")]
     Unsure(#[source] io::Error),

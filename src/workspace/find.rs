@@ -1,11 +1,12 @@
 //! Finds sessions: by path, id, unique prefix, or the newest of the project.
 
 use super::project::{Project, absolute, stated};
-use crate::fsio::{Disk, Entry, Identity, read_head};
+use crate::fsio::{Disk, Entry, Identity, is_packed, read_head, unpacked_path};
 use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
 use crate::model::{Event, id_starts_with};
 use crate::provider::{self, FileKind, Location, PROVIDERS, Places, ProviderAdapter, claude_code, sniff};
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -92,6 +93,8 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
 #[derive(Default)]
 struct Listing {
     directories: Vec<PathBuf>,
+    /// Other entries, which can be links to directories.
+    others: Vec<PathBuf>,
     sessions: Vec<(Found, Identity)>,
     skipped: Vec<(PathBuf, io::Error)>,
 }
@@ -124,19 +127,52 @@ fn find_in(
     skipped: &mut dyn FnMut(&Path, io::Error),
     all: &mut Vec<Vec<(Found, Identity)>>,
 ) {
+    let mut roots = directories.clone();
     // Breadth first; the directories of one level are listed in parallel.
     while !directories.is_empty() {
         let listed: Vec<Listing> =
             directories.into_par_iter().map(|directory| list_directory(disk, provider, directory)).collect();
         directories = Vec::new();
+        let mut others = Vec::new();
         for listing in listed {
             directories.extend(listing.directories);
+            others.extend(listing.others);
             all.push(listing.sessions);
             for (path, error) in listing.skipped {
                 skipped(&path, error);
             }
         }
+        // The folder of a project can be a link to another disk. Below it, links are not followed: they can form loops.
+        let roots = std::mem::take(&mut roots);
+        if !roots.is_empty() && !others.is_empty() {
+            directories.extend(linked_directories(disk, &roots, others));
+        }
     }
+}
+
+/// Leaves out each compressed file beside which the client has unpacked it: it writes only to that one.
+fn drop_unpacked(sessions: &mut Vec<(Found, Identity)>) {
+    if !sessions.iter().any(|(found, _)| is_packed(&found.path)) {
+        return;
+    }
+    let plain: HashSet<PathBuf> =
+        sessions.iter().filter(|(found, _)| !is_packed(&found.path)).map(|(found, _)| found.path.clone()).collect();
+    sessions.retain(|(found, _)| !is_packed(&found.path) || !plain.contains(&*unpacked_path(&found.path)));
+}
+
+/// Returns the links to directories that are in none of the directories of a provider, and to each directory one.
+fn linked_directories(disk: &dyn Disk, roots: &[PathBuf], mut entries: Vec<PathBuf>) -> Vec<PathBuf> {
+    let roots: Vec<PathBuf> = roots.iter().filter_map(|root| disk.resolve(root).ok()).collect();
+    let mut targets = HashSet::new();
+    entries.sort();
+    entries.retain(|entry| {
+        disk.list(entry).is_ok()
+            && disk.resolve(entry).is_ok_and(|target| {
+                let is_known = |root: &PathBuf| target.starts_with(root) || root.starts_with(&target);
+                !roots.iter().any(is_known) && targets.insert(target)
+            })
+    });
+    entries
 }
 
 /// Returns the sessions of a provider below a directory.
@@ -160,8 +196,11 @@ fn list_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, direc
                         Ok(identity) => listing.sessions.push((Found { provider, path, location }, identity)),
                         Err(error) => listing.skipped.push((path, error)),
                     }
+                } else if identity.is_none() {
+                    listing.others.push(path);
                 }
             }
+            drop_unpacked(&mut listing.sessions);
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => listing.skipped.push((directory, error)),
@@ -236,7 +275,7 @@ fn is_path(name: &str) -> bool {
 /// Returns the sessions in a folder, detected by their content, without those in folders below; of other files at most `most` are read.
 pub fn find_in_folder(disk: &dyn Disk, folder: &Path, most: usize) -> Vec<(Found, Identity)> {
     let mut files: Vec<PathBuf> = disk.list(folder).unwrap_or_default().into_iter().map(|entry| entry.path).collect();
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    files.retain(|path| unpacked_path(path).extension().is_some_and(|ending| ending == "jsonl"));
     files.sort();
     let mut found = Vec::new();
     let mut others = 0;
@@ -273,7 +312,7 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
         Some(provider) => {
             let real = disk.resolve(&path).unwrap_or_else(|_| path.clone());
             let location = provider.locate(&real).unwrap_or_else(|| Location {
-                id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                id: unpacked_path(&path).file_stem().unwrap_or_default().to_string_lossy().into_owned(),
                 project: String::new(),
                 parent: None,
                 subagent: false,

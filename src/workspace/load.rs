@@ -2,7 +2,7 @@
 
 use super::file::{SessionFile, SessionFiles};
 use super::find::find_beside;
-use crate::fsio::{Disk, Identity};
+use crate::fsio::{Disk, Identity, is_packed};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
 use crate::model::{Event, Fault, Inherited, Key, RowKind, Segment, Session};
 use crate::planning::parse_chunk;
@@ -132,6 +132,13 @@ pub(super) fn changed_while_read() -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, "the session changed while it was read")
 }
 
+/// Returns true if the file at a path is still the one that was read, with at least the bytes that were read.
+fn still_has(disk: &dyn Disk, path: &Path, identity: &Identity, end: u64) -> io::Result<bool> {
+    let now = disk.identify(path)?;
+    // A compressed file is never appended to, and its length is not that of its content.
+    Ok(if is_packed(path) { now == *identity } else { now.inode == identity.inode && now.bytes >= end })
+}
+
 /// Returns the segments of a file, given its cached part and its state; `None` if the file was replaced or truncated meanwhile.
 fn read(
     disk: &dyn Disk,
@@ -149,8 +156,7 @@ fn read(
         } else {
             read_document(cache, provider, path, file, identity)?
         };
-        let now = disk.identify(path)?;
-        return Ok((now.inode == identity.inode && now.bytes >= whole.end).then(|| vec![whole]));
+        return Ok(still_has(disk, path, &identity, whole.end)?.then(|| vec![whole]));
     }
     let grown = || {
         identity.inode == known.identity.inode
@@ -160,13 +166,13 @@ fn read(
     let valid = known_end > 0 && (identity == known.identity || grown());
     let (mut segments, start) = if valid { (vec![known.segment], known_end) } else { (Vec::new(), 0) };
     let mut rest = Vec::new();
-    if identity.bytes > start || !valid {
+    // The length of a compressed file does not tell if a last row without a line feed follows the cached ones.
+    if identity.bytes > start || !valid || is_packed(path) {
         let read = read_segments(cache, provider, file, start, &mut rest)?;
         let fresh = read.len();
         segments.extend(read);
-        let now = disk.identify(path)?;
         let end = segments.last().map_or(0, |last| last.end);
-        if now.inode != identity.inode || now.bytes < end {
+        if !still_has(disk, path, &identity, end)? {
             return Ok(None);
         }
         // Without a probe nothing is cached, and the file is read again next time.

@@ -121,6 +121,10 @@ impl Disk for RequestDisk {
         if request_id(path).is_some() { Ok(path.to_owned()) } else { self.disk.resolve(path) }
     }
 
+    fn names(&self, path: &Path) -> io::Result<u64> {
+        if request_id(path).is_some() { Ok(1) } else { self.disk.names(path) }
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
         self.disk.lock(path)
     }

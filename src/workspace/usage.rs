@@ -3,22 +3,19 @@
 use super::list::{Listed, each_line};
 use crate::fsio::{Disk, Identity};
 use crate::model::{Address, FileUsage, Key, Slot};
-use crate::store::Cache;
+use crate::store::{Cache, ReplacedBills};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-/// The figures that the API billed, by the address of the one that aperture wrote in the place of each.
-pub type ReplacedBills = BTreeMap<Address, Vec<u8>>;
-
 /// Returns the bills of sessions, in their order: those of a file that was just listed, or else cached ones, or else read now. Files that
-/// cannot be read are passed to `skipped`, and have no bills. `listed`
-/// must be all sessions, each with the bills that aperture replaced in its file: the cached bills of other files are deleted.
+/// cannot be read are passed to `skipped`, and have no bills. `listed` must be all sessions, each with the bills that aperture replaced in
+/// its file: the cached bills of other files are deleted. `original` returns a value of the log.
 pub fn usage(
     disk: &dyn Disk,
     cache: &Cache,
     listed: &[(&Listed, Option<&ReplacedBills>)],
+    original: &dyn Fn(&Address) -> Option<Vec<u8>>,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Vec<FileUsage> {
     let mut known = cache.usage();
@@ -29,14 +26,21 @@ pub fn usage(
     };
     let cached: Vec<Option<FileUsage>> = listed.iter().zip(&states).map(cached).collect();
     let gone: Vec<String> = known.into_keys().collect();
-    let read = |buffer: &mut Vec<u8>, ((listed, replaced), cached): (&(&Listed, _), Option<FileUsage>)| match cached {
+    // Rows that aperture removed are read only for a file that is not in the cache.
+    let removed = |((_, replaced), cached): (&(_, Option<&ReplacedBills>), &Option<FileUsage>)| -> Vec<Vec<u8>> {
+        let rows = replaced.filter(|_| cached.is_none()).map_or(&[][..], |replaced| &replaced.rows);
+        rows.iter().filter_map(original).collect()
+    };
+    let removed: Vec<Vec<Vec<u8>>> = listed.iter().zip(&cached).map(removed).collect();
+    let known: Vec<(Option<FileUsage>, &[Vec<u8>])> = cached.into_iter().zip(removed.iter().map(Vec::as_slice)).collect();
+    let read = |buffer: &mut Vec<u8>, ((listed, replaced), (cached, removed)): (&(&Listed, _), (_, &[Vec<u8>]))| match cached {
         Some(usage) => (Ok(usage), false),
         None => match (&listed.bills, replaced) {
             (Some(bills), None) => (Ok(bills.clone()), true),
-            _ => (scan(disk, listed, *replaced, buffer), true),
+            _ => (scan(disk, listed, *replaced, removed, buffer), true),
         },
     };
-    let read: Vec<(io::Result<FileUsage>, bool)> = listed.par_iter().zip(cached).map_init(Vec::new, read).collect();
+    let read: Vec<(io::Result<FileUsage>, bool)> = listed.par_iter().zip(known).map_init(Vec::new, read).collect();
     let fresh = listed.iter().zip(&states).zip(&read).filter(|(_, (_, fresh))| *fresh);
     let fresh: Vec<_> = fresh
         .filter_map(|(((listed, _), state), (usage, _))| Some((&*listed.found.path, *state, usage.as_ref().ok()?)))
@@ -55,18 +59,29 @@ pub fn usage(
 
 /// Returns the key of replaced bills.
 fn key(replaced: Option<&ReplacedBills>) -> Key {
-    let parts = replaced.into_iter().flatten().flat_map(|(written, billed)| [&written[..], billed]);
-    Key::from_bytes(&parts.collect::<Vec<_>>().concat())
+    let figures =
+        replaced.into_iter().flat_map(|replaced| &replaced.figures).flat_map(|(written, billed)| [&written[..], billed]);
+    let rows = replaced.into_iter().flat_map(|replaced| &replaced.rows).map(|row| &row[..]);
+    Key::from_bytes(&figures.chain(rows).collect::<Vec<_>>().concat())
 }
 
-fn scan(disk: &dyn Disk, listed: &Listed, replaced: Option<&ReplacedBills>, buffer: &mut Vec<u8>) -> io::Result<FileUsage> {
+fn scan(
+    disk: &dyn Disk,
+    listed: &Listed,
+    replaced: Option<&ReplacedBills>,
+    removed: &[Vec<u8>],
+    buffer: &mut Vec<u8>,
+) -> io::Result<FileUsage> {
     let provider = listed.found.provider;
     let mut scanner = provider.scanner();
     let billed = |line: &[u8]| {
         let place = provider.locate_slot(line, Slot::Usage)?;
-        let billed = replaced?.get(blake3::hash(&line[place.clone()]).as_bytes())?;
+        let billed = replaced?.figures.get(blake3::hash(&line[place.clone()]).as_bytes())?;
         Some([&line[..place.start], billed, &line[place.end..]].concat())
     };
+    for lines in removed {
+        lines.split(|byte| *byte == b'\n').for_each(|line| scanner.line(line));
+    }
     each_line(&mut *disk.open(&listed.found.path, 0)?, buffer, &mut |line| match replaced.and_then(|_| billed(line)) {
         Some(line) => scanner.line(&line),
         None => scanner.line(line),

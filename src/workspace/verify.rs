@@ -2,7 +2,7 @@
 
 use super::{DriftedValue, Found, LoggedSession, PlanError, Workspace, was_done};
 use crate::engine::ReadSettings;
-use crate::fsio::Disk;
+use crate::fsio::{Disk, packed_path};
 use crate::model::{Address, History, OperationId, OperationKind, request_id};
 use crate::planning::OriginalError;
 use crate::provider::Location;
@@ -106,6 +106,9 @@ pub fn verify(
     sound: &BTreeSet<Address>,
     now: i64,
 ) -> Result<Verified, StoreError> {
+    let packed = packed_path(&stored.path);
+    let is_packed = disk.identify(&stored.path).is_err() && disk.identify(&packed).is_ok();
+    let stored = &if is_packed { StoredSession { path: packed, ..stored.clone() } } else { stored.clone() };
     let state = || -> Result<_, StoreError> {
         let identity = disk.identify(&stored.path).ok();
         Ok((identity, store.history(stored.key)?.last(), store.prepared(stored.key)?.len()))

@@ -765,3 +765,66 @@ fn a_note_that_a_fork_inherits_leaves_its_place() {
     sandbox.text(&["redo", "-s", THREAD]);
     assert!(sandbox.text(&["transcript", "--raw", "-s", FORK]).contains("a note"));
 }
+
+#[test]
+fn a_rollout_that_the_client_has_compressed_is_read_and_not_changed() {
+    let homes = crate::sandbox::repository().join("fixtures/codex");
+    let mut names: Vec<PathBuf> = fs::read_dir(homes).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.retain(|path| path.is_dir());
+    names.sort();
+    for name in names {
+        let sandbox = Sandbox::of(name.file_name().unwrap().to_str().unwrap());
+        let commands: Vec<Vec<String>> = sandbox
+            .rollouts()
+            .iter()
+            .flat_map(|path| {
+                let stem = path.file_stem().unwrap().to_str().unwrap();
+                let id = &stem[stem.len() - 36..];
+                ["blocks", "transcript", "status", "log"].map(|command| vec![command.to_owned(), "-s".to_owned(), id.to_owned()])
+            })
+            .chain([vec!["usage".to_owned()], vec!["memory".to_owned(), "learn".to_owned(), "--dry-run".to_owned()]])
+            .collect();
+        let run = |sandbox: &Sandbox| -> Vec<String> {
+            commands.iter().map(|line| sandbox.run(&line.iter().map(String::as_str).collect::<Vec<_>>()).all()).collect()
+        };
+        let plain = run(&sandbox);
+        let paths = sandbox.rollouts();
+        for path in &paths {
+            let bytes = fs::read(path).unwrap();
+            // As the client writes it: without the length of the content.
+            let packed = zstd::stream::encode_all(&bytes[..], 3).unwrap();
+            let to = path.with_extension("jsonl.zst");
+            fs::write(&to, packed).unwrap();
+            let modified = fs::metadata(path).unwrap().modified().unwrap();
+            fs::File::options().append(true).open(&to).unwrap().set_modified(modified).unwrap();
+            fs::remove_file(path).unwrap();
+        }
+        for (now, before) in run(&sandbox).iter().zip(&plain) {
+            assert_eq!(now.replace(".zst", ""), *before);
+        }
+        // A second time from the cache.
+        for (now, before) in run(&sandbox).iter().zip(&plain) {
+            assert_eq!(now.replace(".zst", ""), *before);
+        }
+        let file = paths[0].with_extension("jsonl.zst");
+        let bytes = fs::read(&file).unwrap();
+        for arguments in [&["archive", "all"][..], &["archive", "all", "--dry-run"], &["redact", "all"]] {
+            let outcome = sandbox.run(&[arguments, &["-s", file.to_str().unwrap()]].concat());
+            assert_eq!(outcome.code, 1, "{}", outcome.all());
+            assert!(outcome.stderr.contains("compressed") && outcome.stderr.contains("hint: "), "{}", outcome.stderr);
+        }
+        let all = sandbox.run(&["archive", "all", "--all"]);
+        assert!(all.code == 0 && all.stdout.contains("nothing to do"), "{}", all.all());
+        assert!(fs::read(&file).unwrap() == bytes);
+        // The client unpacks it to continue it: only that file counts then.
+        fs::write(&paths[0], zstd::stream::decode_all(&bytes[..]).unwrap()).unwrap();
+        let listed = sandbox.json(&["sessions"], "aperture.sessions/2");
+        let listed = listed["sessions"].as_array().unwrap().clone();
+        assert_eq!(listed.len(), paths.len(), "{listed:?}");
+        // A damaged one is named, and stops no other.
+        fs::remove_file(&paths[0]).unwrap();
+        fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+        let outcome = sandbox.run(&["blocks", "-s", file.to_str().unwrap()]);
+        assert!(outcome.code == 1 && outcome.stderr.contains("compressed content cannot be read"), "{}", outcome.all());
+    }
+}

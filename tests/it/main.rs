@@ -57,6 +57,7 @@ mod reliability;
 mod sandbox;
 mod score;
 mod secrets;
+mod shrink;
 mod tidy;
 mod usage;
 mod walls;

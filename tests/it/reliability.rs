@@ -290,6 +290,208 @@ fn a_link_to_a_session_stays_one() {
     check_all(&sandbox, &target);
 }
 
+/// Runs the program as a user whose rights count: as nobody if the tests run as the superuser. `None` if that is not possible.
+#[cfg(target_os = "linux")]
+fn run_as_nobody(sandbox: &Sandbox, arguments: &[&str]) -> Option<std::process::Output> {
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+    let mut command = sandbox.command(arguments);
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command.output().ok()
+}
+
+/// Waits for a program that must not wait for anything itself.
+fn finish(mut command: std::process::Command) -> Option<std::process::Output> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > Duration::from_secs(30) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return None;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Some(child.wait_with_output().unwrap())
+}
+
+/// The commands whose answer is in the store.
+const OF_THE_STORE: [&[&str]; 9] = [
+    &["verify"],
+    &["verify", "--all"],
+    &["log"],
+    &["undo", "--dry-run"],
+    &["undo"],
+    &["gc"],
+    &["inbox"],
+    &["memory", "log"],
+    &["archive", "all", "--dry-run"],
+];
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_store_that_cannot_be_read_is_an_error_and_not_an_absence() {
+    use std::os::unix::fs::PermissionsExt;
+    type Spoil = fn(&Path);
+    let remove = |path: &Path| {
+        for ending in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{ending}", path.display()));
+        }
+    };
+    let directory: Spoil = |path| fs::create_dir(path).unwrap();
+    let pipe: Spoil = |path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    let garbage: Spoil = |path| fs::write(path, vec![b'x'; 9_000]).unwrap();
+    let file_above: Spoil = |path| {
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path.parent().unwrap(), "x").unwrap();
+    };
+    for (spoil, said) in
+        [(directory, "is a directory"), (pipe, "not a regular file"), (garbage, "is damaged"), (file_above, "Not a directory")]
+    {
+        let sandbox = Sandbox::of("older-model");
+        done(&sandbox, &session(&sandbox), &["archive", "kind(tool_result)"]);
+        let store = sandbox.home.join(".aperture/store.db");
+        remove(&store);
+        spoil(&store);
+        for arguments in OF_THE_STORE {
+            let output = finish(sandbox.command(arguments)).unwrap_or_else(|| panic!("{said}: {arguments:?} waits"));
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+            assert!(text.contains(said) && text.contains("hint: "), "{arguments:?}: {text}");
+        }
+        let output = finish(sandbox.command(&["status"])).unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.contains("the log are not available"), "{text}");
+    }
+    // The right to read the file, and to search its directory.
+    for is_of_directory in [false, true] {
+        let sandbox = Sandbox::of("older-model");
+        done(&sandbox, &session(&sandbox), &["archive", "kind(tool_result)"]);
+        fs::set_permissions(sandbox.home.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+        let home = sandbox.home.join(".aperture");
+        let denied = if is_of_directory { home.clone() } else { home.join("store.db") };
+        fs::set_permissions(&home, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(&denied, fs::Permissions::from_mode(0o000)).unwrap();
+        for arguments in OF_THE_STORE {
+            let Some(output) = run_as_nobody(&sandbox, arguments) else { return skipped("another user cannot run it") };
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+            // Without the right to search the directory, the settings in it are the first that cannot be read.
+            assert!(text.contains("Permission denied") && (is_of_directory || text.contains("hint: ")), "{arguments:?}: {text}");
+        }
+        fs::set_permissions(&denied, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_waits_for_a_pipe_among_the_sessions() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let folder = file.parent().unwrap().to_owned();
+    let strange = sandbox.home.join("strange");
+    fs::create_dir(&strange).unwrap();
+    for place in [&folder, &strange] {
+        let pipe = place.join("0pipe.jsonl");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::fs::symlink(&pipe, place.join("1link.jsonl")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", place.join("2zero.jsonl")).unwrap();
+        drop(std::os::unix::net::UnixListener::bind(place.join("3.jsonl")).unwrap());
+        fs::create_dir(place.join("4directory.jsonl")).unwrap();
+    }
+    fs::copy(&file, strange.join("s.jsonl")).unwrap();
+    let strange = strange.to_str().unwrap();
+    for arguments in [
+        &["sessions"][..],
+        &["usage"],
+        &["status"],
+        &["memory", "learn", "--dry-run"],
+        &["memory", "learn", "--all", "--dry-run"],
+        &["memory", "learn", "--dry-run", "--project", strange],
+    ] {
+        let output = finish(sandbox.command(arguments)).unwrap_or_else(|| panic!("{arguments:?} waits"));
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let pipe = folder.join("0pipe.jsonl");
+    let output = finish(sandbox.command(&["status", "-s", pipe.to_str().unwrap()])).unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not a regular file"), "{output:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_with_several_names_is_not_replaced() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let original = fs::read(&file).unwrap();
+    let other = sandbox.home.join("other.jsonl");
+    fs::hard_link(&file, &other).unwrap();
+    let outcome = run(&sandbox, &file, &["archive", "all"]);
+    assert_eq!(outcome.code, 1, "{}", outcome.all());
+    assert!(outcome.stderr.contains("2 names (hard links)") && outcome.stderr.contains("hint: to make it a file of its own"));
+    assert!(fs::read(&file).unwrap() == original && fs::read(&other).unwrap() == original);
+    fs::remove_file(other).unwrap();
+    done(&sandbox, &file, &["archive", "all"]);
+    undo_all(&sandbox, &file);
+    assert!(fs::read(&file).unwrap() == original);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_project_folder_that_is_a_link_has_sessions() {
+    use std::os::unix::fs::symlink;
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let (folder, original) = (file.parent().unwrap(), fs::read(&file).unwrap());
+    let listed = sandbox.text(&["sessions"]);
+    let elsewhere = sandbox.home.join("elsewhere");
+    fs::rename(folder, &elsewhere).unwrap();
+    symlink(&elsewhere, folder).unwrap();
+    // Neither a loop nor a second name shows them twice.
+    symlink("..", folder.with_file_name("-loop")).unwrap();
+    symlink("../..", folder.with_file_name("-loop-of-home")).unwrap();
+    symlink(&elsewhere, folder.with_file_name("-zz-second")).unwrap();
+    assert_eq!(sandbox.text(&["sessions"]), listed);
+    sandbox.run(&["archive", "all"]);
+    assert!(fs::read(&file).unwrap() != original);
+    assert!(sandbox.run(&["log"]).stdout.contains("archive all"));
+    assert_eq!(sandbox.run(&["undo"]).code, 0);
+    assert!(fs::read(&file).unwrap() == original && fs::symlink_metadata(folder).unwrap().is_symlink());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_home_that_is_not_utf_8_has_its_sessions_and_their_log() {
+    use std::os::unix::ffi::OsStrExt;
+    let mut sandbox = Sandbox::of("older-model");
+    let homes = [&b"home\xff"[..], b"home\xfe"].map(|name| sandbox.home.with_file_name(std::ffi::OsStr::from_bytes(name)));
+    let name = session(&sandbox).strip_prefix(&sandbox.home).unwrap().to_owned();
+    for home in &homes {
+        let copied = std::process::Command::new("cp").arg("-r").args([&sandbox.home, home]).status();
+        if !copied.unwrap().success() {
+            return skipped("the file system has only names in UTF-8");
+        }
+    }
+    let store = sandbox.home.join(".aperture");
+    let original = fs::read(homes[0].join(&name)).unwrap();
+    let mut run = |home: &Path, arguments: &[&str]| {
+        sandbox.home = home.to_owned();
+        let output = sandbox.command(arguments).env("APERTURE_HOME", &store).output().unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {text}");
+        text
+    };
+    run(&homes[0], &["archive", "all"]);
+    assert!(fs::read(homes[0].join(&name)).unwrap() != original);
+    // The file of the other home is another session.
+    assert!(run(&homes[1], &["log"]).contains("no operations"));
+    assert!(run(&homes[0], &["log"]).contains("archive all"));
+    assert!(run(&homes[0], &["verify", "--all"]).contains("byte for byte"));
+    run(&homes[0], &["undo"]);
+    assert!(fs::read(homes[0].join(&name)).unwrap() == original);
+}
+
 #[test]
 fn an_unusable_store_is_reported_and_nothing_is_written() {
     let newer = |path: &Path| {
@@ -406,5 +608,55 @@ fn a_full_disk_leaves_the_session_as_it_was() {
         assert!(now == original, "{}", outcome.all());
         assert!(left >= 1, "{left}");
         assert!(outcome.stderr.contains("space left") || outcome.stderr.contains("full"), "{}", outcome.stderr);
+    }
+}
+
+/// Stands in for the locks of the C library: every lock fails, as on a file system without them.
+#[cfg(target_os = "linux")]
+const WITHOUT_LOCKS: &str = r"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int flock(int file, int operation) { (void)file; (void)operation; errno = ENOLCK; return -1; }
+static int without_locks(int file, int command, long argument) {
+    if (command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK) { errno = ENOLCK; return -1; }
+    return syscall(SYS_fcntl, file, command, argument);
+}
+#define ARGUMENT va_list list; va_start(list, command); long argument = va_arg(list, long); va_end(list)
+int fcntl(int file, int command, ...) { ARGUMENT; return without_locks(file, command, argument); }
+int fcntl64(int file, int command, ...) { ARGUMENT; return without_locks(file, command, argument); }
+";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_without_locks_is_named_and_nobody_waits_for_it() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let source = sandbox.write("locks.c", WITHOUT_LOCKS);
+    let library = source.with_extension("so");
+    let compiled = std::process::Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output();
+    if !compiled.is_ok_and(|compiled| compiled.status.success()) {
+        return skipped("there is no C compiler");
+    }
+    for has_store in [false, true] {
+        let original = fs::read(&file).unwrap();
+        for arguments in [&["archive", "kind(tool_result)"][..], &["log"], &["undo"], &["verify"], &["status"], &["usage"]] {
+            let mut command = sandbox.command(arguments);
+            command.env("LD_PRELOAD", &library);
+            let output = finish(command).unwrap_or_else(|| panic!("{arguments:?} waits"));
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(text.contains("files cannot be locked there"), "{arguments:?}: {text}");
+            if !matches!(arguments[0], "status" | "usage") {
+                assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+                assert!(text.contains("hint: set APERTURE_HOME to a directory on a local disk"), "{arguments:?}: {text}");
+            }
+        }
+        assert!(fs::read(&file).unwrap() == original);
+        if !has_store {
+            done(&sandbox, &file, &["archive", "kind(tool_result)"]);
+        }
     }
 }

@@ -8,8 +8,10 @@ use crate::app::dispatch::{change_one, unhandled};
 use crate::app::{CommandError, Env};
 use crate::commands::{ChangeOptions, Request};
 use crate::engine::SelectorError;
+use crate::fsio::is_packed;
 use crate::model::quoted;
 use crate::output::{BulkOutcome, BulkReport, BulkRow, ChangeReport};
+use crate::workspace::ApplyError;
 use std::collections::BTreeMap;
 
 /// The change of one session, without its details.
@@ -59,6 +61,10 @@ fn change_session(env: &Env, request: &Request, options: ChangeOptions, session:
     // Credentials and damage can be in any row; only prompts and responses have blocks to shorten.
     if session.is_blank && !matches!(request, Request::Redact(_) | Request::Repair(_)) {
         return Ok(Change::default());
+    }
+    // A credential that stays in a file is a failure; a compressed session is not used at present, and costs nothing.
+    if is_packed(&session.path) && !matches!(request, Request::Redact(_)) {
+        return Ok(Change { reason: Some(ApplyError::Packed.to_string()), ..Change::default() });
     }
     let report = match request {
         Request::Redact(arguments) => redact::redact(env, arguments),

@@ -12,4 +12,5 @@ pub mod pipeline;
 pub mod preset;
 pub mod redact;
 pub mod repair;
+pub mod shrink;
 pub mod update;

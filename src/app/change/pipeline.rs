@@ -5,14 +5,17 @@ use crate::app::live::pending::LiveChanges;
 use crate::app::{CommandError, Env, ErrorKind, session_name, wait};
 use crate::commands::ChangeOptions;
 use crate::engine::{self, EditFacts, EditPrice};
+use crate::fsio::is_packed;
 use crate::model::{
     BlockChange, BlockKind, BlockNumber, CompanionEdit, Mark, OperationId, OperationKind, Plan, Session, Slot, State,
+    UnneededData,
 };
 use crate::output::{ChangeDetail, ChangeReport};
 use crate::store::{SessionKey, Store};
 use crate::workspace::{self, ApplyError, Draft, Drafted, Found, PlanError, SkipReason, Workspace, Writer};
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 /// Minimum share of the window that a change by a rule saves: it rewrites the prompt cache.
@@ -42,6 +45,8 @@ pub struct ChangeSummary {
     pub notes: Vec<String>,
     /// True if the report counts stale blocks separately.
     pub by_state: bool,
+    /// The data that leaves the file although the window stays the same.
+    pub removed: UnneededData,
     /// True if the change is made only if it saves [`LEAST_SAVED`] of the window.
     pub must_pay: bool,
     /// The changes of files beside the session.
@@ -59,6 +64,7 @@ impl ChangeSummary {
             kept: BTreeMap::new(),
             notes: Vec::new(),
             by_state: false,
+            removed: UnneededData::default(),
             must_pay: false,
             companions: Vec::new(),
         }
@@ -101,6 +107,9 @@ pub fn open_as_wanted(
     found: &Found,
     whole: &dyn Fn(&Session) -> bool,
 ) -> Result<OpenedSession, CommandError> {
+    if is_packed(&found.path) {
+        return Err(ApplyError::Packed.into());
+    }
     if options.dry_run {
         let store = env.existing_store()?;
         return Ok(OpenedSession { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None, writer: None });
@@ -112,9 +121,14 @@ pub fn open_as_wanted(
     let store = env.store()?;
     let lock = env.lock(&path)?;
     let writer = workspace::take_writer(env.disk, found.provider, &path, &wait);
-    let writer = writer
-        .with_context(|| format!("cannot take the client's lock of the session {}", session_name(&path)))
-        .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+    let writer = writer.map_err(|error| {
+        let lacks_locks = error.kind() == io::ErrorKind::Unsupported;
+        let what = format!("cannot take the client's lock of the session {}", session_name(&path));
+        let error = CommandError::of_disk(error, what);
+        let hints =
+            vec!["a client could write at the same moment: copy the session to a local disk, and use the copy".to_owned()];
+        if lacks_locks { CommandError { hints, ..error } } else { error }
+    })?;
     workspace::settle(env.disk, &store, &path)?;
     if !matches!(writer, Writer::Elsewhere) {
         deferred::write(env, &store, found)?;
@@ -352,6 +366,8 @@ fn report(
         is_first: false,
         is_withheld: false,
         differences: drafted.differences.clone(),
+        file_bytes: workspace.reading.session.bytes,
+        removed: summary.removed,
         notes,
     }
 }

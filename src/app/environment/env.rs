@@ -2,7 +2,7 @@
 
 use super::files::make_private;
 use super::settings::{AutomaticSettings, Hooks, MemorySettings, PROJECT_FILE, Settings};
-use super::{CommandError, ErrorKind, pager, session_name};
+use super::{CommandError, ErrorKind, next_step, pager, session_name};
 use crate::commands::{ColorChoice, Globals};
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
@@ -95,6 +95,8 @@ pub struct Env {
     paged: bool,
     cached: bool,
     cache: OnceLock<Arc<Cache>>,
+    /// The error of a lock beside the store, if its file system has none; set when the store is first used.
+    lacks_locks: OnceLock<Option<String>>,
     /// The gate that masks credentials in all output.
     pub gate: Gate,
 }
@@ -197,6 +199,7 @@ impl Env {
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
             cache: OnceLock::new(),
+            lacks_locks: OnceLock::new(),
             gate,
         })
     }
@@ -370,10 +373,12 @@ impl Env {
 
     fn new_store(&self, open: impl FnOnce(&Path) -> Result<Store, StoreError>) -> Result<Store, CommandError> {
         let directory = self.store_directory()?;
-        make_private(&directory, STORE_FILE)
-            .with_context(|| format!("cannot create the store in {}", directory.display()))
-            .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a writable directory"))?;
-        open(&directory).map_err(|error| store_error(error, &directory))
+        make_private(&directory, STORE_FILE).map_err(|error| {
+            CommandError::of_disk(error, format!("cannot create the store in {}", directory.display()))
+                .hint("or set APERTURE_HOME to a writable directory")
+        })?;
+        self.expect_locks(&directory)?;
+        open(&directory).map_err(|error| self.store_error(error, &directory))
     }
 
     /// Opens the store of the user; `None` if it does not exist.
@@ -383,7 +388,8 @@ impl Env {
     /// The store cannot be opened, or was written by a newer aperture.
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
         let directory = self.store_directory()?;
-        Store::open_existing(&directory).map_err(|error| store_error(error, &directory))
+        self.expect_locks(&directory)?;
+        Store::open_existing(&directory).map_err(|error| self.store_error(error, &directory))
     }
 
     /// Opens the store for work that waits at most this long for other processes: the existing store, or, if `creates` is true, also
@@ -397,7 +403,35 @@ impl Env {
             return self.new_store(|directory| Store::open_within(directory, patience)).map(Some);
         }
         let directory = self.store_directory()?;
-        Store::open_existing_within(&directory, patience).map_err(|error| store_error(error, &directory))
+        self.expect_locks(&directory)?;
+        Store::open_existing_within(&directory, patience).map_err(|error| self.store_error(error, &directory))
+    }
+
+    /// Refuses a store on a file system that has no locks: SQLite would take each failed lock for one that another process holds, and wait.
+    fn expect_locks(&self, directory: &Path) -> Result<(), CommandError> {
+        let is_missing = || self.disk.identify(&directory.join(STORE_FILE)).is_err();
+        if self.lacks_locks.get().is_none() && is_missing() {
+            return Ok(());
+        }
+        let lacking = self.lacks_locks.get_or_init(|| {
+            let error = self.disk.lock(&directory.join("locks").join("store")).err()?;
+            (error.kind() == io::ErrorKind::Unsupported).then(|| error.to_string())
+        });
+        let Some(lacking) = lacking else { return Ok(()) };
+        let error = io::Error::new(io::ErrorKind::Unsupported, lacking.clone());
+        Err(CommandError::of_disk(error, format!("cannot open the store in {}", directory.display())))
+    }
+
+    /// Names the store in an error.
+    fn store_error(&self, error: StoreError, directory: &Path) -> CommandError {
+        let what = format!("cannot open the store in {}", directory.display());
+        let damaged = matches!(error, StoreError::Damaged(_));
+        let mut error = CommandError::from(error);
+        error.source = error.source.context(what);
+        if damaged {
+            error.hints = vec!["the sessions are not affected; restore the file from a backup, or move it away".to_owned()];
+        }
+        error
     }
 
     /// Makes the gate mask the credentials that a session names, for a command that prints stored data of the session without
@@ -469,8 +503,8 @@ impl Env {
         let name = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
         let file = self.store_directory()?.join("locks").join(&name.as_str()[..32]);
         for _ in 0..LOCK_STEPS {
-            let taken = self.disk.lock(&file).with_context(|| format!("cannot lock the session {}", session_name(path)));
-            match taken.map_err(|error| CommandError::new(ErrorKind::Refused, error))? {
+            let what = || format!("cannot lock the session {}", session_name(path));
+            match self.disk.lock(&file).map_err(|error| CommandError::of_disk(error, what()))? {
                 Some(lock) => return Ok(lock),
                 None => wait(LOCK_STEP),
             }
@@ -560,8 +594,9 @@ impl Env {
             if error.kind() == io::ErrorKind::ResourceBusy {
                 return CommandError::from(error);
             }
+            let step = next_step(&error).or(Some("check that you may read it: ls -l"));
             let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
-            CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l")
+            CommandError::new(ErrorKind::Refused, error).hints(step)
         })
     }
 
@@ -626,13 +661,6 @@ fn columns() -> usize {
 /// Sleeps for a time.
 pub fn wait(time: Duration) {
     std::thread::sleep(time);
-}
-
-fn store_error(error: StoreError, directory: &Path) -> CommandError {
-    let damaged = matches!(error, StoreError::Damaged(_));
-    let mut error = CommandError::from(error);
-    error.source = error.source.context(format!("cannot open the store in {}", directory.display()));
-    if damaged { error.hint("the sessions are not affected; restore the file from a backup, or move it away") } else { error }
 }
 
 /// Opens the cache in a directory; a broken cache is deleted and recreated.

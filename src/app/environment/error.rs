@@ -62,6 +62,18 @@ impl CommandError {
         self
     }
 
+    /// Adds a hint, if there is one.
+    pub fn hints(mut self, hint: Option<&str>) -> CommandError {
+        self.hints.extend(hint.map(str::to_owned));
+        self
+    }
+
+    /// Creates an error of the disk, with what failed and what to do about it.
+    pub fn of_disk(error: io::Error, what: String) -> CommandError {
+        let step = next_step(&error);
+        CommandError::new(ErrorKind::Refused, anyhow::Error::new(error).context(what)).hints(step)
+    }
+
     /// Returns the message: the failed action, each cause and each hint on a line of its own.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -124,9 +136,13 @@ impl From<StoreError> for CommandError {
         let (kind, hint) = match &error {
             StoreError::Newer { .. } | StoreError::UnknownProvider { .. } => (ErrorKind::Refused, Some("update aperture")),
             StoreError::Damaged(_) => (ErrorKind::Refused, Some("for details: aperture verify")),
+            StoreError::Unreadable { cause, .. } => (ErrorKind::Refused, Some(next_step(cause).unwrap_or(OTHER_STORE))),
             StoreError::Database(_) if error.is_busy() => {
                 (ErrorKind::Conflict, Some("another aperture process uses it: try again"))
             }
+            StoreError::Database(_) if error.lacks_locks() => (ErrorKind::Refused, Some(NO_LOCKS)),
+            StoreError::Database(_) if error.is_of_full_disk() => (ErrorKind::Refused, Some(FULL)),
+            StoreError::Database(_) if error.is_denied() => (ErrorKind::Refused, Some(OTHER_STORE)),
             StoreError::Database(_) => (ErrorKind::Refused, None),
         };
         CommandError { kind, source: error.into(), hints: hint.map(str::to_owned).into_iter().collect() }
@@ -169,6 +185,10 @@ impl From<PlanError> for CommandError {
                     PlanError::NotCompacted => {
                         (ErrorKind::Refused, "to restore turns folded by aperture compact: aperture undo".to_owned())
                     }
+                    PlanError::CutAway => (
+                        ErrorKind::Refused,
+                        "if aperture shrink removed it, undo that first: aperture log, aperture undo".to_owned(),
+                    ),
                     PlanError::ChangedElsewhere(_) | PlanError::Gone => {
                         (ErrorKind::Conflict, "to list the differences: aperture verify".to_owned())
                     }
@@ -190,9 +210,16 @@ impl From<ApplyError> for CommandError {
     fn from(error: ApplyError) -> CommandError {
         match error {
             ApplyError::Store(error) => CommandError::from(error),
-            ApplyError::Io(error) => CommandError::new(ErrorKind::Refused, error).hint("the session is unchanged"),
+            ApplyError::Io(error) => {
+                let step = next_step(&error);
+                CommandError::new(ErrorKind::Refused, error).hints(step).hint("the session is unchanged")
+            }
             error => {
                 let (kind, hint) = match &error {
+                    ApplyError::Packed => (
+                        ErrorKind::Refused,
+                        "continue it once in the client, which unpacks it; or change a copy: zstd -d FILE -o COPY.jsonl",
+                    ),
                     ApplyError::HeldOpen(_) => (ErrorKind::Conflict, "nothing was written; try again when that program is done"),
                     ApplyError::Unsure(_) => (ErrorKind::Internal, "to check the result: aperture verify"),
                     _ => (ErrorKind::Conflict, "nothing was written; try again"),
@@ -208,8 +235,30 @@ impl From<io::Error> for CommandError {
         if error.kind() == io::ErrorKind::ResourceBusy {
             return CommandError::new(ErrorKind::Conflict, error).hint("try again");
         }
-        CommandError::new(ErrorKind::Internal, error)
+        let step = next_step(&error);
+        let kind = if step.is_some() { ErrorKind::Refused } else { ErrorKind::Internal };
+        CommandError::new(kind, error).hints(step)
     }
+}
+
+const FULL: &str = "free some space on that disk, or raise your quota; then try again";
+const OTHER_STORE: &str = "give yourself the right to read and write it, or set APERTURE_HOME to a directory that you may write";
+const NO_LOCKS: &str = "set APERTURE_HOME to a directory on a local disk";
+
+/// Returns what to do about an error of the disk; `None` if its kind does not tell.
+pub fn next_step(error: &io::Error) -> Option<&'static str> {
+    Some(match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => FULL,
+        io::ErrorKind::ReadOnlyFilesystem => "that disk is mounted read-only: copy the file to another one, and use the copy",
+        io::ErrorKind::PermissionDenied => "to see who may read and write there: ls -la",
+        io::ErrorKind::TooManyLinks => "to make it a file of its own: cp -p FILE FILE.own && mv FILE.own FILE",
+        io::ErrorKind::Unsupported => NO_LOCKS,
+        io::ErrorKind::IsADirectory
+        | io::ErrorKind::NotADirectory
+        | io::ErrorKind::AlreadyExists
+        | io::ErrorKind::InvalidInput => "to see what is there: ls -la; move it away, or name another place",
+        _ => return None,
+    })
 }
 
 /// Writes an error to standard error: the failed action, each cause, each hint.

@@ -1,7 +1,7 @@
 //! User files that aperture reads whole or writes: settings, hooks, slash commands, exports.
 #![expect(clippy::disallowed_methods, reason = "links, modes and directories are not what a disk of sessions is asked for")]
 
-use crate::fsio::{Disk, read_head};
+use crate::fsio::{Disk, expect_one_name, read_head};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -52,6 +52,9 @@ pub fn text(disk: &dyn Disk, path: &Path) -> io::Result<Option<String>> {
 /// The content is no longer `before`, or an I/O error. The file is then unchanged.
 pub fn replace(disk: &dyn Disk, path: &Path, before: Option<&[u8]>, after: &[u8], mode: Mode) -> io::Result<()> {
     let real = target(disk, path)?;
+    if before.is_some() {
+        expect_one_name(disk, &real)?;
+    }
     fs::create_dir_all(real.parent().unwrap_or(Path::new(".")))?;
     write(disk, &real, after, mode, &|| expect(disk, &real, before))
 }
@@ -121,7 +124,12 @@ pub fn make_private(directory: &Path, file: &str) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(directory)?;
-    make(&directory.join(file), Mode::Private)
+    let path = directory.join(file);
+    // Opening a pipe would wait for its reader.
+    if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        return Err(io::Error::new(ErrorKind::InvalidInput, format!("{file} is not a regular file")));
+    }
+    make(&path, Mode::Private)
 }
 
 /// Deletes a file, then its parent directories as long as they are empty and `ours`, innermost first.

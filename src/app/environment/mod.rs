@@ -14,6 +14,6 @@ mod session_name;
 mod settings;
 
 pub use env::{Answer, Client, Env, wait};
-pub use error::{CommandError, ErrorKind, print_error, print_line};
+pub use error::{CommandError, ErrorKind, next_step, print_error, print_line};
 pub use session_name::session_name;
 pub use settings::{Hooks, PROJECT_FILE};

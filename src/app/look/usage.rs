@@ -3,8 +3,11 @@
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Arguments, By, Day};
 use crate::engine::{self, UsageFilter, UsageGroup, UsageSource};
+use crate::fsio::unpacked_path;
+use crate::model::Address;
 use crate::output::UsageReport;
-use crate::workspace::{self, Listed, Project, ReplacedBills};
+use crate::store::{ReplacedBills, Store};
+use crate::workspace::{self, Listed, Project};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,9 +19,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
     let listed = workspace::list(env.disk, &env.totals(), &env.places, None, arguments.by == By::Session, &mut skip)?;
     let listed: Vec<Listed> = listed.into_iter().flatten().collect();
-    let LoggedUsage { changes, replaced } = logged(env);
+    let LoggedUsage { store, changes, replaced } = logged(env);
+    let original = |address: &Address| store.as_ref().and_then(|store| store.original(address).ok());
     let with_replaced: Vec<_> = listed.iter().map(|listed| (listed, of_file(env, &replaced, &listed.found.path))).collect();
-    let bills = workspace::usage(env.disk, env.cache(), &with_replaced, &mut skip);
+    let bills = workspace::usage(env.disk, env.cache(), &with_replaced, &original, &mut skip);
     for problem in skipped {
         env.note(&format!("skipped {problem}"));
     }
@@ -103,6 +107,7 @@ fn project(listed: &Listed) -> &str {
 /// The facts of the operation log, by the path of the session file.
 #[derive(Default)]
 struct LoggedUsage {
+    store: Option<Store>,
     /// The changes of the window: the time, and the tokens that the model no longer receives.
     changes: BTreeMap<PathBuf, Vec<(i64, f64)>>,
     /// The bills that the file no longer has.
@@ -113,7 +118,8 @@ struct LoggedUsage {
 fn logged(env: &Env) -> LoggedUsage {
     let read = || {
         let Some(store) = env.existing_store()? else { return Ok(LoggedUsage::default()) };
-        Ok(LoggedUsage { changes: store.window_changes()?, replaced: store.replaced_bills()? })
+        let (changes, replaced) = (store.window_changes()?, store.replaced_bills()?);
+        Ok(LoggedUsage { store: Some(store), changes, replaced })
     };
     read().unwrap_or_else(|error: CommandError| {
         env.note(&format!("savings, and bills that aperture replaced, are not available: {:#}", error.source));
@@ -124,6 +130,8 @@ fn logged(env: &Env) -> LoggedUsage {
 /// Returns the value of a session file.
 fn of_file<'a, T>(env: &Env, values: &'a BTreeMap<PathBuf, T>, path: &Path) -> Option<&'a T> {
     // Without values, no path is resolved.
+    // The store has the path of before the client compressed the file.
+    let path = &*unpacked_path(path);
     let resolved = || env.disk.resolve(path).ok().and_then(|path| values.get(&path));
     if values.is_empty() { None } else { values.get(path).or_else(resolved) }
 }

@@ -18,6 +18,7 @@ mod tree;
 mod undo;
 mod why;
 
+use super::environment::next_step;
 use super::{CommandError, Env, ErrorKind};
 use crate::commands::memory::{Action, Arguments};
 use crate::engine::mask;
@@ -165,10 +166,13 @@ impl<'a> Memories<'a> {
     /// A file cannot be read.
     pub fn read(&self, scope: MemoryScope) -> Result<Tree, CommandError> {
         let place = self.place(scope);
-        if let Ok(Some(store)) = self.env.existing_store()
-            && let Err(error) = memory::settle(&self.machine(), &store, &place)
-        {
-            self.env.note(&format!("an interrupted change of the memories is not settled: {error}"));
+        let settled = self.env.existing_store().and_then(|store| match store {
+            Some(store) => Ok(memory::settle(&self.machine(), &store, &place)?),
+            None => Ok(()),
+        });
+        // Both trees have one store.
+        if let (Err(error), MemoryScope::Project) = (settled, scope) {
+            self.env.note(&format!("an interrupted change of the memories would not be settled: {:#}", error.source));
         }
         Ok(Tree::read(self.env.disk, &place)?)
     }
@@ -307,8 +311,12 @@ impl From<MemoryError> for CommandError {
             MemoryError::EditedByHand { operation, .. } => {
                 format!("to see what it changed: aperture memory diff {operation}; then edit the file")
             }
-            MemoryError::Io { action: "read", .. } => "check that you may read it: ls -l".to_owned(),
-            MemoryError::Io { .. } => "nothing was changed; check that you may write there: ls -ld".to_owned(),
+            MemoryError::Io { action: "read", source, .. } => {
+                next_step(source).unwrap_or("check that you may read it: ls -l").to_owned()
+            }
+            MemoryError::Io { source, .. } => {
+                format!("nothing was changed; {}", next_step(source).unwrap_or("check that you may write there: ls -ld"))
+            }
             MemoryError::Store(_) => {
                 let MemoryError::Store(error) = error else { return CommandError::new(kind, error) };
                 return error.into();

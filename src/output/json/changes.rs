@@ -53,10 +53,34 @@ json_objects! {
         bills_changed: bool = report.bills_changed,
         /// True if nothing was changed because it would save under 1 % of the window; `--force` changes it.
         withheld: bool = report.is_withheld,
+        /// Length of the file before, in bytes; 0 if the change is not in the file yet.
+        file_bytes: u64 = report.file_bytes,
+        /// Data that left the file although the window stays the same; only `aperture shrink` removes any.
+        removed: RemovedData = report.removed,
         /// Notes.
         notes: Vec<String> = report.notes,
         /// Differences in the content for the model, for a dry run.
         differences: Vec<BlockDifference> = report.differences,
+    }
+
+    /// Data that left a file although the window stays the same, by kind.
+    RemovedData from removed: model::UnneededData {
+        /// Rows before the last compaction.
+        compacted_rows: RemovedAmount = removed.compacted_rows,
+        /// Long texts in the copies of results that the client stores for its screen.
+        display_copies: RemovedAmount = removed.display_copies,
+        /// Snapshots of files for a rewind to before the last compaction.
+        file_snapshots: RemovedAmount = removed.file_snapshots,
+        /// Records of requests before the last compaction.
+        request_records: RemovedAmount = removed.request_records,
+    }
+
+    /// An amount of data that left a file.
+    RemovedAmount from amount: model::UnneededAmount {
+        /// Number of rows, or of results.
+        count: u64 = amount.count,
+        /// Bytes in the file.
+        bytes: u64 = amount.bytes,
     }
 
     /// A changed block.

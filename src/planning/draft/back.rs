@@ -103,6 +103,11 @@ impl Draft<'_> {
             if let Some(number) = edited.or_else(|| later.marks.iter().find(marked).map(|mark| mark.number)) {
                 return Err(PlanError::ChangedLater { number, operation: operation.id, by: later.id });
             }
+            // Rows that leave the file together take the values of earlier operations with them.
+            let is_gone = || operation.edits.iter().any(|own| own.after.is_some() && self.addresses.row(own.row).is_none());
+            if later.edits.iter().any(|edit| edit.slot == Slot::Ahead) && is_gone() {
+                return Err(PlanError::RemovedLater { operation: operation.id, by: later.id });
+            }
             let added = |row| operation.edits.iter().any(|own| own.slot == Slot::Line && own.before.is_none() && own.row == row);
             if later.edits.iter().any(|edit| edit.slot == Slot::Line && edit.after.is_none() && added(edit.row)) {
                 return Err(PlanError::RemovedLater { operation: operation.id, by: later.id });
@@ -230,9 +235,11 @@ impl Draft<'_> {
     /// Restores one value of the log.
     fn put_back(&mut self, edit: Edit) -> Result<(), PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
-        let line = self.line(row)?;
-        let at = self.source.provider.locate_slot(&line, edit.slot).ok_or(PlanError::Gone)?;
-        if edit.before.as_deref() != Some(&line[at]) {
+        let now = match edit.slot {
+            Slot::Ahead => self.lines_ahead(row, edit.before.as_deref())?,
+            slot => self.value(row, slot).ok_or(PlanError::Gone)?,
+        };
+        if edit.before.as_ref() != Some(&now) {
             return Err(PlanError::ChangedElsewhere(edit.change.as_ref().map_or(0, |change| change.number)));
         }
         if let Some(change) = &edit.change {
@@ -241,6 +248,13 @@ impl Draft<'_> {
         }
         self.edits.insert((row, edit.slot.index().unwrap_or_default(), edit.slot), edit);
         Ok(())
+    }
+
+    /// Returns the bytes before a row that are as many as some lines.
+    pub(in crate::planning) fn lines_ahead(&self, row: u32, lines: Option<&[u8]>) -> Result<Vec<u8>, PlanError> {
+        let end = self.session().rows[row as usize].offset;
+        let length = lines.map_or(0, <[u8]>::len) as u64;
+        Ok(self.rows.range(end.saturating_sub(length)..end)?)
     }
 
     /// Links the children of a removed row to its nearest ancestor that is not in `gone`; children in `gone` are skipped.

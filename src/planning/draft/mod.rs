@@ -8,6 +8,7 @@ mod padding;
 mod redact;
 mod repair;
 mod rows;
+mod shrink;
 mod skip_reason;
 mod strip;
 
@@ -90,6 +91,8 @@ pub struct Draft<'a> {
     pub(super) logged_until: Option<Key>,
     /// The part of the session that one note replaces.
     pub(super) folded: Option<Folded>,
+    /// True if the plan removes only data that no request has.
+    pub(super) keeps_window: bool,
     /// For a repair: the blocks whose ids or kinds change.
     pub(super) repairs: Option<FxHashSet<BlockNumber>>,
     pub(super) marks: Vec<Mark>,
@@ -136,6 +139,7 @@ impl<'a> Draft<'a> {
             notes: Vec::new(),
             logged_until: None,
             folded: None,
+            keeps_window: false,
             repairs: None,
             marks: Vec::new(),
             reversal: None,

@@ -14,6 +14,7 @@ mod scan;
 pub mod settings;
 mod templates;
 mod tool;
+mod unsent;
 mod usage;
 mod window;
 mod words;
@@ -21,7 +22,7 @@ pub(super) mod write;
 
 use super::{
     Billing, Client, ClientPart, ForkedRow, Format, Location, MediaPlace, Message, NewRow, OpenSession, ParsedRow, Places,
-    ProviderAdapter, Rewriter, Scanner, Stub, Variables, WindowSize,
+    ProviderAdapter, Rewriter, Scanner, Stub, UnsentRecord, Variables, WindowSize,
 };
 use crate::model::{Block, BlockKind, Conventions, Counts, Session, Slot, Window};
 use std::ops::Range;
@@ -99,6 +100,14 @@ impl Format for ClaudeCode {
 
     fn decode(&self, value: &[u8]) -> String {
         write::decode(value)
+    }
+
+    fn unsent_record(&self, row: &[u8]) -> Option<UnsentRecord> {
+        unsent::record(row)
+    }
+
+    fn short_display(&self, row: &[u8]) -> Option<Vec<u8>> {
+        unsent::short_display(row)
     }
 
     fn branches(&self) -> bool {

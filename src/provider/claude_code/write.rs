@@ -61,6 +61,7 @@ pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> O
         Slot::Parent => fields.parent,
         Slot::LogicalParent => fields.logical_parent,
         Slot::Subtype => fields.subtype,
+        Slot::Display => fields.result,
         Slot::Usage => message(fields)?.usage,
         Slot::Message => message(fields)?.content,
         Slot::Content(index) | Slot::Element(index) => match values(fields)? {
@@ -75,7 +76,7 @@ pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> O
             }
             Values::Text(_) | Values::Rendered(_) => None,
         },
-        Slot::Line | Slot::String { .. } | Slot::Input(_) | Slot::Padding | Slot::Break(_) => None,
+        Slot::Line | Slot::Ahead | Slot::String { .. } | Slot::Input(_) | Slot::Padding | Slot::Break(_) => None,
     }
 }
 

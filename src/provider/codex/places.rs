@@ -1,4 +1,5 @@
-//! The paths of Codex rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, and `archived_sessions/`.
+//! The paths of Codex rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, and `archived_sessions/`. The client compresses a
+//! rollout that was not used for some days, to the same name with `.zst`, and unpacks it to continue it.
 
 use crate::provider::{Location, Places, WriterLock};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,8 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
 
 /// Parses the file name of a rollout; only its content names the project.
 pub(super) fn locate(path: &Path) -> Option<Location> {
-    let name = path.file_name()?.to_str()?.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+    let name = path.file_name()?.to_str()?.strip_prefix("rollout-")?;
+    let name = name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl")?;
     let start = name.len().checked_sub(ID_CHARACTERS)?;
     let id = name.get(start..).filter(|id| id.matches('-').count() == 4)?;
     Some(Location { id: id.to_owned(), project: String::new(), parent: None, subagent: false })

@@ -76,7 +76,7 @@ pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> O
         Slot::Content(index) | Slot::Element(index) | Slot::Input(index) => {
             value(parse::pieces(fields).get(index as usize)?, slot)
         }
-        Slot::Line | Slot::Padding | Slot::String { .. } => None,
+        Slot::Line | Slot::Ahead | Slot::Display | Slot::Padding | Slot::String { .. } => None,
         Slot::Message | Slot::Parent | Slot::LogicalParent | Slot::Subtype | Slot::Call(_) | Slot::Break(_) => None,
     }
 }

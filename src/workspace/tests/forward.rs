@@ -7,6 +7,7 @@ macro_rules! forward {
     (@ open) => { fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> { self.inner.open(path, offset) } };
     (@ list) => { fn list(&self, path: &Path) -> io::Result<Vec<Entry>> { self.inner.list(path) } };
     (@ resolve) => { fn resolve(&self, path: &Path) -> io::Result<PathBuf> { self.inner.resolve(path) } };
+    (@ names) => { fn names(&self, path: &Path) -> io::Result<u64> { self.inner.names(path) } };
     (@ lock) => { fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> { self.inner.lock(path) } };
     (@ create) => {
         fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> { self.inner.create(path, like) }

@@ -26,6 +26,7 @@ enum Act {
     Original,
     Fold(u32),
     Uncut,
+    ShrinkFile,
     DigestFold,
     Grow,
     Talk,
@@ -45,6 +46,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Original),
         2 => (1..4u32).prop_map(Act::Fold),
         1 => Just(Act::Uncut),
+        1 => Just(Act::ShrinkFile),
         1 => Just(Act::DigestFold),
         1 => Just(Act::Grow),
         1 => Just(Act::Talk),
@@ -127,6 +129,7 @@ fn plan(draft: &mut Draft<'_>, history: &History, act: &Act, inverts: Option<Ope
         Act::Restore(which) => draft.restore_to((which % (history.operations.len() + 1)) as u32).map(drop)?,
         Act::Fold(turn) => draft.fold(*turn..=*turn, "a summary")?,
         Act::Uncut => draft.uncut()?,
+        Act::ShrinkFile => drop(draft.shrink_file()?),
         Act::DigestFold => {
             let preset = engine::preset("handoff").unwrap();
             let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
