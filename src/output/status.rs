@@ -3,7 +3,7 @@ use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, p
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry, Suggestion, SuggestionKind};
 use crate::model::paths::relative;
-use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone};
+use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone, quoted};
 use unicode_width::UnicodeWidthStr;
 
 /// The status of a session, for one screen.
@@ -11,6 +11,8 @@ use unicode_width::UnicodeWidthStr;
 pub struct StatusReport {
     /// The session's id.
     pub session: String,
+    /// The name by which commands find the session.
+    pub named: String,
     /// The provider.
     pub provider: &'static str,
     /// The file.
@@ -299,7 +301,7 @@ impl StatusReport {
                 let text = format!("{:margin$}{number} {} {rest}", "", clip(&entry.label, room));
                 lines.push(clip(&text, width));
             }
-            let all = format!("{:margin$}aperture blocks stale --sort tokens lists them", "");
+            let all = format!("{:margin$}to list them: aperture blocks stale --sort tokens -s {}", "", quoted(&self.named));
             lines.extend(wrap(&all, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         } else {
             lines.push("stale     nothing".to_owned());

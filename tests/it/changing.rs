@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;
 
 /// The words of a command line, as a shell would give them; quotes are single ones.
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let mut words = vec![None::<String>];
     let mut quoted = false;
     for character in line.chars() {
@@ -542,6 +542,29 @@ fn a_query_without_a_match_is_reported_in_text_and_json() {
     assert_eq!((reported.code, &*reported.stderr), (1, ""));
     let report: serde_json::Value = serde_json::from_str(&reported.stdout).unwrap();
     assert_eq!((&report["schema"], &report["blocks"]), (&"aperture.recall/1".into(), &serde_json::json!([])));
+}
+
+#[test]
+fn an_identifier_with_underscores_is_a_query() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let outcome = run(&sandbox, "recall setting_2_14");
+    assert!(outcome.stderr.contains("matches 'setting_2_14'"), "{}", outcome.all());
+    let outcome = run(&sandbox, "recall NEEDLE");
+    assert!(outcome.stderr.contains("is not in removed content"), "{}", outcome.all());
+    assert!(outcome.stderr.contains("hint: to read the best: aperture show "), "{}", outcome.all());
+}
+
+#[test]
+fn an_error_is_json_if_json_is_requested() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    for (line, code) in
+        [("show 9999 --json", 1), ("compress --json", 2), ("search words --json", 2), ("blocks --nosuch --json", 2)]
+    {
+        let outcome = run(&sandbox, line);
+        let error: serde_json::Value = serde_json::from_str(&outcome.stderr).unwrap_or_else(|_| panic!("{}", outcome.all()));
+        assert_eq!((&error["schema"], &error["exit_code"]), (&"aperture.error/1".into(), &code.into()), "{line}");
+        assert!(error["message"].as_str().is_some_and(|text| !text.is_empty() && !text.starts_with("error:")), "{line}: {error}");
+    }
 }
 
 #[test]

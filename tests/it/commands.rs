@@ -299,8 +299,15 @@ fn a_home_without_sessions() {
         &sandbox,
         &["--json"],
         expect![[r#"
-            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
-            hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
+            {
+              "schema": "aperture.error/1",
+              "message": "no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions",
+              "causes": [],
+              "hints": [
+                "run Claude Code or Codex once, or name a file: aperture status FILE.jsonl"
+              ],
+              "exit_code": 1
+            }
             exit code 1
         "#]],
     );
@@ -921,9 +928,9 @@ fn a_line_of_two_megabytes() {
         &sandbox,
         &["blocks", "all"],
         expect![[r##"
-            # ROLE   WHAT                       TOKENS TURN ZONE    STATE HEAT REFS
-            1 user   "lorem ipsum lorem ipsum …   ~10k    1 primacy fresh 0.63    0
-            2 assist "It is fixed."                  7    1 recency fresh 0.63    0
+            # ROLE   WHAT                                TOKENS TURN ZONE    STATE HEAT REFS
+            1 user   "lorem ipsum lorem ipsum lorem ips…   ~10k    1 primacy fresh 0.63    0
+            2 assist "It is fixed."                           7    1 recency fresh 0.63    0
             2 blocks, ~10k tokens
             exit code 0
         "##]],

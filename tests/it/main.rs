@@ -17,6 +17,7 @@ mod files;
 mod fill;
 mod forks;
 mod fresh;
+mod hints;
 mod hooks;
 mod json;
 mod keeping;

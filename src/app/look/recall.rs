@@ -5,9 +5,9 @@ use crate::app::memory::{self, Memories};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::recall::Arguments;
 use crate::engine::recall::{Document, answer, rank};
-use crate::engine::{label, mask, without_data};
+use crate::engine::{SelectorError, label, mask, without_data};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
-use crate::output::{ChangeReport, MemorySearchReport, RecallReport, RecalledBlock, plural};
+use crate::output::{ChangeReport, MemorySearchReport, RecallReport, RecalledBlock, numbered, plural};
 use crate::store::{Store, StoredSession};
 use crate::workspace::{self, Draft, NOTE, PlanError, Project, SkipReason, Workspace, shorten};
 use anyhow::anyhow;
@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of blocks that a query restores.
 const BEST: usize = 3;
+
+/// The maximum number of matching blocks in the window that are listed.
+const LISTED: usize = 8;
 
 /// A block that can be recalled.
 struct Found {
@@ -39,7 +42,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     // JSON output already contains the empty result; both set the exit code.
     if !env.json {
-        return Err(no_match(arguments));
+        return Err(not_removed(env, arguments)?);
     }
     env.print(&report)?;
     Err(CommandError::already_reported())
@@ -130,9 +133,7 @@ fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Works
     let budget = arguments.max_tokens as usize;
     let session = workspace.location.id.clone();
     let mut documents = search_session(draft, workspace)?;
-    let selector = arguments.selector();
-    if let Some(selector) = &selector {
-        let chosen: BTreeSet<BlockNumber> = selector.select(&workspace.reading)?.into_iter().collect();
+    if let Some(chosen) = chosen(arguments, workspace)? {
         documents.retain(|document| chosen.contains(&document.number));
         let blocks = documents.into_iter().map(|document| recalled(&document, None, document.text.clone())).collect();
         return Ok(RecallReport { query: arguments.words(), blocks, session });
@@ -151,6 +152,50 @@ fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Works
         Some(recalled(&documents[hit.document], Some(hit.score), pieces))
     });
     Ok(RecallReport { query: query.to_owned(), blocks: blocks.collect(), session })
+}
+
+/// Returns the blocks that the query names; `None` if it is words, such as an identifier that only looks like a tool-use id.
+fn chosen(arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Option<BTreeSet<BlockNumber>>, CommandError> {
+    let Some(selector) = arguments.selector() else { return Ok(None) };
+    match selector.select(&workspace.reading) {
+        Ok(numbers) => Ok(Some(numbers.into_iter().collect())),
+        Err(SelectorError::NoSuchCall(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the error for a query of words without a match, with the blocks in the window that match.
+fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, CommandError> {
+    let workspace = env.open(None)?;
+    if chosen(arguments, &workspace)?.is_some() {
+        return Ok(no_match(arguments));
+    }
+    let in_window = |block: &&Block| block.position.zone != Zone::Cold;
+    let numbers: Vec<BlockNumber> = workspace.reading.session.blocks.iter().filter(in_window).map(|block| block.number).collect();
+    let contents = workspace.masked_contents(&numbers)?;
+    let texts: Vec<Document<'_>> = contents.iter().map(|content| Document { text: &content.readable, title: "" }).collect();
+    let words = arguments.words();
+    // A text with only some of the words is not an answer.
+    let wanted: Vec<String> =
+        words.split(|letter: char| letter != '_' && !letter.is_alphanumeric()).map(str::to_lowercase).collect();
+    let has_all = |text: &str| {
+        let text = text.to_lowercase();
+        wanted.iter().all(|word| text.contains(&**word))
+    };
+    let hits = rank(words.trim().trim_matches('"'), &texts);
+    let hits = hits.iter().filter(|hit| has_all(texts[hit.document].text));
+    let hits: Vec<BlockNumber> = hits.map(|hit| numbers[hit.document]).collect();
+    if hits.is_empty() {
+        return Ok(no_match(arguments));
+    }
+    let blocks = if hits.len() == 1 {
+        "1 block in the window matches".to_owned()
+    } else {
+        format!("{} blocks in the window match", hits.len())
+    };
+    let error = anyhow!("'{words}' is not in removed content; {blocks}: {}", numbered(&hits, LISTED));
+    let best: Vec<String> = hits.iter().take(BEST).map(ToString::to_string).collect();
+    Ok(CommandError::new(ErrorKind::Refused, error).hint(format!("to read the best: aperture show {}", best.join(" "))))
 }
 
 fn recalled(found: &Found, score: Option<f32>, pieces: String) -> RecalledBlock {

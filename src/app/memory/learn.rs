@@ -90,7 +90,7 @@ fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
         let feedback = Feedback { reads: memories.reads(MemoryScope::User)?, outcomes: Vec::new() };
         let updated: Updated = merge_into(memories, MemoryScope::User, &shared, &feedback, is_dry_run)?;
         let changes: &[Change] = &updated.changes;
-        report.add("all projects (user)".to_owned(), 0, changes, updated.operation);
+        report.add_user(changes, updated.operation);
     }
     env.print(&report)
 }
