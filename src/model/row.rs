@@ -134,6 +134,11 @@ pub enum Event {
     Fault(Fault),
     /// Its output tokens, as far as they are known, are those of thinking whose text is not in the file.
     ThinkingTokens(u64),
+    /// A file as a tool left it, of a client that does not record the files that it sends again.
+    File {
+        /// Its bytes with line numbers.
+        bytes: u64,
+    },
     /// The size of the model's window in tokens, as reported by the client.
     Capacity(u64),
     /// The user rewound the conversation by this number of prompts.

@@ -69,6 +69,10 @@ pub struct ModelAccuracy {
     pub steps: u64,
     /// Their errors.
     pub errors: Spread,
+    /// Number of these after a response that ended with a bill of its output.
+    pub finished: u64,
+    /// Their errors.
+    pub finished_errors: Spread,
 }
 
 /// The estimation errors over all sessions, relative to the billed tokens.
@@ -101,12 +105,19 @@ impl AccuracyReport {
         let all = |pick: &dyn Fn(&Accuracy) -> Vec<f64>| {
             Spread::new(&self.sessions.iter().flat_map(|row| pick(&row.accuracy)).collect::<Vec<_>>())
         };
-        let mut models: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for (model, errors) in self.sessions.iter().flat_map(|row| &row.accuracy.step_errors) {
-            models.entry(model).or_default().extend(errors);
+        let mut models: BTreeMap<&str, [Vec<f64>; 2]> = BTreeMap::new();
+        for accuracy in self.sessions.iter().map(|row| &row.accuracy) {
+            for (place, errors) in [&accuracy.step_errors, &accuracy.finished_errors].into_iter().enumerate() {
+                errors.iter().for_each(|(model, errors)| models.entry(model).or_default()[place].extend(errors));
+            }
         }
-        let of_model = |errors: &[f64]| ModelAccuracy { steps: errors.len() as u64, errors: Spread::new(errors) };
-        let models = models.into_iter().map(|(model, errors)| (model.to_owned(), of_model(&errors))).collect();
+        let of_model = |[errors, finished]: [Vec<f64>; 2]| ModelAccuracy {
+            steps: errors.len() as u64,
+            errors: Spread::new(&errors),
+            finished: finished.len() as u64,
+            finished_errors: Spread::new(&finished),
+        };
+        let models = models.into_iter().map(|(model, errors)| (model.to_owned(), of_model(errors))).collect();
         let steps = all(&|accuracy| accuracy.step_errors.values().flatten().copied().collect());
         let turns = all(&|accuracy| accuracy.turn_errors.clone());
         let medians = all(&|accuracy| accuracy.step_median.into_iter().collect());
@@ -142,6 +153,10 @@ impl Report for AccuracyReport {
         text.push('\n');
         for (model, accuracy) in &self.models {
             text.push_str(&format!("{:<28} {:>5} steps  {}\n", clip(model, 28), accuracy.steps, accuracy.errors.text()));
+            if accuracy.finished < accuracy.steps {
+                let (finished, errors) = (accuracy.finished, accuracy.finished_errors.text());
+                text.push_str(&format!("{:<28} {finished:>5} steps  {errors}\n", "  output billed at its end"));
+            }
         }
         text.push_str(&format!("\n{}, {}\n", plural(self.sessions.len(), "session"), plural(steps as usize, "step")));
         for (name, spread) in [
@@ -160,6 +175,7 @@ impl Report for AccuracyReport {
             (CutKind::Compaction.name(), Some(CutKind::Compaction)),
             (CutKind::Rewind.name(), Some(CutKind::Rewind)),
             (CutKind::Model.name(), Some(CutKind::Model)),
+            (CutKind::Gap.name(), Some(CutKind::Gap)),
         ] {
             let cuts = self.sessions.iter().flat_map(|row| &row.cuts).filter(|cut| kind.is_none_or(|kind| cut.kind == kind));
             let errors: Vec<f64> = cuts.map(Cut::error).collect();

@@ -46,9 +46,101 @@ pub fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str::<Members<'_>>(value.get()).map(|members| members.0).unwrap_or_default()
 }
 
-/// Returns the members of the object that the bytes are, as [`members`], in one pass; `None` if they are anything else.
-pub fn document_members(bytes: &[u8]) -> Option<Vec<(Cow<'_, str>, &RawValue)>> {
-    serde_json::from_slice::<Members<'_>>(bytes).ok().map(|members| members.0)
+/// A member of a large object.
+pub struct Member<'a> {
+    /// Its name.
+    pub name: Cow<'a, str>,
+    /// The bytes of its value.
+    pub value: Range<usize>,
+    /// The bytes of each element of the value; `None` if that is not an array.
+    pub elements: Option<Vec<Range<usize>>>,
+}
+
+/// Returns the members of the large object that the bytes are; `None` if they are anything else. Where the elements of an array begin and
+/// end is found by their quotes and brackets: each is valid JSON only if it can be parsed.
+pub fn document_members(bytes: &[u8]) -> Option<Vec<Member<'_>>> {
+    let mut scanner = Scanner { bytes, at: 0 };
+    let members = scanner.list([b'{', b'}'], Scanner::member)?;
+    scanner.next().is_none().then_some(members)
+}
+
+/// Finds the ends of values. Most bytes of a large document are strings, of which only the quotes are looked at.
+struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// Returns the next byte after white space, without passing it.
+    fn next(&mut self) -> Option<u8> {
+        while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Passes a byte if it is the next one.
+    fn takes(&mut self, byte: u8) -> bool {
+        let is_next = self.next() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn list<T>(&mut self, [open, close]: [u8; 2], item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let mut items = Vec::new();
+        if !self.takes(open) {
+            return None;
+        }
+        if self.takes(close) {
+            return Some(items);
+        }
+        loop {
+            items.push(item(self)?);
+            if self.takes(close) {
+                return Some(items);
+            }
+            if !self.takes(b',') {
+                return None;
+            }
+        }
+    }
+
+    fn member(&mut self) -> Option<Member<'a>> {
+        self.next()?;
+        let name = self.value()?;
+        let name = text(serde_json::from_slice(&self.bytes[name]).ok()?)?;
+        if !self.takes(b':') {
+            return None;
+        }
+        if self.next()? == b'[' {
+            let start = self.at;
+            let elements = self.list([b'[', b']'], Scanner::value)?;
+            return Some(Member { name, value: start..self.at, elements: Some(elements) });
+        }
+        let value = self.value()?;
+        serde_json::from_slice::<IgnoredAny>(&self.bytes[value.clone()]).ok()?;
+        Some(Member { name, value, elements: None })
+    }
+
+    fn value(&mut self) -> Option<Range<usize>> {
+        let first = self.next()?;
+        let start = self.at;
+        let mut depth = 0;
+        loop {
+            match self.bytes.get(self.at)? {
+                b'"' => self.at = string_end(self.bytes, self.at)?,
+                b'{' | b'[' => (depth, self.at) = (depth + 1, self.at + 1),
+                b'}' | b']' if depth > 0 => (depth, self.at) = (depth - 1, self.at + 1),
+                b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => {
+                    return (self.at > start).then_some(start..self.at);
+                }
+                _ => self.at += 1,
+            }
+            if depth == 0 && matches!(first, b'"' | b'{' | b'[') {
+                return Some(start..self.at);
+            }
+        }
+    }
 }
 
 /// Returns the member `name` of an object; of equal names the last one, as in JavaScript.
@@ -82,7 +174,7 @@ pub fn strings(row: &[u8]) -> Vec<(u64, Range<usize>)> {
                 holders.pop();
             }
             b'"' => {
-                let end = string_end(row, at);
+                let end = string_end(row, at).unwrap_or(row.len());
                 found.push((next_path(&mut holders), at..end));
                 at = end;
                 continue;
@@ -106,17 +198,17 @@ fn next_path(holders: &mut [(u64, u64)]) -> u64 {
     XxHash3_64::oneshot_with_seed(*path, &places.to_le_bytes())
 }
 
-/// Returns the offset after the closing quote of the string that begins at `start`.
-fn string_end(row: &[u8], start: usize) -> usize {
+/// Returns the offset after the closing quote of the string that begins at `start`; `None` if there is none. Quotes are rarer than escapes.
+fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
-    while let Some(place) = memchr::memchr2(b'"', b'\\', row.get(at..).unwrap_or_default()) {
-        at += place;
-        if row[at] == b'"' {
-            return at + 1;
+    loop {
+        let quote = at + memchr::memchr(b'"', bytes.get(at..)?)?;
+        let backslashes = bytes[at..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        at = quote + 1;
+        if backslashes % 2 == 0 {
+            return Some(at);
         }
-        at += 2;
     }
-    row.len()
 }
 
 /// Replaces the given byte ranges, which must not overlap, by numbers; every other byte is unchanged.
@@ -279,6 +371,64 @@ mod tests {
         fields!(Pair { a = "a", });
         let pair: Pair<'_> = serde_json::from_str(r#"{"a":1,"b":[{}],"a":2}"#).unwrap();
         assert_eq!(pair.a.unwrap().get(), "2");
+    }
+
+    #[test]
+    fn the_members_of_a_document_are_found_by_quotes_and_brackets() {
+        let found = |document: &str| {
+            let members = document_members(document.as_bytes())?.into_iter().map(|member| {
+                let elements = member.elements.unwrap_or_default().into_iter().map(|element| document[element].to_owned());
+                (member.name.into_owned(), document[member.value].to_owned(), elements.collect::<Vec<_>>().join("|"))
+            });
+            Some(members.collect::<Vec<_>>())
+        };
+        let document = " {\"a\" : [ {\"x\":\"]}\\\"\\\\\"} , 1.5,\"\\\\\\\"[\",[] ,null\n],\"b\":{\"c\":[\"]\"]},\"\\u0061\":true , \"d\":[]} \n";
+        let members = found(document).unwrap();
+        let names: Vec<&str> = members.iter().map(|(name, ..)| &**name).collect();
+        assert_eq!(names, ["a", "b", "a", "d"]);
+        assert_eq!(members[0].2, r#"{"x":"]}\"\\"}|1.5|"\\\"["|[]|null"#);
+        assert_eq!((&*members[1].1, &*members[2].1, &*members[3].1), (r#"{"c":["]"]}"#, "true", "[]"));
+        for broken in [
+            "",
+            "[]",
+            "{",
+            r#"{"a"}"#,
+            r#"{"a":}"#,
+            r#"{"a":1"#,
+            r#"{"a":1,}"#,
+            r#"{"a":[1,]}"#,
+            r#"{"a":[1 2]}"#,
+            r#"{"a":[}"#,
+            r#"{"a":nul}"#,
+            r#"{a:1}"#,
+            r#"{"a":"b}"#,
+            r#"{"a":{"b"}}"#,
+            r#"{"a":1} x"#,
+            r#"{"a":1}{}"#,
+            r#"{"a":[[1}"#,
+            r#"{1:1}"#,
+        ] {
+            assert!(found(broken).is_none(), "{broken}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_valid_document_has_the_members_that_a_parser_finds(texts in proptest::collection::vec("[\"\\\\a\\[\\]{}:, \n\u{e9}]{0,9}", 0..5)) {
+            let values: Vec<serde_json::Value> = texts.iter().map(|text| serde_json::json!([text, {"k": [text, 1]}, null])).collect();
+            let object: serde_json::Map<String, serde_json::Value> = texts.iter().cloned().zip(values).collect();
+            for document in [serde_json::to_string(&object).unwrap(), serde_json::to_string_pretty(&object).unwrap()] {
+                let found = document_members(document.as_bytes()).unwrap();
+                let parsed = serde_json::from_str::<Members<'_>>(&document).unwrap().0;
+                proptest::prop_assert_eq!(found.len(), parsed.len());
+                for (found, (name, value)) in found.iter().zip(&parsed) {
+                    proptest::prop_assert_eq!((&*found.name, &document[found.value.clone()]), (&**name, value.get()));
+                    let of_parser: Vec<&str> = elements(value).into_iter().map(RawValue::get).collect();
+                    let own: Vec<&str> = found.elements.iter().flatten().map(|element| &document[element.clone()]).collect();
+                    proptest::prop_assert_eq!(own, of_parser);
+                }
+            }
+        }
     }
 
     #[test]

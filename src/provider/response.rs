@@ -19,9 +19,9 @@ use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 use std::sync::LazyLock;
 
-/// A part of each event that is parsed; no other event has figures, text of the model or the end of its message.
-static RELEVANT: LazyLock<[Finder<'static>; 6]> = LazyLock::new(|| {
-    ["\"usage\"", "\"text_delta\"", "\"stop_reason\"", ".output_text.delta\"", ".output_item.done\"", "\"choices\""]
+/// A part of each event that is parsed; no other event has figures, text of the model, an error or the end of its message.
+static RELEVANT: LazyLock<[Finder<'static>; 7]> = LazyLock::new(|| {
+    ["\"usage\"", "\"text_delta\"", "\"stop_reason\"", ".output_text.delta\"", ".output_item.done\"", "\"choices\"", "\"error\""]
         .map(|part| Finder::new(part.as_bytes()))
 });
 
@@ -38,7 +38,7 @@ fields! {
     /// The keys of an event or a document, in any of the APIs.
     Document {
         usage: Figures = "usage",
-        message: Holder = "message",
+        message = "message",
         response: Holder = "response",
         kind = "type",
         delta = "delta",
@@ -50,6 +50,7 @@ fields! {
         content = "content",
         stop = "stop_reason",
         output = "output",
+        error = "error",
     }
 }
 
@@ -74,9 +75,10 @@ fields! {
 }
 
 fields! {
-    /// An object with figures within an event.
+    /// An object with figures or an error within an event.
     Holder {
         usage: Figures = "usage",
+        error = "error",
     }
 }
 
@@ -136,7 +138,7 @@ pub struct ResponseContent {
     pub text: String,
     /// True if the model calls tools, so that another request follows.
     pub calls: bool,
-    /// The message of an error, of a JSON document only; empty if there is none.
+    /// The message of an error, in the place of an answer or at its end; empty if there is none.
     pub error: String,
 }
 
@@ -225,9 +227,15 @@ impl ResponseReader {
 
     /// Takes the content of an event or a document over.
     fn read(&mut self, document: &Document<'_>) {
-        let held = [document.message, document.response].into_iter().flatten().filter_map(|holder| holder.usage);
-        for figures in document.usage.into_iter().chain(held) {
+        let message: Option<Holder<'_>> = document.message.and_then(|message| serde_json::from_str(message.get()).ok());
+        let held = || [message, document.response].into_iter().flatten();
+        for figures in document.usage.into_iter().chain(held().filter_map(|holder| holder.usage)) {
             add(self.tokens.get_or_insert_default(), &figures);
+        }
+        let alone = document.message.filter(|_| is(document.kind, &["error"]));
+        let mut errors = [document.error, alone].into_iter().flatten().chain(held().filter_map(|holder| holder.error));
+        if let Some(message) = errors.find_map(refusal::text) {
+            self.error = message;
         }
         self.read_stop(document.stop);
         if let Some(delta) = document.delta {
@@ -408,6 +416,22 @@ mod tests {
             {"type":"message","content":[{"type":"output_text","text":"@pin(1)"}]},{"type":"function_call"}]}"#;
         check(false, responses, "@pin(1)", true);
         check(false, r#"{"choices":[{"message":{"content":"fine"},"finish_reason":"stop"}],"usage":null}"#, "fine", false);
+    }
+
+    #[test]
+    fn the_message_of_an_error_that_ends_a_stream_is_read() {
+        for (event, message) in [
+            (r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#, "busy"),
+            (r#"{"type":"response.failed","response":{"error":{"code":"server_error","message":"busy"},"usage":null}}"#, "busy"),
+            (r#"{"type":"error","code":"server_error","message":"busy","param":null}"#, "busy"),
+            (r#"{"error":{"message":"busy","code":502},"choices":[]}"#, "busy"),
+            (r#"{"type":"response.created","response":{"error":null}}"#, ""),
+            (r#"{"delta":{"type":"text_delta","text":"\"error\":\"x\""}}"#, ""),
+        ] {
+            let mut reader = ResponseReader::new(true);
+            reader.push(format!("data: {event}\n\ndata: {{\"choices\":[]}}\n\n").as_bytes());
+            assert_eq!(reader.finish().error, message, "{event}");
+        }
     }
 
     #[test]

@@ -41,8 +41,8 @@ pub fn prompt(content: &str) -> Vec<Span> {
 pub fn is_wrapped(text: &str) -> bool {
     let text = text.trim();
     let mut rest = text;
-    while let Some(element) = Element::at(rest) {
-        rest = element.after.trim_start();
+    while let Some(after) = Tag::at(rest).and_then(|tag| tag.after_element()) {
+        rest = after.trim_start();
         if rest.is_empty() {
             return true;
         }
@@ -50,21 +50,20 @@ pub fn is_wrapped(text: &str) -> bool {
     let start = if text.starts_with('<') { Some(0) } else { text.find("\n<").map(|at| at + 1) };
     start.is_some_and(|at| {
         let is_question = text[..at].contains('?');
-        !is_question && Element::at(&text[at..]).is_some_and(|element| element.names_sender())
+        !is_question && Tag::at(&text[at..]).is_some_and(|tag| tag.names_sender())
     })
 }
 
-/// An element at the beginning of a text.
-struct Element<'a> {
+/// A tag at the beginning of a text that opens an element.
+struct Tag<'a> {
     name: &'a str,
     attributes: &'a str,
     after: &'a str,
 }
 
-impl<'a> Element<'a> {
-    /// Reads the element that a text begins with; `None` if it does not begin with one, or if the element has no end.
-    fn at(text: &'a str) -> Option<Element<'a>> {
-        let is_of_name = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '.');
+impl<'a> Tag<'a> {
+    /// Reads the tag that a text begins with; `None` if it does not begin with one.
+    fn at(text: &'a str) -> Option<Tag<'a>> {
         let inside = text.strip_prefix('<').filter(|inside| inside.starts_with(|first: char| first.is_alphabetic()))?;
         let (name, rest) = inside.split_at(inside.find(|character| !is_of_name(character))?);
         let mut quoted = false;
@@ -72,22 +71,22 @@ impl<'a> Element<'a> {
             quoted ^= character == '"';
             character == '>' && !quoted
         })?;
-        let attributes = &rest[..end];
-        let mut after = &rest[end + 1..];
-        if attributes.ends_with('/') {
-            return Some(Element { name, attributes, after });
-        }
-        let mut depth = 1;
+        Some(Tag { name, attributes: &rest[..end], after: &rest[end + 1..] })
+    }
+
+    /// Returns the text after the element that the tag opens; `None` if the element has no end.
+    fn after_element(&self) -> Option<&'a str> {
+        let mut after = self.after;
+        let mut depth = usize::from(!self.attributes.ends_with('/'));
         while depth > 0 {
             let tag = &after[after.find('<')? + 1..];
             let (closes, begin) = tag.strip_prefix('/').map_or((false, tag), |begin| (true, begin));
             after = begin;
-            let Some(end) = begin.strip_prefix(name).filter(|end| !end.starts_with(is_of_name)) else { continue };
+            let Some(end) = begin.strip_prefix(self.name).filter(|end| !end.starts_with(is_of_name)) else { continue };
             depth = if closes { depth - 1 } else { depth + 1 };
-            after = end;
+            after = end.split_once('>')?.1;
         }
-        let after = after.split_once('>')?.1;
-        Some(Element { name, attributes, after })
+        Some(after)
     }
 
     /// Returns true if the tag says that another program or agent sends its content.
@@ -98,6 +97,10 @@ impl<'a> Element<'a> {
         let keys = self.attributes.split_whitespace().filter_map(|attribute| attribute.split_once('=')).map(|(key, _)| key);
         of_message || keys.flat_map(words).any(|word| SENDERS.contains(&word))
     }
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '.')
 }
 
 /// Returns a range; `None` if it is empty or an offset exceeds `u32`.
@@ -135,6 +138,8 @@ mod tests {
             ("Why do I see this?\n<peer-note from=\"b\">x</peer-note>", false),
             ("<T> is a type", false),
             ("<a>not closed", false),
+            ("<peer-message from=\"b\">\nUse tabs.", true),
+            ("News:\n<build-event>\nIt fai", true),
             ("a < b and c > d", false),
             ("<é>ä</é>", true),
         ] {

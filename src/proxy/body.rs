@@ -17,7 +17,7 @@ pub const LARGEST: usize = 64 << 20;
 
 /// The number of buffers that are kept between requests, and the maximum size of one, in bytes.
 const KEPT_BUFFERS: usize = 2;
-const LARGEST_BUFFER: usize = 1 << 20;
+const LARGEST_BUFFER: usize = 2 << 20;
 /// The number of buffers in use from which the memory of further ones is returned after use.
 const MANY_BUFFERS: usize = 8;
 /// The size in bytes above which the memory of a buffer is worth being returned.

@@ -51,8 +51,11 @@ async fn checked(
             let message = "the header x-aperture-token is missing or wrong";
             return refuse(StatusCode::FORBIDDEN, "wrong_token", message);
         }
-    } else if !headers::names_loopback(&parts) {
-        return refuse(StatusCode::FORBIDDEN, "foreign_host", "the host of the request is not a loopback address");
+    } else if !headers::names_loopback(&parts, proxy.address.port()) {
+        if owner.is_none() && !is_control && headers::is_of_program(&parts.headers) {
+            return Ok(pass(&proxy, endpoint, parts, body).await);
+        }
+        return refuse(StatusCode::FORBIDDEN, "foreign_host", "the host of the request is not a loopback address with a port");
     }
     if is_control {
         return Ok(control::answer(&proxy, &parts).await);

@@ -2,7 +2,7 @@
 
 use crate::engine::mask;
 use crate::wire::RequestHead;
-use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, UPGRADE};
+use hyper::header::{CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, UPGRADE};
 use hyper::http::request::Parts;
 
 /// The header with the token of remote clients.
@@ -81,13 +81,24 @@ pub fn is_of_page(headers: &HeaderMap, port: u16) -> bool {
     !headers.get_all(ORIGIN).iter().all(is_own) || !headers.get_all(FETCH_SITE).iter().all(is_near)
 }
 
-/// Returns true if a request names the proxy by a loopback address. A web page that leads its own name to this machine (DNS rebinding)
-/// names that one instead.
-pub fn names_loopback(parts: &Parts) -> bool {
+/// Returns true if a request names the proxy by a loopback address and a port. A web page that leads its own name to this machine (DNS
+/// rebinding) names that one instead.
+pub fn names_loopback(parts: &Parts, own_port: u16) -> bool {
     let mut hosts = parts.headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
     let authority = parts.uri.authority().map(|authority| authority.as_str());
-    host.to_str().is_ok_and(is_loopback) && authority.is_none_or(is_loopback)
+    // The port of HTTP is not named.
+    let is_own = |host: &str| is_loopback(host) && (own_port == 80 || has_port(host));
+    host.to_str().is_ok_and(is_own) && authority.is_none_or(is_loopback)
+}
+
+/// Returns true if a program sends a request, whatever host it names: web pages cannot send this header.
+pub fn is_of_program(headers: &HeaderMap) -> bool {
+    headers.contains_key(EXPECT)
+}
+
+fn has_port(host: &str) -> bool {
+    host.rsplit(':').next().is_some_and(|port| port.parse::<u16>().is_ok())
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -120,6 +131,19 @@ mod tests {
             assert!(!is_loopback(host), "{host}");
         }
         assert!(!is_loopback("localhost."));
+    }
+
+    #[test]
+    fn a_host_without_a_port_is_known_at_the_port_of_http_alone() {
+        let names = |host: &str, own_port| {
+            let request = hyper::Request::get("/v1").header("host", host).body(()).unwrap();
+            names_loopback(&request.into_parts().0, own_port)
+        };
+        for host in ["127.0.0.1", "localhost", "[::1]"] {
+            assert!(!names(host, 5400) && names(host, 80), "{host}");
+            assert!(names(&format!("{host}:5400"), 5400), "{host}");
+        }
+        assert!(!names("x", 80) && !names("x:5400", 5400));
     }
 
     #[test]

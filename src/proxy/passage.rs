@@ -11,6 +11,7 @@ use crate::provider::{EditedBody, ResponseReader};
 use crate::wire::{RequestApi, RequestFacts, Stage};
 use hyper::body::Bytes;
 use hyper::{Request, StatusCode};
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -139,7 +140,12 @@ impl Passage {
 
     /// Adds a note on the failure that ended the response early.
     pub fn cut(&self, error: &hyper::Error) {
-        self.note(Stage::Emit.name(), &self.proxy.env.gate.masked(&format!("the response was cut: {error}")));
+        let (mut reason, mut cause) = (error.to_string(), error.source());
+        while let Some(inner) = cause {
+            reason = format!("{reason}: {inner}");
+            cause = inner.source();
+        }
+        self.note(Stage::Emit.name(), &self.proxy.env.gate.masked(&format!("the response was cut: {reason}")));
     }
 
     /// Takes the time between the end of the request of the client and the start of the one to the API.
@@ -200,9 +206,13 @@ impl Passage {
     fn conclude(&mut self, outcome: &str) {
         let content = self.reader.take().map(ResponseReader::finish).unwrap_or_default();
         let billed = content.tokens;
-        if !content.error.is_empty() && self.failed {
+        if !content.error.is_empty() {
             let message = preview(&self.proxy.env.gate.masked(&content.error));
-            self.note(Stage::Emit.name(), &format!("the API refused it (status {}): {message}", self.status));
+            let note = match self.failed {
+                true => format!("the API refused it (status {}): {message}", self.status),
+                false => format!("the API ended the answer with an error: {message}"),
+            };
+            self.note(Stage::Emit.name(), &note);
         }
         let failed = self.failed || outcome == "cut";
         self.proxy.requests.end(self.number, failed && outcome != "aborted", |request| {

@@ -1,28 +1,33 @@
 //! The connections to APIs: plain ones and those with TLS, each kind made when it is first needed.
 
-use super::body::RequestBody;
+use super::body::{BodyError, RequestBody};
 use super::headers::is_loopback_name;
 use crate::app::{CommandError, ErrorKind};
 use crate::provider::Endpoint;
-use anyhow::{Context, anyhow};
+use anyhow::{Context as _, anyhow};
 use hyper::body::Incoming;
 use hyper::{Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use rustls::crypto::ring;
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::collections::HashSet;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::OnceCell;
+use tower_service::Service;
 
 /// The time after which an unused connection is closed; shorter than the limits of the APIs, which would close it while it is used.
 const IDLE: Duration = Duration::from_secs(20);
+/// The port of proxies that speak SOCKS, if none is named.
+const SOCKS: u16 = 1080;
 /// The maximum time to connect.
 const CONNECT: Duration = Duration::from_secs(30);
 
@@ -39,7 +44,71 @@ pub struct Upstream {
 }
 
 /// A client through the proxy of a company.
-type Tunneled = Client<HttpsConnector<Tunnel<HttpConnector>>, RequestBody>;
+type Tunneled = Client<HttpsConnector<Company>, RequestBody>;
+
+/// The way through the proxy of a company, by its protocol.
+#[derive(Clone)]
+enum Company {
+    Http(Tunnel<HttpConnector>),
+    Socks4(SocksV4<HttpConnector>),
+    Socks5(SocksV5<HttpConnector>),
+}
+
+type Connection = <HttpConnector as Service<Uri>>::Response;
+type Connecting = Pin<Box<dyn Future<Output = Result<Connection, BodyError>> + Send>>;
+
+impl Company {
+    /// Returns the way through a proxy; an error if its protocol is not supported.
+    fn new(proxy: &Intercept) -> anyhow::Result<Company> {
+        let uri = match proxy.uri() {
+            uri if uri.port().is_none() && uri.scheme_str() != Some("http") => with_port(uri, SOCKS)?,
+            uri => uri.clone(),
+        };
+        match uri.scheme_str() {
+            Some("http") => {
+                let tunnel = Tunnel::new(uri, connector());
+                Ok(Company::Http(match proxy.basic_auth() {
+                    Some(authorization) => tunnel.with_auth(authorization.clone()),
+                    None => tunnel,
+                }))
+            }
+            Some(scheme @ ("socks4" | "socks4a")) => {
+                Ok(Company::Socks4(SocksV4::new(uri.clone(), connector()).local_dns(scheme == "socks4")))
+            }
+            Some(scheme @ ("socks5" | "socks5h")) => {
+                let socks = SocksV5::new(uri.clone(), connector()).local_dns(scheme == "socks5");
+                Ok(Company::Socks5(match proxy.raw_auth() {
+                    Some((user, password)) => socks.with_auth(user.to_owned(), password.to_owned()),
+                    None => socks,
+                }))
+            }
+            // Without it, the request would leave by another way than the user chose.
+            _ => Err(anyhow!("the proxy {uri} is not supported: only those with http:// and socks are")),
+        }
+    }
+}
+
+impl Service<Uri> for Company {
+    type Response = Connection;
+    type Error = BodyError;
+    type Future = Connecting;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BodyError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, to: Uri) -> Connecting {
+        match self {
+            Company::Http(tunnel) => connecting(tunnel.call(to)),
+            Company::Socks4(socks) => connecting(socks.call(to)),
+            Company::Socks5(socks) => connecting(socks.call(to)),
+        }
+    }
+}
+
+fn connecting<E: Into<BodyError>>(connection: impl Future<Output = Result<Connection, E>> + Send + 'static) -> Connecting {
+    Box::pin(async move { connection.await.map_err(Into::into) })
+}
 
 impl Default for Upstream {
     fn default() -> Upstream {
@@ -65,7 +134,7 @@ impl Upstream {
         if let Some(proxy) = self.proxies.intercept(request.uri()).filter(|_| !is_near) {
             let is_secure = request.uri().scheme_str() != Some("http");
             if !is_secure && request.uri().port().is_none() {
-                *request.uri_mut() = with_port(request.uri())?;
+                *request.uri_mut() = with_port(request.uri(), 80)?;
             }
             let client = self.tunneled[usize::from(is_secure)].get_or_try_init(|| tunnel(proxy)).await?;
             return Ok(client.request(request).await?);
@@ -110,23 +179,15 @@ async fn secure() -> anyhow::Result<Client<HttpsConnector<HttpConnector>, Reques
 
 /// Creates the client through a proxy, which sees the name of the API only.
 async fn tunnel(proxy: Intercept) -> anyhow::Result<Tunneled> {
-    if proxy.uri().scheme_str() != Some("http") {
-        // Without it, the request would leave by another way than the user chose.
-        return Err(anyhow!("the proxy {} is not supported: only those with http:// are", proxy.uri()));
-    }
-    let tunnel = Tunnel::new(proxy.uri().clone(), connector());
-    let tunnel = match proxy.basic_auth() {
-        Some(authorization) => tunnel.with_auth(authorization.clone()),
-        None => tunnel,
-    };
+    let company = Company::new(&proxy)?;
     let https = HttpsConnectorBuilder::new().with_tls_config(tls().await?).https_or_http().enable_http1();
-    Ok(builder().build(https.wrap_connector(tunnel)))
+    Ok(builder().build(https.wrap_connector(company)))
 }
 
-/// Returns an address of HTTP with its port, which a tunnel needs.
-fn with_port(uri: &Uri) -> anyhow::Result<Uri> {
+/// Returns an address without a port with that of its protocol, which a tunnel needs.
+fn with_port(uri: &Uri, port: u16) -> anyhow::Result<Uri> {
     let mut parts = uri.clone().into_parts();
-    parts.authority = Some(format!("{}:80", uri.host().unwrap_or_default()).parse()?);
+    parts.authority = Some(format!("{}:{port}", uri.host().unwrap_or_default()).parse()?);
     Ok(Uri::from_parts(parts)?)
 }
 

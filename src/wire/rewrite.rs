@@ -28,7 +28,7 @@ pub(super) fn rewrite(
         Cow::Borrowed(_) => None,
         Cow::Owned(bytes) => Some(RequestDocument::new(bytes).ok_or(WireError::Unreadable)?),
     };
-    let Some(body) = RequestBody::parse(api, changed.as_ref().unwrap_or(received), &mut sessions.known) else { return Ok(()) };
+    let body = RequestBody::parse(api, changed.as_ref().unwrap_or(received), &mut sessions.known).ok_or(WireError::Broken)?;
     let contents: usize = body.elements.iter().map(|element| element.contents.len()).sum();
     facts.note(Stage::Parse, format!("{}, {}", plural(body.elements.len(), "element"), plural(contents, "content")));
     let line = sessions.line(&session, &name)?;

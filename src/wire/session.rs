@@ -23,6 +23,9 @@ pub enum WireError {
     /// The store cannot be opened.
     #[error("the store is not available: {0}")]
     Closed(String),
+    /// The body has an element that is not valid JSON.
+    #[error("the body is not valid JSON")]
+    Broken,
     /// The body with a changed window cannot be parsed.
     #[error("internal error: the changed body is not valid")]
     Unreadable,

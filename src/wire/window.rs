@@ -167,7 +167,8 @@ impl<'a> Conversation<'a> {
     fn new_reminder(&self, line: &Line, body: &RequestBody<'_>) -> Option<Key> {
         let is_known = |key: &Key| line.state.as_ref().is_some_and(|state| state.dropped.contains(key));
         let newest = texts::newest(body).filter(|newest| !is_known(&newest.key()))?;
-        let added = self.items.iter().rposition(|item| item.piece.place.is_none())?;
+        // If the client joins the text to a content, all answers that are left count.
+        let added = self.items.iter().rposition(|item| item.piece.place.is_none()).unwrap_or_default();
         let elements = self.items[added..].iter().filter(|item| item.piece.role == Role::Assistant);
         let mut answers: Vec<usize> = elements.filter_map(|item| Some(item.piece.place?.0)).collect();
         answers.dedup();

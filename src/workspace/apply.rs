@@ -3,7 +3,7 @@
 use super::file::{SessionFile, SessionRows};
 use super::{ApplyError, Workspace};
 use crate::fsio::{Disk, NewFile};
-use crate::model::{Address, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
+use crate::model::{Address, Edit, Event, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
 use crate::planning::{Addresses, Rows, Splice, splice};
 use crate::provider::ProviderAdapter;
 use crate::store::{SessionKey, Store, StoreError};
@@ -81,8 +81,11 @@ fn apply_as(
     let path = disk.resolve(&workspace.path)?;
     let identity = disk.identify(&path)?;
     refuse_writers(disk, &path, wait)?;
-    // A relinked row must keep its place after its parent, and an added row must be the last one.
-    let fixed_end = plan.slots().any(|(slot, ..)| slot == Slot::Line);
+    let adds_marks = adds_only_marks(provider, plan);
+    let followed = if adds_marks { behind_newest(disk, provider, &path, plan, wait)? } else { None };
+    let plan = followed.as_ref().unwrap_or(plan);
+    // A relinked row must keep its place after its parent, and an added content must be the last one.
+    let fixed_end = !adds_marks && plan.slots().any(|(slot, ..)| slot == Slot::Line);
     let session = &workspace.reading.session;
     let hunks = plan.reversal.as_ref().map_or(&[][..], |reversal| &reversal.hunks);
     let rows = SessionRows::new(workspace);
@@ -220,6 +223,54 @@ fn refuse_writers(disk: &dyn Disk, path: &Path, wait: &dyn Fn(Duration)) -> Resu
         writers.retain(|writer| still.contains(writer));
     }
     if writers.is_empty() { Ok(()) } else { Err(ApplyError::HeldOpen(writers)) }
+}
+
+/// Returns true if the rows that a plan adds are all marks for old thinking, which no request contains, and it removes no row.
+fn adds_only_marks(provider: &dyn ProviderAdapter, plan: &Plan) -> bool {
+    let is_mark = |edit: &Edit| {
+        let line = edit.after.as_deref().filter(|_| edit.before.is_none()).unwrap_or_default();
+        matches!(provider.parse(line.trim_ascii()).row.event.as_deref(), Some(Event::ThinkingStripped(_)))
+    };
+    plan.reversal.is_none() && plan.edits.iter().filter(|edit| edit.slot == Slot::Line).all(is_mark)
+}
+
+/// Returns a plan that adds only marks for the file with the rows that the client has appended since: the marks follow the newest of
+/// them. `None` if the conversation did not continue. A client that continues it writes rows without a pause, so that a new plan would
+/// be late again.
+fn behind_newest(
+    disk: &dyn Disk,
+    provider: &dyn ProviderAdapter,
+    path: &Path,
+    plan: &Plan,
+    wait: &dyn Fn(Duration),
+) -> Result<Option<Plan>, ApplyError> {
+    if !plan.edits.iter().any(|edit| edit.slot == Slot::Line) {
+        return Ok(None);
+    }
+    let mut rest = tail(&mut disk.open(path, plan.base_bytes)?, wait)?;
+    // The rest of a row that is half written follows the marks.
+    rest.truncate(memchr::memrchr(b'\n', &rest).map_or(0, |line_feed| line_feed + 1));
+    let lines = || rest.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let continues = |line: &&[u8]| moves_on(provider, line) && provider.locate_slot(line, Slot::Parent).is_some();
+    let Some(newest) = lines().rfind(continues).and_then(|line| provider.identity(line)) else { return Ok(None) };
+    let mut hash = blake3::Hasher::new();
+    io::copy(&mut disk.open(path, 0)?.take(plan.base_bytes), &mut hash)?;
+    if *hash.finalize().as_bytes() != plan.base_hash {
+        return Err(ApplyError::Changed);
+    }
+    let base_hash = *hash.update(&rest).finalize().as_bytes();
+    let last_row = lines().rev().find_map(|line| provider.parse(line).row.id).or(plan.last_row);
+    let base_bytes = plan.base_bytes + rest.len() as u64;
+    let mut followed = Plan { base_bytes, base_hash, last_row, ..plan.clone() };
+    let mut parent = newest;
+    for line in followed.edits.iter_mut().filter(|edit| edit.slot == Slot::Line).filter_map(|edit| edit.after.as_mut()) {
+        let mark = line.trim_ascii();
+        let (place, own) = (provider.locate_slot(mark, Slot::Parent), provider.identity(mark));
+        let (Some(place), Some(own)) = (place, own) else { return Err(ApplyError::MovedOn) };
+        *line = [&mark[..place.start], &parent, &mark[place.end..], b"\n"].concat();
+        parent = own;
+    }
+    Ok(Some(followed))
 }
 
 /// Returns the bytes of the old file after the part that the plan is for. Waits for the last row if it is partly written.

@@ -10,14 +10,17 @@ use std::path::Path;
 struct Rows {
     rows: Vec<Value>,
     parent: Value,
+    /// Version of the client; empty for a current one.
+    version: &'static str,
 }
 
 impl Rows {
     fn add(&mut self, kind: &str, more: Value) -> String {
         let number = self.rows.len();
         let id = format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa");
+        let version = if self.version.is_empty() { "2.1.330" } else { self.version };
         let mut row = json!({
-            "type": kind, "uuid": id, "parentUuid": self.parent, "sessionId": "s", "version": "2.1.330", "cwd": "/w",
+            "type": kind, "uuid": id, "parentUuid": self.parent, "sessionId": "s", "version": version, "cwd": "/w",
             "timestamp": format!("2026-11-21T10:{:02}:{:02}.000Z", number / 60, number % 60),
         });
         for (name, value) in more.as_object().unwrap() {
@@ -33,10 +36,14 @@ impl Rows {
     }
 
     fn answers(&mut self, model: &str, text: &str, sent: u64) -> String {
+        self.responds(model, json!({"type": "text", "text": text}), sent)
+    }
+
+    fn responds(&mut self, model: &str, content: Value, sent: u64) -> String {
         let usage = json!({"input_tokens": 2, "cache_read_input_tokens": sent - 2, "output_tokens": 40});
         let message = json!({
             "id": format!("msg_{}", self.rows.len()), "type": "message", "role": "assistant", "model": model,
-            "content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "usage": usage,
+            "content": [content], "stop_reason": "end_turn", "usage": usage,
         });
         self.add("assistant", json!({"requestId": format!("req_{}", self.rows.len()), "message": message}))
     }
@@ -110,6 +117,63 @@ fn after_a_rewind_the_bill_of_the_other_branch_is_void() {
     rows.says("no, at the other one");
     let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
     assert_near(figures(&sandbox, &path, 60_000), 20_050);
+}
+
+/// The rest of each request follows from the bill before it: the estimate is that of the next bill.
+#[test]
+fn in_the_course_of_the_work_what_is_new_adds_to_the_last_bill() {
+    let sandbox = Sandbox::new();
+    let mut rows = Rows::default();
+    rows.says("please look at it");
+    rows.answers(MODEL, "it is fine", 20_000);
+    rows.says(&lines("log", 400));
+    let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+    assert_near(figures(&sandbox, &path, 20_000), 28_600);
+}
+
+#[test]
+fn after_a_change_of_the_model_the_bill_is_converted() {
+    let sandbox = Sandbox::new();
+    let mut rows = Rows::default();
+    rows.says(&lines("log", 1_000));
+    // The newer model takes 1.5 times the tokens of the older one for the same texts.
+    rows.answers("claude-opus-4-6", "it is fine", 14_000);
+    rows.says("and now?");
+    rows.answers(MODEL, "still fine", 21_500);
+    rows.says("thank you");
+    let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+    assert_near(figures(&sandbox, &path, 21_500), 21_560);
+}
+
+/// A client before 2.1.90 sends the files again that it used last, and does not record them.
+#[test]
+fn after_a_compaction_by_an_old_client_the_files_that_it_sends_again_count() {
+    let sandbox = Sandbox::new();
+    let model = "claude-opus-4-5-20251101";
+    let figure = |again: bool| {
+        let mut rows = Rows { version: "2.1.14", ..Rows::default() };
+        rows.says("please look at it");
+        rows.answers(model, "it is fine", 20_000);
+        if again {
+            let content = lines("file", 250);
+            let call = json!({"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "/w/a.rs"}});
+            rows.responds(model, call, 20_100);
+            let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": content});
+            let shown = json!({"type": "text", "file": {"content": content, "numLines": 250, "totalLines": 250}});
+            rows.add("user", json!({"message": {"role": "user", "content": [result]}, "toolUseResult": shown}));
+            rows.answers(model, "read", 24_500);
+        }
+        rows.parent = Value::Null;
+        let metadata = json!({"trigger": "manual", "preTokens": 24_000});
+        rows.add("system", json!({"subtype": "compact_boundary", "content": "compacted", "compactMetadata": metadata}));
+        rows.add("user", json!({"isCompactSummary": true, "message": {"role": "user", "content": lines("summary", 20)}}));
+        let path = sandbox.session("6b1f0000-0000-4000-8000-000000000001", rows.text(), 0);
+        figures(&sandbox, &path, 20_000)
+    };
+    let (without, with) = (figure(false), figure(true));
+    assert_near(without, 20_350);
+    assert_near(with, 24_500);
+    assert!(with[0] > without[0] + 3_000, "{with:?} {without:?}");
 }
 
 /// A rollout of Codex whose last bill is the given one.

@@ -46,6 +46,8 @@ mod proxy_rules;
 mod proxy_sessions;
 #[cfg(feature = "proxy")]
 mod proxy_strangers;
+#[cfg(all(feature = "proxy", target_os = "linux"))]
+mod proxy_tls;
 #[cfg(feature = "proxy")]
 mod proxy_tool;
 #[cfg(feature = "proxy")]

@@ -286,6 +286,9 @@ fn requests_with_a_foreign_host_end_at_the_proxy() {
         "host: evil.example\r\n".to_owned(),
         format!("host: evil.example:{port}\r\n"),
         format!("host: 127.0.0.1:{port}\r\nhost: evil.example:{port}\r\n"),
+        "host: 127.0.0.1\r\n".to_owned(),
+        "host: x\r\n".to_owned(),
+        "host: x\r\nexpect: 100-continue\r\n".to_owned(),
         String::new(),
     ];
     for host in hosts {
@@ -297,7 +300,7 @@ fn requests_with_a_foreign_host_end_at_the_proxy() {
         format!("POST http://evil.example/{SECRET}/v1/messages HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
     assert!(split(proxy.exchange(absolute.as_bytes())).0.starts_with("HTTP/1.1 403 "));
     assert!(api.seen().is_empty());
-    for host in [format!("localhost:{port}"), format!("[::1]:{port}"), "127.0.0.1".to_owned()] {
+    for host in [format!("localhost:{port}"), format!("[::1]:{port}"), "127.0.0.1:1".to_owned()] {
         let request =
             format!("POST /{SECRET}/v1/messages HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}");
         assert!(split(proxy.exchange(request.as_bytes())).0.starts_with("HTTP/1.1 200 "), "{host}");

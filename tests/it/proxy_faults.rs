@@ -25,11 +25,13 @@ const ERROR: &[u8] = br#"{"type":"error","error":{"type":"overloaded_error","mes
 /// Maximum time of a request, far below the limits at which a client or the store gives up.
 const LONGEST: Duration = Duration::from_secs(8);
 
+/// A way in which the API answers.
+type Answer = fn(&Seen, &mut TcpStream);
+
 /// A fault, and what it does to a request.
 struct Fault {
     name: &'static str,
-    /// How the API answers.
-    answer: fn(&Seen, &mut TcpStream),
+    answer: Answer,
     /// The headers and the body of the request.
     request: (&'static str, &'static [u8]),
     client_saw: &'static str,
@@ -207,6 +209,36 @@ fn faults_of_api_and_bodies_pass_as_without_a_proxy() {
         let again = proxy.request("POST /v1/messages", headers, body);
         assert_eq!((description(again), api.seen().len()), (fault.client_saw.to_owned(), 2), "{}", fault.name);
         assert_eq!(lines(&proxy.kill()), fault.reported, "{}", fault.name);
+    }
+}
+
+/// Answers with a stream that the API ends with an error.
+fn end_with_error(_: &Seen, stream: &mut TcpStream) {
+    let event = format!("event: error\ndata: {}\n\n", String::from_utf8_lossy(ERROR));
+    crate::network::answer_events(stream, &[STREAM, &event].concat());
+}
+
+#[test]
+fn explain_names_the_message_of_the_api_or_the_reason_of_the_end() {
+    let cases: [(Answer, &str); 6] = [
+        (refuse::<400>, "the API refused it (status 400): busy"),
+        (refuse::<529>, "the API refused it (status 529): busy"),
+        (end_with_error, "the API ended the answer with an error: busy"),
+        (cut, "the response was cut: error reading a body from connection: "),
+        (cut_document, "the response was cut: error reading a body from connection: "),
+        (hang_up, "aperture: no response from "),
+    ];
+    for (answer, expected) in cases {
+        let sandbox = Sandbox::new();
+        let api = Api::new(answer);
+        let proxy = Proxy::of(&sandbox, &api);
+        proxy.request("POST /v1/messages", "", BODY);
+        let explained = wait_for(expected, || {
+            let text = sandbox.text(&["proxy", "explain", "1"]).split_whitespace().collect::<Vec<_>>().join(" ");
+            text.contains(expected).then_some(text)
+        });
+        assert!(explained.starts_with("request 1: POST /v1/messages"), "{explained}");
+        drop(proxy);
     }
 }
 
@@ -523,7 +555,9 @@ fn a_killed_proxy_continues_with_the_same_bytes() {
     client.sandbox.text(&["stage", "and the door is blue"]);
     let count = client.api.seen().len();
     let mut running = client.proxy.connect();
-    let head = format!("host: 127.0.0.1\r\nx-claude-code-session-id: {}\r\ncontent-length: {}", client.session, second.len());
+    let port = client.proxy.port;
+    let head =
+        format!("host: 127.0.0.1:{port}\r\nx-claude-code-session-id: {}\r\ncontent-length: {}", client.session, second.len());
     write!(running, "POST /{SECRET}/v1/messages HTTP/1.1\r\n{head}\r\n\r\n{second}").unwrap();
     wait_for("the request", || (client.api.seen().len() > count).then_some(()));
     let mut answer = [0; 1024];

@@ -6,6 +6,7 @@ use crate::network::{Api, Proxy, STREAM, answer_events, send};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Write;
 use std::sync::Mutex;
 
 /// Tokens that a response reads from the cache and writes to it.
@@ -155,18 +156,25 @@ fn a_budget_below_what_must_stay_is_approached_as_far_as_it_goes() {
     assert!(log.len() == 1 && !log[0].starts_with("policy: compress --budget 1600"), "{log:?}");
 }
 
-#[test]
-fn a_budget_is_kept_within_a_turn_of_fast_steps_and_its_rule_waits_for_the_bill_of_its_change() {
-    // The bill follows the sent bytes, and each answer calls a tool: no step is the last one of its turn.
-    let steps = Api::new(|seen, stream| {
-        let written = if seen.body.len() > 20_000 { 40_000 } else { 12_000 };
-        let usage = json!({"input_tokens": 10, "cache_creation_input_tokens": written, "output_tokens": 1});
-        let start = json!({"type": "message_start", "message": {"usage": usage}});
+/// Returns the bill of a request of this length.
+fn usage(sent: usize) -> Value {
+    let written = if sent > 20_000 { 40_000 } else { 12_000 };
+    json!({"input_tokens": 10, "cache_creation_input_tokens": written, "output_tokens": 1})
+}
+
+/// Returns an API whose bill follows the sent bytes, and each of whose answers calls a tool: no step is the last one of its turn.
+fn steps() -> Api {
+    Api::new(|seen, stream| {
+        let start = json!({"type": "message_start", "message": {"usage": usage(seen.body.len())}});
         let call = json!({"type": "tool_use", "id": "toolu_9", "name": "Read", "input": {}});
         let block = json!({"type": "content_block_start", "index": 0, "content_block": call});
         answer_events(stream, &format!("event: message_start\ndata: {start}\n\nevent: content_block_start\ndata: {block}\n\n"));
-    });
-    let client = Client::of("[budget]\ntokens = 25000\n[pipeline]\nmanifest = false\nbudget = true\n", steps);
+    })
+}
+
+#[test]
+fn a_budget_is_kept_within_a_turn_of_fast_steps_and_its_rule_waits_for_the_bill_of_its_change() {
+    let client = Client::of("[budget]\ntokens = 25000\n[pipeline]\nmanifest = false\nbudget = true\n", steps());
     let original = client.send(&["again"]).len();
     assert!(original > 20_000, "{original}");
     let sent = wait_for("a smaller request", || Some(client.send(&["again"]).len()).filter(|sent| *sent < original / 2));
@@ -177,6 +185,47 @@ fn a_budget_is_kept_within_a_turn_of_fast_steps_and_its_rule_waits_for_the_bill_
     }
     client.accounted(after + 200);
     assert_eq!(client.log(), ["policy: compress --budget 20000 (aperture proxy)"]);
+}
+
+#[test]
+fn a_budget_is_kept_while_the_client_writes_a_row_with_each_fast_step() {
+    let client = Client::of("[budget]\ntokens = 25000\n[pipeline]\nmanifest = false\nbudget = true\n", steps());
+    let file = session(&client.sandbox);
+    let before = fs::read_to_string(&file).unwrap();
+    let last = before.lines().rfind(|row| row.contains(r#""type":"assistant""#)).unwrap();
+    let last: Value = serde_json::from_str(last).unwrap();
+    let id = |number: usize| json!(format!("99999999-0000-4000-8000-{number:012}"));
+    let (mut appended, mut count) = (String::new(), 0);
+    // The file is never at rest.
+    let mut step = || {
+        let sent = client.send(&["again"]).len();
+        let mut row = last.clone();
+        row["parentUuid"] = if count == 0 { last["uuid"].clone() } else { id(count) };
+        count += 1;
+        row["uuid"] = id(count);
+        row["message"]["id"] = json!(format!("msg_{count}"));
+        row["message"]["usage"] = usage(sent);
+        row["message"]["content"] = json!([{"type": "text", "text": format!("step {count}")}]);
+        let row = format!("{row}\n");
+        fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(row.as_bytes()).unwrap();
+        appended += &row;
+        sent
+    };
+    let original = step();
+    assert!(original > 20_000, "{original}");
+    wait_for("a smaller request", || Some(step()).filter(|sent| *sent < original / 2));
+    let after = client.api.seen().len();
+    assert!(after < 2_000, "{after} steps before a smaller one");
+    for _ in 0..200 {
+        step();
+    }
+    client.accounted(after + 200);
+    let log = client.log();
+    assert!(log.len() == 1 && log[0].starts_with("policy: compress --budget "), "{log:?}");
+    assert!(fs::read_to_string(&file).unwrap().contains(r#""type":"thinking_stripped""#), "the model binds its thinking");
+    client.sandbox.text(&["verify"]);
+    client.sandbox.text(&["undo"]);
+    assert!(fs::read_to_string(&file).unwrap() == before + &appended, "the bytes of the client");
 }
 
 #[test]

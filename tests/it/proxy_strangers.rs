@@ -9,7 +9,7 @@ use crate::wire::Client;
 use serde_json::json;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -122,6 +122,22 @@ const CASES: &[Case] = &[
     ("a foreign host", "POST", Path::Right, "host: evil.example:PORT\r\n", Answer::Refused(403)),
     ("a foreign host without a port", "POST", Path::Right, "host: evil\r\n", Answer::Refused(403)),
     ("a foreign host without the secret", "POST", Path::Without, "host: evil.example\r\n", Answer::Refused(403)),
+    ("this machine without a port", "POST", Path::Right, "host: 127.0.0.1\r\n", Answer::Refused(403)),
+    ("a name without a port", "POST", Path::Without, "host: x\r\n", Answer::Refused(403)),
+    (
+        "a foreign host with the secret, from a program",
+        "POST",
+        Path::Right,
+        "host: x\r\nexpect: 100-continue\r\n",
+        Answer::Refused(403),
+    ),
+    (
+        "a foreign host without the secret, from a program",
+        "POST",
+        Path::Without,
+        "host: x\r\nexpect: 100-continue\r\nx-claude-code-session-id: SESSION\r\n",
+        Answer::Passed,
+    ),
     (
         "the control path without its token",
         "GET",
@@ -162,7 +178,10 @@ fn only_requests_with_the_secret_get_what_is_the_users() {
         let headers = headers.replace("PORT", &client.proxy.port.to_string()).replace("SESSION", &session);
         let body = if *method == "POST" { first.as_str() } else { "" };
         let head = format!("{method} {target} HTTP/1.1\r\n{headers}connection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-        let (answer, _) = split(client.proxy.exchange(&[head.as_bytes(), body.as_bytes()].concat()));
+        let (mut answer, rest) = split(client.proxy.exchange(&[head.as_bytes(), body.as_bytes()].concat()));
+        if answer.starts_with("HTTP/1.1 100 ") {
+            answer = split(rest).0;
+        }
         assert!(!answer.to_lowercase().contains("access-control-"), "{name}: {answer}");
         let seen = client.api.seen();
         match expected {
@@ -298,6 +317,51 @@ fn the_proxy_of_a_company_is_used_for_apis_that_are_not_excepted() {
         assert!(line.starts_with(expected) && line.is_empty() == expected.is_empty(), "{upstream}: {line}");
         assert!(line.is_empty() || line.contains("Basic dXNlcjp3b3Jk") && !line.contains("x-api-key"), "{line}");
     }
+}
+
+/// Serves one connection as a proxy that speaks SOCKS 5 with the user `user` and the password `word`: connects each name to this API, and
+/// returns the address that it was asked for.
+fn serve_socks(stream: &mut TcpStream, api: u16) -> String {
+    let take = |count: u8, stream: &mut TcpStream| {
+        let mut bytes = vec![0; usize::from(count)];
+        stream.read_exact(&mut bytes).unwrap();
+        bytes
+    };
+    assert_eq!(take(3, stream), [5, 1, 2], "it offers a password");
+    stream.write_all(&[5, 2]).unwrap();
+    assert_eq!(take(11, stream), b"\x01\x04user\x04word");
+    stream.write_all(&[1, 0]).unwrap();
+    let head = take(5, stream);
+    assert_eq!(head[..4], [5, 1, 0, 3], "the name is not looked up here");
+    let name = String::from_utf8(take(head[4], stream)).unwrap();
+    let port = take(2, stream);
+    stream.write_all(&[5, 0, 0, 1, 127, 0, 0, 1, 0, 80]).unwrap();
+    let mut to = TcpStream::connect(("127.0.0.1", api)).unwrap();
+    let (mut from, mut back) = (stream.try_clone().unwrap(), to.try_clone().unwrap());
+    let answer = stream.try_clone().unwrap();
+    thread::spawn(move || std::io::copy(&mut back, &mut &answer));
+    thread::spawn(move || std::io::copy(&mut from, &mut to));
+    format!("{name}:{}", u16::from_be_bytes([port[0], port[1]]))
+}
+
+#[test]
+fn a_proxy_that_speaks_socks_is_used() {
+    let (api, listener) = (Api::new(stream), TcpListener::bind("127.0.0.1:0").unwrap());
+    let company = listener.local_addr().unwrap();
+    let (port, (asked, addresses)) = (api.port, channel());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            asked.send(serve_socks(&mut stream.unwrap(), port)).unwrap();
+        }
+    });
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command(&["proxy", "--listen", "127.0.0.1:0", "--upstream", "http://gateway.example/base"]);
+    command.env("ALL_PROXY", format!("socks5h://user:word@{company}"));
+    let (head, _) = Proxy::spawn(command).post("/v1/messages", "x-api-key: key\r\n", b"{}");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    assert_eq!(addresses.recv_timeout(PATIENCE).unwrap(), "gateway.example:80");
+    let seen = api.last();
+    assert_eq!((seen.target(), seen.header("host")), ("/base/v1/messages", Some("gateway.example")));
 }
 
 /// Answers with a stream when the test says so, and sends news when the client is gone before that.
@@ -506,7 +570,8 @@ while [ ! -e done ]; do sleep 0.05; done
         let running = Running::start(&sandbox, "codex", &[], |_| {});
         let (address, base) = running.base();
         let port = address.rsplit(':').next().unwrap();
-        let head = format!("POST /{base}/responses HTTP/1.1\\r\\nhost: 127.0.0.1\\r\\nconnection: close\\r\\ncontent-length: 2");
+        let head =
+            format!("POST /{base}/responses HTTP/1.1\\r\\nhost: 127.0.0.1:{port}\\r\\nconnection: close\\r\\ncontent-length: 2");
         let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; printf '{head}\\r\\n\\r\\n{{}}' >&3; cat <&3");
         let answer = Command::new("bash").arg("-c").arg(script).uid(65534).output().unwrap();
         assert!(String::from_utf8_lossy(&answer.stdout).starts_with("HTTP/1.1 200 "), "{answer:?}");

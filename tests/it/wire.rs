@@ -306,7 +306,8 @@ fn the_beginning_of_a_large_body_is_sent_before_its_end_arrives() {
         }
     });
     let proxy = Proxy::start(&client.sandbox, &["--upstream", &url]);
-    let head = format!("host: 127.0.0.1\r\nx-claude-code-session-id: {}\r\ncontent-length: {}", client.session, body.len());
+    let (port, session) = (client.proxy.port, &client.session);
+    let head = format!("host: 127.0.0.1:{port}\r\nx-claude-code-session-id: {session}\r\ncontent-length: {}", body.len());
     let (first, rest) = body.split_at(100_000);
     // A request is read whole after any change of the store, such as the record of the session after the first answer.
     for _ in 0..20 {

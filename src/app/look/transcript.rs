@@ -83,7 +83,7 @@ fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError>
                 .map_or(if matches!(part.source, Source::Result { .. }) { Role::ToolResult } else { Role::User }, |block| {
                     block.role
                 }),
-            tokens: blocks.iter().map(|block| block.tokens).sum(),
+            tokens: blocks.iter().map(|block| reading.price.as_resumed(block)).sum(),
             turns_left: first.and_then(|block| block.usefulness.turns_left),
             pin: first.and_then(|block| block.pin),
             level: first.map_or(Level::Original, |block| block.level),

@@ -234,7 +234,7 @@ fn joined(before: &str, items: &[String], (characters, words): (usize, usize)) -
             break;
         }
     }
-    if text.is_empty() { "no words".to_owned() } else { text }
+    if text.is_empty() { "no words".to_owned() } else { text.trim_end_matches([' ', ',']).to_owned() }
 }
 
 /// The first words of a text; within a word only where little would be left before it.
@@ -324,6 +324,8 @@ mod tests {
         let media = Media { images: vec![Image { width: 800, height: 600 }], ..Media::default() };
         assert_eq!(hint(&Reducible { media: &media, ..input("[image]") }, 38), "image 800×600");
         assert_eq!(hint(&Reducible { media: &media, ..input("a plot\n[image]") }, 38), "image 800×600, a plot");
+        let narrow = Reducible { media: &media, ..input("a plot\n[image]") };
+        assert_eq!(hint(&narrow, 14), "image 800×600");
     }
 
     #[test]

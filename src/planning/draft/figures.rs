@@ -61,10 +61,9 @@ impl Draft<'_> {
         let message = rows[last as usize].message;
         let of_response = |row: u32| rows[row as usize].kind == RowKind::Assistant && rows[row as usize].message == message;
         let before = reading.in_window().take_while(|block| !of_response(block.row));
-        // The bill covers the full content of blocks that the client sends truncated later.
-        let before: f64 = before.map(|block| reading.price.uncut(block, block.tokens.value)).sum();
+        let before: f64 = before.map(|block| block.tokens.value).sum();
         let after = blocks(revision, window).take_while(|block| !revision.was[block.row as usize].is_some_and(of_response));
-        let after: f64 = after.map(|block| reading.price.uncut(block, tokens[block.number as usize - 1])).sum();
+        let after: f64 = after.map(|block| tokens[block.number as usize - 1]).sum();
         let change = (after - before).round();
         if change == 0.0 {
             return Ok(());

@@ -7,6 +7,11 @@ use serde_json::value::RawValue;
 /// The first version of the client in which a plan is a file: the client adds its text to the recorded call, and does not send it.
 const PLANS_ARE_FILES: [u32; 3] = [2, 0, 51];
 
+/// The first version of the client that records what it attaches to prompts.
+const ATTACHMENTS_ARE_ROWS: [u32; 3] = [2, 1, 90];
+/// Bytes of the number of a line.
+const LINE_NUMBER_BYTES: u64 = 6;
+
 fields! {
     /// The relevant keys of a row.
     RowFields {
@@ -305,10 +310,34 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     notes(fields, row, blocks, string.is_some(), content);
     words::mark(fields, row, blocks);
     words::mark_user_text(fields, row, blocks);
+    if row.event.is_none() && !is_from(fields, ATTACHMENTS_ARE_ROWS) {
+        row.event = fields.result.and_then(file_bytes).map(|bytes| Box::new(Event::File { bytes }));
+    }
     let compacted = matches!(row.event.as_deref(), Some(Event::CompactSummary));
     row.prompt = !compacted
         && !is_true(fields.meta)
         && blocks.first().is_some_and(|first| opens_turn(blocks, first) && !words::is_foreign(fields, &first.content));
+}
+
+/// Returns the bytes of the file that a tool read or wrote, with line numbers, from its display record. Files that the client sends
+/// in another form have none: its plans, and memory files.
+fn file_bytes(result: &RawValue) -> Option<u64> {
+    let path = text_of(member(member(result, "file").unwrap_or(result), "filePath"));
+    if path.is_some_and(|path| path.contains("/.claude/plans/") || path.ends_with("/CLAUDE.md")) {
+        return None;
+    }
+    let whole = |text: &str| (text.len() + text.lines().count() * LINE_NUMBER_BYTES as usize) as u64;
+    let length = |name| text_of(member(result, name)).map(|text| text.len() as u64).unwrap_or_default();
+    if let Some(original) = text_of(member(result, "originalFile")) {
+        return Some((whole(&original) + length("newString")).saturating_sub(length("oldString")));
+    }
+    let Some(read) = member(result, "file") else {
+        let written = matches!(&*text_of(member(result, "type"))?, "create" | "update");
+        return written.then(|| text_of(member(result, "content"))).flatten().map(|text| whole(&text));
+    };
+    let (lines, total) = (number(member(read, "numLines"))?, number(member(read, "totalLines"))?);
+    let shown = whole(&text_of(member(read, "content"))?);
+    Some(if lines > 0 && total > lines { (shown as f64 * total as f64 / lines as f64) as u64 } else { shown })
 }
 
 /// Marks a message that the client drops on read.
@@ -397,5 +426,20 @@ fn attached<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBl
     }
     if blocks.is_empty() {
         row.kind = RowKind::Link;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_the_client_sends_in_another_form_has_no_size() {
+        let bytes = |path: &str| {
+            let result = serde_json::json!({"type": "create", "filePath": path, "content": "abc"}).to_string();
+            file_bytes(&RawValue::from_string(result).unwrap())
+        };
+        assert_eq!(bytes("/w/a.rs"), Some(3 + LINE_NUMBER_BYTES));
+        assert_eq!([bytes("/w/CLAUDE.md"), bytes("/home/u/.claude/plans/p.md")], [None, None]);
     }
 }

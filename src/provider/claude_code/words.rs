@@ -93,14 +93,21 @@ fn author<'a>(fields: &RowFields<'a>) -> Option<Cow<'a, str>> {
     fields.origin.and_then(|origin| text_of(member(origin, "kind")))
 }
 
-/// Returns true if a text in the user's name is in tags that no client is known to write, and the row does not state that it was
-/// typed: another agent, a channel or a later client wrote it.
+/// Returns true if another agent, a channel or a later client wrote a text in the user's name: the row names such an author, or
+/// the text is in tags that no client is known to write and the row does not state that it was typed.
 pub(super) fn is_foreign(fields: &RowFields<'_>, content: &str) -> bool {
-    let is_typed = text_of(fields.prompt_source).is_some_and(|source| source == "typed");
-    let is_stated = is_typed || author(fields).is_some_and(|kind| kind == "human");
+    if let Some(author) = author(fields) {
+        return author != "human" && author != "task-notification";
+    }
+    let source = text_of(fields.prompt_source);
     let text = content.trim_start();
     let is_known = text.starts_with("<command-") || text.starts_with("<bash-input>");
-    !is_stated && !is_known && !CLIENTS.iter().any(|known| text.starts_with(known)) && is_wrapped(content)
+    let is_wrapped = || !is_known && !CLIENTS.iter().any(|known| text.starts_with(known)) && is_wrapped(content);
+    match source.as_deref() {
+        Some("typed") => false,
+        Some("system") => true,
+        _ => is_wrapped(),
+    }
 }
 
 /// Returns the typed part of a text in the user's name.
@@ -226,6 +233,10 @@ mod tests {
         let parsed = parse(line.as_bytes());
         let found: Vec<Vec<&str>> = parsed.blocks.iter().map(|parsed| parsed.block.words_in(&parsed.content).collect()).collect();
         assert_eq!(found, expected, "{line}");
+        assert!(
+            !parsed.row.prompt || parsed.row.sidechain || found.iter().any(|words| !words.is_empty()),
+            "a prompt without a word of the user: {line}"
+        );
     }
 
     fn user(content: serde_json::Value, beside: serde_json::Value) -> serde_json::Value {

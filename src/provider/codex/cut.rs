@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 /// The limits for models that the client knows, and for other models.
 const LIMITS: [CutLimit; 2] = [CutLimit::Tokens(12_000), CutLimit::Bytes(12_000)];
+/// The limit under which clients that do not number rows sent outputs to any model; bills of eleven sessions show it.
+pub(super) const OF_OLD_CLIENTS: CutLimit = LIMITS[0];
 /// The first model version that the client knows.
 const KNOWN_FROM: (u32, u32) = (5, 5);
 

@@ -99,8 +99,10 @@ fn cut_outputs(session: &mut Session, model: Option<&str>) {
     for block in session.blocks.iter_mut().filter(|block| !block.cuts.is_empty()) {
         let found = block.cuts.iter().position(|cut| cut.stated || cut.limit == limit);
         block.cut = found.map(|place| place as u32);
-        // A client that numbers rows truncates outputs before the first bill; bills of older clients include the whole output.
-        if let Some(cut) = block.sent_cut().copied().filter(|_| numbered) {
+        // Clients truncate outputs before the first bill: those that number rows under the limit of the model, older ones under one
+        // for all models.
+        let billed = if numbered { block.sent_cut() } else { block.cuts.iter().find(|cut| cut.limit == cut::OF_OLD_CLIENTS) };
+        if let Some(cut) = billed.copied() {
             (block.bytes, block.counts) = (cut.bytes, cut.counts);
         }
     }

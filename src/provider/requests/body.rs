@@ -50,6 +50,7 @@ type Place = (Slot, Range<usize>);
 pub struct ElementContent {
     /// Its place in the conversation.
     pub kind: RowKind,
+    is_json: bool,
     /// True if a person asks in it.
     pub is_prompt: bool,
     /// The kind and the hash of each content, in order.
@@ -85,6 +86,7 @@ impl ElementContent {
         let contents = parsed.blocks.iter().map(|block| (block.block.kind, Key::from_bytes(block.content.as_bytes())));
         ElementContent {
             kind: parsed.row.kind,
+            is_json: parsed.row.kind != RowKind::Broken || serde_json::from_slice::<&RawValue>(row).is_ok(),
             is_prompt: parsed.row.prompt,
             contents: contents.collect(),
             places: vec![OnceLock::new(); parsed.blocks.len()],
@@ -117,21 +119,22 @@ impl ElementContent {
 }
 
 impl<'a> RequestBody<'a> {
-    /// Parses a body; `None` if bodies of this API are not known.
+    /// Parses a body; `None` if bodies of this API are not known, or an element is not valid JSON.
     pub fn parse(api: RequestApi, document: &RequestDocument<'a>, known: &mut KnownElements) -> Option<RequestBody<'a>> {
         let format = *REQUESTS.iter().find(|format| format.name() == api.format())?;
         let Framing::Elements(names) = format.framing() else { return None };
-        let values = names.iter().filter_map(|name| document.member(name));
-        let rows = values.flat_map(|value| if value.get().starts_with('[') { json::elements(value) } else { vec![value] });
-        let mut rows: Vec<Range<usize>> = rows.map(|row| json::range_in(document.bytes, row)).collect();
+        let mut rows = document.rows(names);
         rows.sort_unstable_by_key(|row| row.start);
         let element = |range: Range<usize>| {
             let content = known.content(api, format, &document.bytes[range.clone()]);
             RequestElement { range, content }
         };
         let elements: Vec<RequestElement> = rows.into_iter().map(element).collect();
-        let list = names.last().and_then(|name| document.member(name)).filter(|value| value.get().starts_with('['));
-        let list = list.map(|value| json::range_in(document.bytes, value)).unwrap_or_default();
+        if elements.iter().any(|element| !element.is_json) {
+            return None;
+        }
+        let list = names.last().and_then(|name| document.range(name)).filter(|list| document.bytes[list.start] == b'[');
+        let list = list.unwrap_or_default();
         let place = |end: usize| elements.partition_point(|element| element.range.start < end);
         let conversation = place(list.start)..place(list.end);
         Some(RequestBody { api, format, bytes: document.bytes, elements, conversation })

@@ -72,8 +72,8 @@ impl ToolDefinition {
 
 /// Returns true if the model has not yet answered in a conversation.
 pub fn begins(document: &RequestDocument<'_>) -> bool {
-    let is_answer = |item: &&RawValue| has_role(item, "assistant") || is_item(item, &["reasoning", "_call", "compaction"]);
-    !messages(document).iter().any(is_answer) && !items(document).iter().any(is_answer)
+    let is_answer = |item: &RawValue| has_role(item, "assistant") || is_item(item, &["reasoning", "_call", "compaction"]);
+    !["messages", "input"].into_iter().any(|name| document.values(name).any(is_answer))
 }
 
 /// Returns the hash of the lasting part of a content block: its id, its signature or its text; `None` if it has none. `get` returns the
@@ -214,11 +214,11 @@ pub fn continuation(api: RequestApi, document: &RequestDocument<'_>, answer: &[S
 }
 
 pub(super) fn messages<'a>(document: &RequestDocument<'a>) -> Vec<&'a RawValue> {
-    document.member("messages").map(elements).unwrap_or_default()
+    document.values("messages").collect()
 }
 
 pub(super) fn items<'a>(document: &RequestDocument<'a>) -> Vec<&'a RawValue> {
-    document.member("input").map(elements).unwrap_or_default()
+    document.values("input").collect()
 }
 
 /// Returns true if the kind of an item ends with one of these words.

@@ -1,7 +1,7 @@
 //! The working directory that a client names in its requests.
 
 use super::document::RequestDocument;
-use crate::provider::json::{elements, member, text_of};
+use crate::provider::json::{member, text_of};
 use serde_json::value::RawValue;
 use std::path::PathBuf;
 
@@ -13,25 +13,25 @@ const MESSAGES: usize = 16;
 impl RequestDocument<'_> {
     /// Returns true if the model has not answered yet: no message of the conversation is its own.
     pub fn is_unanswered(&self) -> bool {
-        let conversation = self.conversation();
-        let is_of_model = |message: &&RawValue| {
+        let is_of_model = |message: &RawValue| {
             let role = text_of(member(message, "role"));
             let kind = text_of(member(message, "type"));
             role.is_some_and(|role| role == "assistant")
                 || kind.is_some_and(|kind| kind.ends_with("_call") || kind == "reasoning")
         };
-        conversation.len() <= MESSAGES && !conversation.iter().any(is_of_model)
+        self.elements(self.conversation()).len() <= MESSAGES && !self.values(self.conversation()).any(is_of_model)
     }
 
     /// Returns the working directory that the client names; `None` if it names none.
     pub fn working_directory(&self) -> Option<PathBuf> {
         let instructions = ["system", "instructions"].into_iter().filter_map(|name| self.member(name));
-        let messages = self.conversation().into_iter().take(MESSAGES);
+        let messages = self.values(self.conversation()).take(MESSAGES);
         instructions.chain(messages).find_map(|part| named_in(part.get()))
     }
 
-    fn conversation(&self) -> Vec<&RawValue> {
-        ["messages", "input"].into_iter().find_map(|name| self.member(name)).map(elements).unwrap_or_default()
+    /// Returns the name of the member that is the conversation.
+    fn conversation(&self) -> &'static str {
+        if self.range("messages").is_some() { "messages" } else { "input" }
     }
 }
 

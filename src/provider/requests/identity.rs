@@ -5,7 +5,8 @@ use super::document::RequestDocument;
 use super::head::{RequestApi as Api, RequestHead};
 use crate::model::{BlockKind, Key};
 use crate::provider::ParsedBlock;
-use crate::provider::json::{elements, member, text_of};
+use crate::provider::json::{member, text_of};
+use memchr::memmem;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -46,26 +47,24 @@ fn header<'h>(head: &'h RequestHead, names: &[&str]) -> Option<&'h str> {
 pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> RequestIdentity {
     let name = header(head, SESSION_HEADERS).map(str::to_owned).or_else(|| named(body));
     let session = name.unwrap_or_else(|| hashed(api, body));
-    let tools = ["tools", "functions"].iter().filter_map(|name| body.member(name)).map(elements);
+    let tools = ["tools", "functions"].iter().any(|name| !body.elements(name).is_empty());
     // Codex offers some tools as an item of the conversation.
-    let is_tools = |item: &&RawValue| text_of(member(item, "type")).is_some_and(|kind| kind == "additional_tools");
-    let offers = || body.member("input").is_some_and(|input| elements(input).iter().any(is_tools));
-    let has_tools = tools.into_iter().any(|tools| !tools.is_empty()) || offers();
+    let is_tools = |item: &RawValue| text_of(member(item, "type")).is_some_and(|kind| kind == "additional_tools");
+    let has_tools = tools || body.values("input").any(is_tools);
     let line = header(head, AGENT_HEADERS).unwrap_or_default().to_owned();
     RequestIdentity { session, line, has_tools, asks_for_summary: asks_for_summary(api, body) }
 }
 
 /// Returns true if the last message of the user asks for a summary of the conversation.
 fn asks_for_summary(api: Api, body: &RequestDocument<'_>) -> bool {
-    let of = |name| body.member(name).map_or("", RawValue::get);
     match api {
         Api::Messages => {
-            let messages = of("messages");
-            let last = messages.rfind("\"user\"").map_or("", |start| &messages[start..]);
-            SUMMARY_TAGS.iter().all(|tag| last.contains(tag))
+            let messages = body.range("messages").map_or(&[][..], |messages| &body.bytes[messages]);
+            let last = memmem::rfind(messages, b"\"user\"").map_or(&[][..], |start| &messages[start..]);
+            SUMMARY_TAGS.iter().all(|tag| memmem::find(last, tag.as_bytes()).is_some())
         }
         Api::Responses => {
-            let last = body.member("input").map(elements).and_then(|items| items.last().copied());
+            let last = body.values("input").next_back();
             last.and_then(|item| text_of(member(item, "type"))).is_some_and(|kind| kind == SUMMARY_ITEM)
         }
         Api::Chat => false,
@@ -89,12 +88,11 @@ fn hashed(api: Api, body: &RequestDocument<'_>) -> String {
         Api::Chat => ("", "messages"),
         Api::Responses => ("instructions", "input"),
     };
-    let messages = body.member(conversation).map(elements).unwrap_or_default();
-    let is_user = |message: &&&RawValue| text_of(member(message, "role")).is_some_and(|role| role == "user");
-    let prompts = || messages.iter().filter(is_user).filter_map(|message| member(message, "content"));
+    let is_user = |message: &&RawValue| text_of(member(message, "role")).is_some_and(|role| role == "user");
+    let prompts = || body.values(conversation).filter(is_user).filter_map(|message| member(message, "content"));
     let first =
         prompts().find_map(|content| asked(api, content)).or_else(|| prompts().next().map(|content| content.get().into()));
-    let before = messages.iter().take_while(|message| !is_user(message)).map(|message| message.get());
+    let before = body.values(conversation).take_while(|message| !is_user(message)).map(RawValue::get);
     let parts = before.chain(body.member(instructions).map(RawValue::get)).map(Cow::Borrowed).chain(first);
     let text: Vec<String> = parts.map(|part| without_cache_marks(&part)).collect();
     format!("{:?}", Key::from_bytes(text.join("\n").as_bytes()))

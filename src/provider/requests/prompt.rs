@@ -3,9 +3,8 @@
 use super::body::ElementContent;
 use super::{REQUESTS, RequestApi, RequestDocument};
 use crate::model::Key;
-use crate::provider::{Framing, ProviderAdapter, json};
+use crate::provider::{Framing, ProviderAdapter};
 use rustc_hash::FxHashMap;
-use serde_json::value::RawValue;
 
 /// Maximum number of known elements; then all are forgotten.
 const KNOWN: usize = 50_000;
@@ -25,9 +24,8 @@ impl PromptElements {
         let document = RequestDocument::new(body)?;
         let format = *REQUESTS.iter().find(|format| format.name() == api.format())?;
         let Framing::Elements(names) = format.framing() else { return None };
-        let values = names.iter().filter_map(|name| document.member(name));
-        let elements = values.flat_map(|value| if value.get().starts_with('[') { json::elements(value) } else { vec![value] });
-        Some(PromptElements(elements.map(|element| known.hash(api, format, element)).collect()))
+        let elements = document.rows(names).into_iter();
+        Some(PromptElements(elements.map(|element| known.hash(api, format, &body[element])).collect()))
     }
 
     /// Returns the place of the first element of an earlier prompt that this one does not have at that place; `None` if this prompt begins
@@ -38,11 +36,10 @@ impl PromptElements {
 }
 
 impl KnownHashes {
-    fn hash(&mut self, api: RequestApi, format: &dyn ProviderAdapter, element: &RawValue) -> Key {
+    fn hash(&mut self, api: RequestApi, format: &dyn ProviderAdapter, bytes: &[u8]) -> Key {
         if self.0.len() > KNOWN {
             self.0.clear();
         }
-        let bytes = element.get().as_bytes();
         let raw = Key::from_bytes(bytes);
         *self.0.entry(Key(raw.0 ^ api as u128)).or_insert_with(|| {
             let content = ElementContent::parse(api, format, bytes);

@@ -1,6 +1,8 @@
 //! Refusals of requests by an API (status 400): the message, and the cause as far as it decides what follows.
 
 use crate::provider::json::{fields, member, text_of};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 fields! {
     /// The keys of a refusal in any of the APIs.
@@ -49,9 +51,12 @@ impl RefusalCause {
 /// Returns the message in the body of an error; empty if it has none.
 pub(super) fn message(body: &[u8]) -> String {
     let Ok(document) = serde_json::from_slice::<Document<'_>>(body) else { return String::new() };
-    let in_error = document.error.and_then(|error| member(error, "message"));
-    let message = [in_error, document.error, document.detail].into_iter().find_map(text_of);
-    message.unwrap_or_default().into_owned()
+    [document.error, document.detail].into_iter().flatten().find_map(text).unwrap_or_default()
+}
+
+/// Returns the message of an error; `None` if it has none.
+pub(super) fn text(error: &RawValue) -> Option<String> {
+    [member(error, "message"), Some(error)].into_iter().find_map(text_of).map(Cow::into_owned)
 }
 
 #[cfg(test)]

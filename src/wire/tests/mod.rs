@@ -290,6 +290,19 @@ fn a_failure_sends_the_original_and_says_why() {
 }
 
 #[test]
+fn a_body_with_a_broken_message_is_sent_as_it_is() {
+    let place = Place::new();
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    for broken in [r#"{"role":"user","content":[{"type":"text","text":"a"}}]"#, r#"{"role":"user" "content":"a"}"#, "nul"] {
+        let outgoing = wire.request(&head(), body(&[ASK, CALL, RESULT, broken, NEXT]).as_bytes(), 1);
+        let problem = outgoing.facts.problem.as_deref();
+        assert!(outgoing.body.is_none() && problem.is_some_and(|problem| problem.contains("JSON")), "{broken}: {problem:?}");
+    }
+    assert!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])).contains("manifest"));
+}
+
+#[test]
 fn texts_of_the_top_follow_the_first_message_of_a_new_window() {
     let place = Place::new();
     let wire = place.wire();

@@ -340,6 +340,11 @@ fn lists_that_a_client_sends_once_stay_through_a_fold() {
 
 /// Returns a session with a number of turns.
 fn talk(turns: usize) -> File {
+    talk_after(&[], turns)
+}
+
+/// Returns a session with messages, each with its role, before a number of turns.
+fn talk_after(first: &[(&str, &str)], turns: usize) -> File {
     let row = |number: usize, kind: &str, message: String| {
         let parent = if number == 0 { "null".to_owned() } else { format!("\"r{}\"", number - 1) };
         format!(
@@ -351,9 +356,11 @@ fn talk(turns: usize) -> File {
         let answer = format!(
             r#"{{"id":"m{turn}","type":"message","role":"assistant","model":"claude-sonnet-4-5","stop_reason":"end_turn","content":[{{"type":"text","text":"answer {turn}"}}],"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
         );
-        row(2 * turn, "user", ask) + &row(2 * turn + 1, "assistant", answer)
+        let at = first.len() + 2 * turn;
+        row(at, "user", ask) + &row(at + 1, "assistant", answer)
     };
-    let rows: String = (0..turns).map(turn).collect();
+    let before = first.iter().enumerate().map(|(at, (role, message))| row(at, role, (*message).to_owned()));
+    let rows: String = before.chain((0..turns).map(turn)).collect();
     File::new(by_name("claude-code").unwrap(), rows.into_bytes())
 }
 
@@ -380,8 +387,16 @@ fn a_reminder_that_counts_folded_answers_is_left_out() {
     let (answer, later) = (r#"{"role":"assistant","content":[{"type":"text","text":"fine"}]}"#, prompt(&[&reminder, "again"]));
     let most: Change<'_> = &|draft| draft.fold(1..=11, "A summary.");
     let first: Change<'_> = &|draft| draft.fold(1..=1, "A summary.");
-    for (change, is_left_out) in [(most, true), (first, false)] {
-        let (file, place) = (talk(12), Place::new());
+    // The text that replaces the turns is joined to the result before them.
+    let called = [
+        (
+            "assistant",
+            r#"{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"t0","name":"Read","input":{}}],"usage":{"input_tokens":1,"output_tokens":1}}"#,
+        ),
+        ("user", r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t0","content":"read"}]}"#),
+    ];
+    for (file, change, is_left_out) in [(talk(12), most, true), (talk(12), first, false), (talk_after(&called, 12), most, true)] {
+        let place = Place::new();
         let plan = file.plan(change).unwrap();
         let sent =
             |messages: &[&str]| contents(file.provider, &place.sent(file.provider, &with_messages(&file.request(), messages)));

@@ -4,7 +4,7 @@ use super::place::{Place, Step, append};
 use super::sessions::{STATE, odd, small};
 use super::*;
 use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
-use crate::model::{Level, OperationState};
+use crate::model::{Key, Level, OperationState};
 use crate::store::Store;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -172,6 +172,64 @@ fn a_conversation_that_continues_meanwhile_is_never_truncated() {
             assert_eq!(place.settled().len(), before.len());
         }
     }
+}
+
+#[test]
+fn a_client_that_never_pauses_does_not_delay_a_change_that_excludes_thinking() {
+    for late in [false, true] {
+        let place = Place::new(small("2.1.330").as_bytes());
+        let old = place.bytes();
+        let rows = [chained("x1", &last_row(&old)), chained("x2", "x1")];
+        let disk = BusyDisk::new(&RealDisk);
+        disk.at_create.lock().unwrap().extend(late.then(|| chained("x3", "x2")));
+        disk.at_rename.lock().unwrap().extend(late.then(|| chained("x4", "x3")));
+        let append_rows = |_: &Drafted| rows.iter().for_each(|row| append(&place.path, row));
+        place.step_then(&disk, Step::Shorten(Level::Archived), append_rows).unwrap();
+        let now = String::from_utf8(place.bytes()).unwrap();
+        let (before, after) = now.split_once(r#""type":"thinking_stripped""#).unwrap();
+        let mark = before.lines().last().unwrap();
+        // It is the end of the conversation as far as it was written, and rows that follow later continue that too.
+        assert!(mark.starts_with(r#"{"parentUuid":"x2""#), "{mark}");
+        let own = [&rows[0], "\n", &rows[1], "\n", mark].concat();
+        assert!(before.ends_with(&own), "{before}");
+        assert_eq!(after.lines().count(), if late { 3 } else { 1 }, "{after}");
+        let session = place.open(&RealDisk).unwrap();
+        let ends = if late { "x4" } else { "x2" };
+        assert!(
+            session
+                .reading
+                .window
+                .rows
+                .iter()
+                .any(|row| session.reading.session.rows[*row as usize].id == Some(Key::from_text(ends)))
+        );
+        drop(session);
+        place.undo_all().unwrap();
+        let restored = [&*old, place.bytes().strip_prefix(&*old).unwrap()].concat();
+        let all = [rows[0].clone(), rows[1].clone(), chained("x3", "x2"), chained("x4", "x3")];
+        let all: String = all.iter().take(if late { 4 } else { 2 }).flat_map(|row| [row, "\n"]).collect();
+        assert!(restored == [&old, all.as_bytes()].concat() && restored == place.bytes(), "late {late}");
+    }
+}
+
+#[test]
+fn a_mark_is_not_written_into_a_row_that_is_half_written() {
+    let place = Place::new(small("2.1.330").as_bytes());
+    let old = place.bytes();
+    let (row, next) = (chained("x1", &last_row(&old)), chained("x2", "x1"));
+    let (start, end) = next.split_at(30);
+    let half = |_: &Drafted| {
+        append(&place.path, &row);
+        OpenOptions::new().append(true).open(&place.path).unwrap().write_all(start.as_bytes()).unwrap();
+    };
+    place.step_then(&RealDisk, Step::Shorten(Level::Archived), half).unwrap();
+    OpenOptions::new().append(true).open(&place.path).unwrap().write_all(format!("{end}\n").as_bytes()).unwrap();
+    let now = String::from_utf8(place.bytes()).unwrap();
+    let lines: Vec<&str> = now.lines().rev().take(3).collect();
+    assert_eq!((lines[0], lines[2]), (&*next, &*row));
+    assert!(lines[1].contains(r#""type":"thinking_stripped""#), "{}", lines[1]);
+    place.undo_all().unwrap();
+    assert!(place.bytes() == [&*old, format!("{row}\n{next}\n").as_bytes()].concat());
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The API calls of a session: the billed tokens, and the blocks sent for the first time.
 
 use crate::model::{Flags, Key, Row, RowKind, Session, Usage};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 /// The known facts of one API call.
 #[derive(Default)]
@@ -15,9 +16,20 @@ pub(super) struct Call {
     pub(super) response: Vec<usize>,
     /// True if it follows the call before it on the same chain, without a compaction between.
     pub(super) continues: bool,
+    /// True if a row between it and the calls before it is not in the file: a resume would send less than was billed.
+    pub(super) severed: bool,
     pub(super) turn: u32,
     /// Number of background task notifications in its new input.
     pub(super) notifications: u32,
+}
+
+/// The place of a row behind the calls, along its own branch.
+#[derive(Clone, Copy, PartialEq)]
+enum Behind {
+    Start,
+    Call(usize),
+    /// A row that is not in the file.
+    Gap,
 }
 
 /// Returns the calls of the session in file order, and a last one for blocks that were never sent.
@@ -29,17 +41,14 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
     let mut message: Option<Key> = None;
     // The client can keep rows from before a compaction, and later rows then follow them.
     let mut compacted = false;
-    // The call that each row follows or belongs to, along its own branch.
-    let mut follows: FxHashMap<Key, usize> = FxHashMap::with_capacity_and_hasher(session.rows.len(), Default::default());
-    let mut next = 0;
-    for row in &session.rows {
-        let blocks = next..next + row.blocks as usize;
-        next = blocks.end;
+    // The call that each row follows or belongs to.
+    let mut follows: FxHashMap<Key, Behind> = FxHashMap::with_capacity_and_hasher(session.rows.len(), Default::default());
+    for (row, blocks) in ordered(session) {
         if row.sidechain {
             continue;
         }
-        let parent = row.parent.and_then(|parent| follows.get(&parent)).copied();
-        let mut place = parent.filter(|_| row.kind != RowKind::Boundary);
+        let parent = row.parent.map_or(Behind::Start, |parent| follows.get(&parent).copied().unwrap_or(Behind::Gap));
+        let mut place = if row.kind == RowKind::Boundary { Behind::Start } else { parent };
         compacted |= row.kind == RowKind::Boundary;
         if row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC) {
             let continued = row.message.is_some() && row.message == message || calls.last().is_some_and(|call| is_of(row, call));
@@ -48,12 +57,13 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
                 calls.push(Call {
                     before: std::mem::take(&mut pending),
                     notifications: std::mem::take(&mut notifications),
-                    continues: !std::mem::take(&mut compacted) && parent.is_some_and(|parent| parent + 1 == calls.len()),
-                    turn: blocks.clone().next().map_or(0, |block| session.blocks[block].position.turn),
+                    continues: !std::mem::take(&mut compacted) && calls.len().checked_sub(1).map(Behind::Call) == Some(parent),
+                    severed: parent == Behind::Gap,
+                    turn: session.blocks.get(blocks.start).filter(|_| !blocks.is_empty()).map_or(0, |block| block.position.turn),
                     ..Call::default()
                 });
             }
-            place = Some(calls.len() - 1);
+            place = Behind::Call(calls.len() - 1);
             if let Some(call) = calls.last_mut() {
                 // Every row of a response repeats the input; the last one has the output.
                 if let Some(usage) = row.usage.filter(|usage| usage.sent() > 0) {
@@ -69,12 +79,40 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
             notifications += u32::from(row.flags.any(Flags::NOTIFICATION));
             pending.extend(blocks);
         }
-        if let (Some(id), Some(place)) = (row.id, place) {
+        if let Some(id) = row.id {
             follows.insert(id, place);
         }
     }
     calls.push(Call { before: pending, ..Call::default() });
     calls
+}
+
+/// Returns the rows with the places of their blocks: in file order, but each after its parent. A client can write the result of a tool
+/// before its use.
+fn ordered(session: &Session) -> Vec<(&Row, Range<usize>)> {
+    let ids: FxHashSet<Key> = session.rows.iter().filter_map(|row| row.id).collect();
+    let mut known: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(ids.len(), Default::default());
+    let mut ordered = Vec::with_capacity(session.rows.len());
+    let mut waiting: FxHashMap<Key, Vec<(&Row, Range<usize>)>> = FxHashMap::default();
+    let mut ready = Vec::new();
+    let mut next = 0;
+    for row in &session.rows {
+        let blocks = next..next + row.blocks as usize;
+        next = blocks.end;
+        if let Some(parent) = row.parent.filter(|parent| ids.contains(parent) && !known.contains(parent)) {
+            waiting.entry(parent).or_default().push((row, blocks));
+            continue;
+        }
+        ready.push((row, blocks));
+        while let Some((row, blocks)) = ready.pop() {
+            ordered.push((row, blocks));
+            let children = row.id.filter(|id| known.insert(*id)).and_then(|id| waiting.remove(&id));
+            ready.extend(children.into_iter().flatten().rev());
+        }
+    }
+    // Rows that are their own ancestors.
+    ordered.extend(waiting.into_values().flatten());
+    ordered
 }
 
 /// Returns true if a row has the bill of a call: some clients give each row of a response a message id of its own, but the input of
@@ -101,6 +139,37 @@ mod tests {
             session.blocks.push(Block::new(BlockKind::Text, Role::Assistant));
         }
         calls(&session).iter().map(|call| call.response.len()).collect()
+    }
+
+    /// Returns for each call whether it continues the one before it, and whether a row before it is missing; rows are given as kind,
+    /// identity and parent.
+    fn links(rows: &[(RowKind, u128, u128)]) -> Vec<(bool, bool)> {
+        let mut session = Session::default();
+        for (kind, id, parent) in rows {
+            let mut row = Row::new(*kind);
+            (row.id, row.parent) = (Some(Key(*id)), (*parent > 0).then_some(Key(*parent)));
+            row.message = (*kind == RowKind::Assistant).then_some(Key(*id));
+            session.rows.push(row);
+        }
+        let calls = calls(&session);
+        calls[..calls.len() - 1].iter().map(|call| (call.continues, call.severed)).collect()
+    }
+
+    #[test]
+    fn a_call_continues_the_one_that_it_follows() {
+        use RowKind::{Assistant, Boundary, User};
+        let begin = [(User, 1, 0), (Assistant, 2, 1), (User, 3, 2), (Assistant, 4, 3)];
+        let last = |more: &[(RowKind, u128, u128)]| links(&[&begin, more].concat()).last().copied();
+        assert_eq!(links(&begin), [(false, false), (true, false)]);
+        // A rewind, a compaction, a missing row.
+        assert_eq!(last(&[(User, 5, 2), (Assistant, 6, 5)]), Some((false, false)));
+        assert_eq!(last(&[(User, 5, 0), (Assistant, 6, 5)]), Some((false, false)));
+        assert_eq!(last(&[(Boundary, 5, 0), (User, 6, 5), (Assistant, 7, 6)]), Some((false, false)));
+        assert_eq!(last(&[(User, 6, 5), (Assistant, 7, 6)]), Some((false, true)));
+        // The result of a tool before its use.
+        assert_eq!(last(&[(User, 6, 5), (Assistant, 5, 4), (Assistant, 7, 6)]), Some((true, false)));
+        // Rows that follow each other in a circle.
+        assert_eq!(last(&[(User, 5, 6), (User, 6, 5)]), Some((true, false)));
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub enum CutKind {
     Model,
     /// A rewind: the response follows an earlier one.
     Rewind,
+    /// A row before the response is not in the file. The client that wrote the response had it; a resume has not.
+    Gap,
 }
 
 impl CutKind {
@@ -27,6 +29,7 @@ impl CutKind {
             CutKind::Compaction => "after a compaction",
             CutKind::Model => "after a change of the model",
             CutKind::Rewind => "after a rewind",
+            CutKind::Gap => "after a missing row",
         }
     }
 }
@@ -66,6 +69,7 @@ pub fn cuts(session: &Session, window: &(dyn Fn(&Session) -> Window + Sync)) -> 
         }
         let kind = match before {
             _ if compacted => CutKind::Compaction,
+            _ if call.severed => CutKind::Gap,
             Some(before) if before.model != call.model => CutKind::Model,
             Some(_) if !call.continues => CutKind::Rewind,
             _ => CutKind::Plain,

@@ -15,6 +15,7 @@ mod correction;
 mod cuts;
 mod family;
 mod reminder;
+mod resent;
 
 pub use cuts::{Cut, CutKind, cuts};
 pub use family::{estimate, most_tokens};
@@ -27,6 +28,7 @@ use calls::{Call, calls};
 use correction::Correction;
 use family::{Family, OLD, forgets};
 use reminder::Reminder;
+use resent::resent;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -58,17 +60,20 @@ impl WindowTokens {
         self.total.0.basis = Basis::Estimated;
     }
 
-    /// Returns the tokens of the whole content of a block that the client sends cut, from the tokens of the cut content. Bills count
-    /// the whole content.
-    pub fn uncut(&self, block: &Block, tokens: f64) -> f64 {
+    /// Returns the tokens of a block as a current client sends it on resume: it removes the middle of long outputs. The client that
+    /// recorded them sent them whole, and its bills include all of it.
+    pub fn as_resumed(&self, block: &Block) -> TokenCount {
         let (whole, left) = (self.family.0.block(block), self.family.0.block(&block.as_sent()));
-        if block.cut.is_some() && whole > left && left > 0.0 { tokens * whole / left } else { tokens }
+        if left >= whole {
+            return block.tokens;
+        }
+        TokenCount { value: block.tokens.value * left / whole, basis: block.tokens.basis.max(Basis::Calibrated) }
     }
 
     /// Returns the cost of a block with another content, scaled from its current cost.
     pub fn revised(&self, before: &Block, after: &Block) -> TokenCount {
         let family = self.family.0;
-        let (was, is) = (family.block(&before.as_sent()), family.block(&after.as_sent()));
+        let (was, is) = (family.block(before), family.block(after));
         let scale = if was > 0.0 && before.tokens.value > 0.0 { before.tokens.value / was } else { 1.0 };
         TokenCount { value: is * scale, basis: before.tokens.basis.max(Basis::Calibrated) }
     }
@@ -112,6 +117,8 @@ impl std::ops::Deref for Tokens {
 pub struct Accuracy {
     /// The error of each step from one call to the next, in file order, by model.
     pub step_errors: BTreeMap<String, Vec<f64>>,
+    /// The errors among these of steps whose response ended with a bill of its output. Others have a figure of the beginning only.
+    pub finished_errors: BTreeMap<String, Vec<f64>>,
     /// The error of each turn: its steps summed.
     pub turn_errors: Vec<f64>,
     /// Steps that could be compared.
@@ -161,9 +168,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
     let mut turns: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
     let mut thinking_of_turn = 0.0;
     let mut responses_of_turn: Vec<usize> = Vec::new();
-    let mut reminder = Reminder::new(
-        session.vocabulary != Vocabulary::Claude || session.rows.iter().any(|row| row.flags.any(Flags::ATTACHMENT)),
-    );
+    let mut reminder = Reminder::new(records_attachments(session));
     let tail = calls.pop().unwrap_or_default();
     for index in 0..calls.len() {
         let (done, rest) = calls.split_at(index);
@@ -191,7 +196,11 @@ pub fn bills(session: &Session, model: &str) -> Bills {
             let around = correction.family().hidden_reminder;
             let guess = correction.predict(guesses) + reminder.expected(around);
             hidden = reminder.billed(correction.predict(guesses), growth, around);
-            accuracy.step_errors.entry(call.model.clone()).or_default().push((guess - growth).abs() / growth);
+            let error = (guess - growth).abs() / growth;
+            accuracy.step_errors.entry(call.model.clone()).or_default().push(error);
+            if previous.is_some_and(|previous| previous.finished) {
+                accuracy.finished_errors.entry(call.model.clone()).or_default().push(error);
+            }
             let turn = turns.entry(call.turn).or_default();
             *turn = (turn.0 + guess, turn.1 + growth);
         }
@@ -256,29 +265,10 @@ fn drop_thinking<'a>(session: &Session, costs: &mut [TokenCount], responses: imp
 
 /// Sets the tokens of every block of the session; returns the tokens of the window.
 pub fn count_window(session: &mut Session, window: &Window, bills: Bills) -> WindowTokens {
-    for (block, cost) in session.blocks.iter_mut().zip(bills.costs) {
-        block.tokens = cost;
+    for (block, cost) in session.blocks.iter_mut().zip(&bills.costs) {
+        block.tokens = *cost;
     }
-    let mut price = WindowTokens { family: bills.family, ..finish(session, window, &bills.model, bills.accuracy) };
-    cut(session, window, &mut price);
-    price
-}
-
-/// Subtracts the tokens of content that the client cuts when it sends a block again: the bills include all of it.
-fn cut(session: &mut Session, window: &Window, price: &mut WindowTokens) {
-    let family = price.family.0;
-    for block in session.blocks.iter_mut().filter(|block| block.cut.is_some()) {
-        let (whole, left) = (family.block(block), family.block(&block.as_sent()));
-        if whole <= left || !block.tokens.value.is_normal() {
-            continue;
-        }
-        let gone = block.tokens.value * (1.0 - left / whole);
-        block.tokens = TokenCount { value: block.tokens.value - gone, basis: block.tokens.basis.max(Basis::Calibrated) };
-        if window.blocks.contains(&block.number) {
-            let total = price.total.0;
-            price.total = Tokens(TokenCount { value: (total.value - gone).max(0.0), basis: Basis::Estimated });
-        }
-    }
+    WindowTokens { family: bills.family, ..finish(session, window, &bills) }
 }
 
 /// Returns true if a block was changed since it was billed: shortened, or removed thinking.
@@ -392,7 +382,8 @@ fn conversion(session: &Session, rows: &[u32], from: &str, to: &str) -> f64 {
 }
 
 /// Adds up the window and reconciles it with the last bill.
-fn finish(session: &mut Session, window: &Window, model: &str, mut accuracy: Accuracy) -> WindowTokens {
+fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens {
+    let (model, mut accuracy) = (bills.model.as_str(), bills.accuracy.clone());
     let last = last_bill(session, window);
     let mut blocks: FxHashMap<u32, f64> = FxHashMap::default();
     let mut bases: FxHashMap<u32, Basis> = FxHashMap::default();
@@ -451,7 +442,7 @@ fn finish(session: &mut Session, window: &Window, model: &str, mut accuracy: Acc
         }
         None => {
             // After a compaction or on another branch, the content outside the file is unchanged.
-            let outside = outside_first(session);
+            let outside = outside_before(session, window.compacted, bills.family.0);
             price.outside = Tokens(TokenCount::estimated(outside));
             price.total = Tokens(TokenCount::estimated(all + outside));
         }
@@ -471,15 +462,29 @@ fn scale_row(session: &mut Session, row: u32, scale: f64) {
     }
 }
 
-/// Returns the tokens of the first call that are not in the file, for a window without a call of its own.
-fn outside_first(session: &Session) -> f64 {
-    let first = session.rows.iter().position(|row| !row.sidechain && row.usage.is_some_and(|usage| usage.sent() > 0));
-    first.map_or(0.0, |first| {
-        let blocks =
-            session.blocks.iter().take_while(|block| (block.row as usize) < first).map(|block| block.tokens.value).sum::<f64>();
-        let sent = session.rows[first].usage.map_or(0, |usage| usage.sent()) as f64;
-        (sent - blocks).max(0.0)
-    })
+/// Returns true if the client records what it attaches to prompts: OpenAI's, and Claude Code from 2.1.90 on.
+fn records_attachments(session: &Session) -> bool {
+    session.vocabulary != Vocabulary::Claude || session.rows.iter().any(|row| row.flags.any(Flags::ATTACHMENT))
+}
+
+/// Returns the tokens that are sent and are not in the file, for a window without a call of its own: as with the first call, and what
+/// old clients send again after a compaction. With OpenAI's models the first call after the compaction before counts, since each
+/// summary is sealed.
+fn outside_before(session: &Session, compacted: bool, family: &Family) -> f64 {
+    let rows = &session.rows;
+    let is_billed = |row: &Row| !row.sidechain && row.usage.is_some_and(|usage| usage.sent() > 0);
+    let mut boundaries = rows.iter().enumerate().rev().filter(|(_, row)| row.kind == RowKind::Boundary).map(|(place, _)| place);
+    let since = boundaries.nth(1).filter(|_| session.vocabulary != Vocabulary::Claude).unwrap_or_default();
+    let Some(first) = rows[since..].iter().position(is_billed).map(|place| since + place) else { return 0.0 };
+    let message = rows[first].message;
+    let is_sent = |block: &&Block| {
+        let row = block.row as usize;
+        (since..first).contains(&row) && (message.is_none() || rows[row].message != message)
+    };
+    let blocks: f64 = session.blocks.iter().filter(is_sent).map(|block| block.tokens.value).sum();
+    let sent = rows[first].usage.map_or(0, |usage| usage.sent()) as f64;
+    let again = if compacted && !records_attachments(session) { resent(session, rows.len(), family) } else { 0.0 };
+    (sent - blocks).max(0.0) + again
 }
 
 /// Median and 90th percentile.
