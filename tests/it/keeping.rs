@@ -590,7 +590,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         expect![[r#"
             error: cannot import PROJECT/foreign
             because: it is not an aperture export
-            hint: to write such a file: aperture export -o FILE
+            hint: give a file that the command export wrote
             exit code 1
         "#]],
     );
@@ -600,7 +600,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         expect![[r#"
             error: cannot import PROJECT/missing
             because: No such file or directory (os error 2)
-            hint: to write such a file: aperture export -o FILE
+            hint: give the path of a file that the command export wrote
             exit code 1
         "#]],
     );

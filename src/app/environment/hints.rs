@@ -18,7 +18,7 @@ fn name_session(part: &str, session: &str, is_open: bool) -> String {
     let command = part.split_once("aperture ").map(|(_, command)| command);
     let acts = |command: &str| {
         let verb = command.split(' ').next().unwrap_or_default();
-        let is_named = command.contains(" -s ") || command.contains("FILE");
+        let is_named = [" -s ", "FILE", " --all", " --project"].iter().any(|option| command.contains(option));
         !verb.is_empty() && !WITHOUT_SESSION.contains(&verb) && !is_named
     };
     let changes = |command: &str| CHANGING.contains(&command.split(' ').next().unwrap_or_default());
@@ -42,6 +42,7 @@ mod tests {
             ),
             ("to change them there: aperture archive 3 -s 7777", "to change them there: aperture archive 3 -s 7777"),
             ("to list all sessions: aperture sessions", "to list all sessions: aperture sessions"),
+            ("to list the changed sessions: aperture verify --all", "to list the changed sessions: aperture verify --all"),
             ("try again", "try again"),
         ] {
             assert_eq!(with_session(hint, "6666", false), expected);

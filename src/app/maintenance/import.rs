@@ -64,13 +64,13 @@ fn read(env: &Env, path: &Path) -> Result<Vec<u8>, CommandError> {
         .disk
         .identify(path)
         .and_then(|identity| read_range(env.disk, path, 0, usize::try_from(identity.bytes).unwrap_or(usize::MAX)));
-    let hint = "to write such a file: aperture export -o FILE";
+    let hint = "give the path of a file that the command export wrote";
     read.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint(hint))
 }
 
 fn refused(error: ExportError) -> CommandError {
     let hint = match &error {
-        ExportError::Foreign => "to write such a file: aperture export -o FILE",
+        ExportError::Foreign => "give a file that the command export wrote",
         ExportError::Newer { .. } => "update aperture",
         ExportError::Short { .. } | ExportError::Damaged(_) => "nothing was changed; copy the export again",
     };
