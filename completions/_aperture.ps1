@@ -324,14 +324,14 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         }
         'aperture;recall' {
             [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'Maximum number of tokens printed')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'In every session of the project in this directory [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
-            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'In every session of this project, including those without a file')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'In every session, including those without a file')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'In every session on this machine')
             [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'In the memories and in all sessions of this project, archived or not')
             [CompletionResult]::new('--restore', '--restore', [CompletionResultType]::ParameterName, 'Restore the blocks in place')
             [CompletionResult]::new('--inject', '--inject', [CompletionResultType]::ParameterName, 'Add the matches as a note at the end of the session')

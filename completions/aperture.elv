@@ -308,14 +308,14 @@ set edit:completion:arg-completer[aperture] = {|@words|
         }
         &'aperture;recall'= {
             cand --max-tokens 'Maximum number of tokens printed'
+            cand --project 'In every session of the project in this directory [default: the current directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
-            cand --project 'In every session of this project, including those without a file'
-            cand --all 'In every session, including those without a file'
+            cand --all 'In every session on this machine'
             cand --memory 'In the memories and in all sessions of this project, archived or not'
             cand --restore 'Restore the blocks in place'
             cand --inject 'Add the matches as a note at the end of the session'

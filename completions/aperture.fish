@@ -296,14 +296,14 @@ complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Maximum number of tokens printed' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of the project in this directory [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of this project, including those without a file'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session, including those without a file'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l memory -d 'In the memories and in all sessions of this project, archived or not'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 'Restore the blocks in place'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add the matches as a note at the end of the session'

@@ -230,16 +230,15 @@ impl Report for BlocksReport {
 const WHAT: usize = 26;
 const WHAT_WIDE: usize = 40;
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 12] = [
     right("#"),
     left("ROLE"),
     rest("WHAT"),
     right("TOKENS"),
     right("TURN").optional(1, WHAT),
-    left("ZONE").optional(3, WHAT),
+    left("POSITION").optional(3, WHAT),
     left("STATE").optional(0, WHAT),
-    right("HEAT").optional(4, WHAT),
-    right("REFS").optional(2, WHAT),
+    right("USED").optional(2, WHAT),
     right("LEFT").optional(7, WHAT_WIDE),
     left("AGE").optional(5, WHAT_WIDE),
     left("LEVEL").optional(6, WHAT_WIDE),
@@ -263,9 +262,8 @@ fn cells(style: &Style, block: &BlockRow) -> Vec<Cell> {
         Cell::plain(clip(&format!("{mark}{}", block.label), style.width)),
         Cell::plain(tokens(block.tokens)),
         Cell::plain(block.turn.to_string()),
-        Cell::plain(block.zone.name().to_owned()),
+        Cell::plain(block.zone.label().to_owned()),
         state,
-        Cell::new(style, Paint::Dim, &format!("{:.2}", block.heat)),
         Cell::plain(block.references.to_string()),
         Cell::plain(block.turns_left.map(|turns| turns.to_string()).unwrap_or_default()),
         Cell::plain(block.timestamp.map(|time| age(style.now, time)).unwrap_or_default()),

@@ -52,7 +52,7 @@ pub use crate::engine::{bytes, plural, unit};
 pub use accuracy::{AccuracyReport, AccuracyRow, ModelAccuracy, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
 pub use bulk::{BulkOutcome, BulkReport, BulkRow, BulkTotals};
-pub use change::{ChangeDetail, ChangeReport};
+pub use change::{ChangeDetail, ChangeReport, MarkedBlock};
 pub use check::{CheckFormat, CheckReport, CheckedSession};
 pub use diff::DiffReport;
 pub use error::ErrorReport;

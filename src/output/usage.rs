@@ -93,7 +93,11 @@ impl UsageReport {
         if total.unpriced_tokens > 0 {
             let models = unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
             notes.push(format!("no price, so not in the cost: {}", models.collect::<Vec<_>>().join(", ")));
-            notes.push(format!("  ({} tokens; to set prices: aperture help settings)", amount(total.unpriced_tokens)));
+            let example = unpriced.iter().find(|model| !model.is_empty()).map_or("NAME", String::as_str);
+            let figure = amount(total.unpriced_tokens);
+            notes.push(format!(
+                "  ({figure} tokens; a price, in the settings: [prices] {example} = 1.25; aperture help settings)"
+            ));
         }
         if copies.responses > 0 {
             let copy = if copies.responses == 1 { "copy" } else { "copies" };

@@ -393,12 +393,12 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
         &sandbox,
         &["blocks", "-s", "abc2"],
         expect![[r##"
-        # ROLE   WHAT           TOKENS TURN ZONE    STATE HEAT REFS
-        1 user   "fix the test"     ~2    1 primacy fresh 0.63    0
-        2 assist "It is fixed."      7    1 recency fresh 0.63    0
-        2 blocks, ~9 tokens
-        exit code 0
-    "##]],
+            # ROLE   WHAT           TOKENS TURN POSITION  STATE USED
+            1 user   "fix the test"     ~2    1 beginning fresh    0
+            2 assist "It is fixed."      7    1 newest    fresh    0
+            2 blocks, ~9 tokens
+            exit code 0
+        "##]],
     );
     check(
         &sandbox,
@@ -447,10 +447,10 @@ fn files_other_than_sessions() {
                 billed    never: the model has not answered in this window, all figures are
                           estimates
 
-                by zone
-                  primacy             1  100 %  ████████████████████ 1 block
+                by position
+                  beginning           1  100 %  ████████████████████ 1 block
                   middle              0    0 %                       0 blocks
-                  recency             0    0 %                       0 blocks
+                  newest              0    0 %                       0 blocks
                 by kind
                   text                1  100 %  ████████████████████ 1 block
 
@@ -550,7 +550,8 @@ fn several_selectors_are_a_union() {
         &["pin", "3,", "7", "--dry-run"],
         expect![[r#"
             2 blocks would be pinned
-              #3, #7
+              #3  model (~54)
+              #7  date (~38)
             nothing was written: this is a dry run
             exit code 0
         "#]],
@@ -778,12 +779,13 @@ fn damage_is_counted_and_never_fatal() {
             window    ▕██                                      ▏  10k of 200k tokens, 5 %
                       157k free until auto-compaction; window size by model
             reserve   33k: the client compacts automatically from 167k on
-            billed    10,000 at the last step
+            billed    10k at the last answer
 
-            by zone
-              primacy           10k  100 %  ████████████████████ 1 block; 10k not in file
+            by position
+              system, tools     10k  100 %  ████████████████████ not in file
+              beginning           2  0.0 %                       1 block
               middle              0    0 %                       0 blocks
-              recency             7  0.1 %                       1 block
+              newest              7  0.1 %                       1 block
             by kind
               text                9  0.1 %                       2 blocks
 
@@ -813,10 +815,10 @@ fn damage_is_counted_and_never_fatal() {
             billed    never: the model has not answered in this window, all figures are
                       estimates
 
-            by zone
-              primacy             2  100 %  ████████████████████ 1 block
+            by position
+              beginning           2  100 %  ████████████████████ 1 block
               middle              0    0 %                       0 blocks
-              recency             0    0 %                       0 blocks
+              newest              0    0 %                       0 blocks
             by kind
               text                2  100 %  ████████████████████ 1 block
 
@@ -928,9 +930,9 @@ fn a_line_of_two_megabytes() {
         &sandbox,
         &["blocks", "all"],
         expect![[r##"
-            # ROLE   WHAT                                TOKENS TURN ZONE    STATE HEAT REFS
-            1 user   "lorem ipsum lorem ipsum lorem ips…   ~10k    1 primacy fresh 0.63    0
-            2 assist "It is fixed."                           7    1 recency fresh 0.63    0
+            # ROLE   WHAT                                   TOKENS TURN POSITION  STATE USED
+            1 user   "lorem ipsum lorem ipsum lorem ipsum …   ~10k    1 beginning fresh    0
+            2 assist "It is fixed."                              7    1 newest    fresh    0
             2 blocks, ~10k tokens
             exit code 0
         "##]],

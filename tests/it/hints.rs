@@ -34,6 +34,8 @@ const LINES: &[&str] = &[
     "recall no_such_word {s}",
     "recall the {s}",
     "recall nosuchword --all {s}",
+    "recall echo --all {s}",
+    "recall the --project {s}",
     "recall --restore nosuchword {s}",
     "usage",
     "usage --by nothing",

@@ -235,7 +235,11 @@ impl Coverage {
     fn run(&mut self, sandbox: &Sandbox, lines: &[&str]) {
         for line in lines {
             let words: Vec<&str> = line.split(' ').chain(["--json"]).collect();
-            self.add(&sandbox.run(&words).stdout);
+            let outcome = sandbox.run(&words);
+            self.add(&outcome.stdout);
+            if outcome.stdout.is_empty() {
+                self.add(&outcome.stderr);
+            }
         }
     }
 
@@ -280,6 +284,8 @@ const LINES: &[&str] = &[
     "explain 23",
     "explain 31",
     "recall the",
+    "show 99999",
+    "recall echo --all",
     "diff",
     "snapshot save point",
     "snapshot list",

@@ -450,9 +450,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["undo"],
         expect![[r#"
-            error: cannot change the session 11111111
-            because: there is nothing to undo
-            hint: to list the operations: aperture log -s 11111111
+            error: nothing to undo: aperture has not changed 11111111
             exit code 1
         "#]],
     );

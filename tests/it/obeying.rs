@@ -308,7 +308,7 @@ fn an_approval_in_an_open_session_needs_live() {
     say(&sandbox, "@archive(16) @pin(24)");
     open_in_client(&sandbox);
     assert_eq!(statuses(&sandbox), ["waiting"; 2]);
-    assert!(done(&sandbox, "inbox").contains("aperture approve NUMBER --live"));
+    assert!(done(&sandbox, "inbox").contains("aperture approve 1 --live"));
     let before = fs::read(session(&sandbox)).unwrap();
     expect![[r#"
         error: cannot approve 1

@@ -288,7 +288,6 @@ fn skipped_thinking_and_broken_rows_are_reported() {
     let path = sandbox.session("abc1", &rows, 0);
     let said = sandbox.text(&["redact", "--all"]);
     expect![[r#"
-        nothing to do
           skipped #2 (thinking is signed and stays whole)
         skipped: 1 row (3): broken, or without an identity
     "#]]

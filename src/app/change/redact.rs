@@ -33,7 +33,14 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
             Some(selector) => selector.select(reading)?.into_iter().collect(),
             None => reading.session.blocks.iter().map(|block| block.number).collect(),
         };
-        let summary = summary(&draft.redact(&blocks, all)?);
+        let mut summary = summary(&draft.redact(&blocks, all)?);
+        if draft.is_empty() && summary.notes.is_empty() {
+            let place = match all {
+                true => plural(reading.session.rows.len() as u64, "row"),
+                false => plural(blocks.len() as u64, "block"),
+            };
+            summary.notes.push(format!("no known credential in {place} (kinds: docs/credentials.md)"));
+        }
         *chosen.borrow_mut() = blocks;
         Ok(summary)
     })?;
