@@ -307,7 +307,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__approve)
-            opts="-n -s -C -h --all --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --pending --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -671,7 +671,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__deny)
-            opts="-s -C -h --all --reason --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --pending --reason --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1193,12 +1193,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__install__subcmd__claude__subcmd__code)
-            opts="-n -s -C -h --user --project --local --dry-run --check --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --scope --dry-run --check --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user project local" -- "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1683,7 +1687,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__forget)
-            opts="-s -C -h --all --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --everything --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1813,7 +1817,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__list)
-            opts="-s -C -h --state --kind --file --all --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --state --kind --file --retired --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1971,7 +1975,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__search)
-            opts="-n -s -C -h --prompt-file --all --limit --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --prompt-file --retired --limit --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2677,7 +2681,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redact)
-            opts="-n -s -C -h --all --forget --yes --dry-run --stat --full --live --keep-thinking --project --allow-empty --all-sessions --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --whole-file --forget --yes --dry-run --stat --full --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2833,7 +2837,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__sessions)
-            opts="-s -C -h --project --client --model --newer --older --larger --fuller --open --subagents --all --sort --reverse --limit --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --project --client --model --since --until --larger --fuller --open --subagents --empty --sort --reverse --limit --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2851,11 +2855,11 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --newer)
+                --since)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --older)
+                --until)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3299,7 +3303,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__transcript)
-            opts="-a -s -C -h --headers --raw --all --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --headers --raw --client-texts --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3375,12 +3379,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__undo)
-            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3489,12 +3497,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__uninstall__subcmd__claude__subcmd__code)
-            opts="-n -s -C -h --user --project --local --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --scope --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user project local" -- "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3751,6 +3763,10 @@ _aperture() {
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -31,6 +31,7 @@ impl Request {
             Request::Compress(arguments) => &arguments.bulk,
             Request::Archive(arguments) => &arguments.bulk,
             Request::Redact(arguments) => &arguments.bulk,
+            Request::Undo(arguments) => &arguments.bulk,
             Request::Check(arguments) => &arguments.bulk,
             Request::Verify(arguments) => &arguments.bulk,
             Request::Export(arguments) => &arguments.bulk,

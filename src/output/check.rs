@@ -195,9 +195,9 @@ fn hints(session: &CheckedSession, name: &str) -> Vec<String> {
         }
     }
     let redact = |hint: &&str| hint.starts_with("aperture redact");
-    if hints.iter().filter(|hint| redact(hint)).count() > MOST || hints.contains(&"aperture redact --all") {
+    if hints.iter().filter(|hint| redact(hint)).count() > MOST || hints.contains(&"aperture redact --whole-file") {
         hints.retain(|hint| !redact(hint));
-        hints.push("aperture redact --all");
+        hints.push("aperture redact --whole-file");
     }
     hints.into_iter().map(|hint| format!("{hint} -s {name}")).collect()
 }

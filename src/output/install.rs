@@ -119,7 +119,7 @@ impl Report for InstallReport {
 impl InstallReport {
     fn conclusion(&self) -> String {
         let changed = self.files.iter().filter(|file| file.action != "keep").count();
-        let scope = if self.scope == "user" { String::new() } else { format!(" --{}", self.scope) };
+        let scope = if self.scope == "user" { String::new() } else { format!(" --scope {}", self.scope) };
         let command = format!("aperture {} {}{scope}", self.verb, self.into);
         match (self.verb, changed) {
             ("install", 0) => "already installed".to_owned(),

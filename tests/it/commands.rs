@@ -57,7 +57,7 @@ fn ids(sandbox: &Sandbox) -> Vec<String> {
 fn every_command_on_every_fixture() {
     for home in homes() {
         let sandbox = Sandbox::of(&home);
-        let mut text = screens(&sandbox, &["aperture sessions --subagents --all"]);
+        let mut text = screens(&sandbox, &["aperture sessions --subagents --empty"]);
         for id in ids(&sandbox) {
             let id = &id[..8];
             text.push_str(&screens(
@@ -849,7 +849,7 @@ fn a_session_that_grows_is_read_on() {
 fn the_cache_changes_nothing() {
     for home in ["interactive-compact", "tools-and-spill"] {
         let sandbox = Sandbox::of(home);
-        for arguments in [&["status"][..], &["manifest"], &["blocks", "all"], &["sessions", "--all"]] {
+        for arguments in [&["status"][..], &["manifest"], &["blocks", "all"], &["sessions", "--empty"]] {
             let cold = sandbox.text(&[arguments, &["--no-cache"]].concat());
             let first = sandbox.text(arguments);
             let warm = sandbox.text(arguments);
@@ -890,11 +890,11 @@ fn a_broken_cache_is_ignored() {
     assert!(cache.exists());
     std::fs::write(&cache, "no database").unwrap();
     assert_eq!(sandbox.text(&["status"]), plain);
-    let list = sandbox.text(&["sessions", "--all"]);
+    let list = sandbox.text(&["sessions", "--empty"]);
     let totals = sandbox.home.join(".aperture/cache/totals");
     assert!(std::fs::metadata(&totals).unwrap().len() > 100);
     std::fs::write(&totals, "no totals").unwrap();
-    assert_eq!(sandbox.text(&["sessions", "--all"]), list);
+    assert_eq!(sandbox.text(&["sessions", "--empty"]), list);
     std::fs::remove_dir_all(cache.parent().unwrap()).unwrap();
     std::fs::write(cache.parent().unwrap(), "no directory").unwrap();
     assert_eq!(sandbox.text(&["status"]), plain);
@@ -908,14 +908,14 @@ fn the_cache_is_private_and_no_session_is_touched() {
     let path = sandbox.session("abc1", SMALL, 0);
     let before = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
     sandbox.text(&["status"]);
-    sandbox.text(&["sessions", "--all"]);
+    sandbox.text(&["sessions", "--empty"]);
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&sandbox.home.join(".aperture/cache")), 0o700);
     assert_eq!(["cache.db", "totals"].map(|name| mode(&sandbox.home.join(".aperture/cache").join(name))), [0o600; 2]);
     assert_eq!(before, (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap()));
     let other = Sandbox::of("older-model");
     other.text(&["status", "--no-cache"]);
-    other.text(&["sessions", "--all", "--no-cache"]);
+    other.text(&["sessions", "--empty", "--no-cache"]);
     assert!(!other.home.join(".aperture").exists(), "--no-cache leaves nothing behind");
 }
 

@@ -61,7 +61,7 @@ const LINES: &[&str] = &[
     "update 16 {s}",
     "update 16 changed {s}",
     "create 'a note' {s}",
-    "redact --all {s}",
+    "redact --whole-file {s}",
     "redact 16 {s}",
     "compact 1 {s}",
     "compact --before 1 {s}",
@@ -73,6 +73,7 @@ const LINES: &[&str] = &[
     "undo {s}",
     "undo 1 {s}",
     "undo 99 {s}",
+    "undo --all",
     "redo {s}",
     "log {s}",
     "diff {s}",
@@ -121,7 +122,7 @@ const LINES: &[&str] = &[
     "hook Nosuch",
     "memory",
     "memory list",
-    "memory list --all",
+    "memory list --retired",
     "memory list --file nosuch",
     "memory show 1",
     "memory show 99",
@@ -296,9 +297,9 @@ fn replace(target: &Path, source: &Path) {
 /// a semicolon or a comma, or with the backtick or the parenthesis that it is in.
 fn commands(text: &str, names: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    // Examples of a help text are for no state, and the loop is for a shell.
+    // Examples of a help text are for no state.
     let text = text.split("Examples:").next().unwrap_or_default();
-    for line in text.lines().filter(|line| !line.starts_with("Usage: ") && !line.starts_with("to undo all: for ")) {
+    for line in text.lines().filter(|line| !line.starts_with("Usage: ")) {
         for (start, _) in line.match_indices("aperture ") {
             let before = line[..start].chars().next_back();
             if before.is_some_and(|before| !matches!(before, ' ' | '(' | '`' | '"')) {

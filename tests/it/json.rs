@@ -340,7 +340,7 @@ fn memories(coverage: &mut Coverage) {
     sandbox.write(".aperture/memory/operational/gotchas.md", crate::memory::REFUTED);
     coverage.run(
         &sandbox,
-        &["memory", "memory list --all", "memory why 4", "memory review", "memory review --accept 5", "memory log"],
+        &["memory", "memory list --retired", "memory why 4", "memory review", "memory review --accept 5", "memory log"],
     );
     let more = ["memory compose --budget 300", "memory search pnpm", "memory learn --all --dry-run", "util instructions"];
     coverage.run(&sandbox, &more);

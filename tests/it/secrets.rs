@@ -114,7 +114,7 @@ const READING: &[&str] = &[
     "check",
     "verify",
     "compress all --dry-run",
-    "redact --all --dry-run",
+    "redact --whole-file --dry-run",
     "archive 4 --dry-run",
 ];
 
@@ -167,9 +167,9 @@ fn redact_changes_the_bytes_of_credentials_and_nothing_else() {
     let (sandbox, path) = sandbox();
     let before = fs::read(&path).unwrap();
     assert_eq!(shown(&before).len(), keys().len());
-    sandbox.text(&["redact", "--all", "--dry-run"]);
+    sandbox.text(&["redact", "--whole-file", "--dry-run"]);
     assert_eq!(fs::read(&path).unwrap(), before);
-    let said = sandbox.run(&["redact", "--all"]);
+    let said = sandbox.run(&["redact", "--whole-file"]);
     assert_eq!(said.code, 0, "{}", said.all());
     hidden(&said, "redact");
     let after = fs::read(&path).unwrap();
@@ -183,7 +183,7 @@ fn redact_changes_the_bytes_of_credentials_and_nothing_else() {
     };
     assert_eq!(figures(&after), figures(&masked(&before)));
     assert_eq!(sandbox.run(&["check", "--no-secrets"]).code, 0);
-    let again = sandbox.text(&["redact", "--all"]);
+    let again = sandbox.text(&["redact", "--whole-file"]);
     assert!(again.starts_with("nothing to do"), "{again}");
     assert_eq!(sandbox.run(&["verify"]).code, 0);
     // Blocks made from a redacted block stay redacted.
@@ -210,7 +210,7 @@ fn redact_of_a_block_leaves_the_others() {
         the usage of the last response is updated too, until an undo: the client reads
           its fill level there; programs that add up bills, such as ccusage, see it too
         1 github-token
-        18 credentials elsewhere in the file; to replace these too: --all
+        18 credentials elsewhere in the file; to replace these too: --whole-file
         credentials in 1 stored original; to remove these permanently: --forget --yes
         operation 1; to revert: aperture undo -s abc1
     "#]]
@@ -235,10 +235,10 @@ fn what_is_forgotten_is_gone() {
     sandbox.text(&["archive", "2"]);
     assert!(!shown(&stored(&sandbox)).is_empty());
     let before = fs::read(&path).unwrap();
-    let asked = sandbox.text(&["redact", "--all", "--forget"]);
+    let asked = sandbox.text(&["redact", "--whole-file", "--forget"]);
     assert!(asked.contains("to apply: --yes"), "{asked}");
     assert_eq!(fs::read(&path).unwrap(), before);
-    let said = sandbox.text(&["redact", "--all", "--forget", "--yes"]);
+    let said = sandbox.text(&["redact", "--whole-file", "--forget", "--yes"]);
     assert!(said.contains("rewritten: the credentials can never be restored") && !said.contains("aperture undo"), "{said}");
     assert_eq!(shown(&stored(&sandbox)), [""; 0]);
     for file in ["store.db", "store.db-wal"] {
@@ -269,7 +269,7 @@ fn what_the_model_asked_for_is_forgotten_with_it() {
     assert!(store(&sandbox));
     let refused = sandbox.run(&["snapshot", "save", key]);
     assert_eq!((refused.code, refused.stderr.contains(key)), (2, false), "{}", refused.stderr);
-    sandbox.text(&["redact", "--all", "--forget", "--yes"]);
+    sandbox.text(&["redact", "--whole-file", "--forget", "--yes"]);
     assert!(!store(&sandbox));
     assert_eq!(sandbox.run(&["approve", "2"]).code, 0);
 }
@@ -286,10 +286,10 @@ fn skipped_thinking_and_broken_rows_are_reported() {
         )
     );
     let path = sandbox.session("abc1", &rows, 0);
-    let said = sandbox.text(&["redact", "--all"]);
+    let said = sandbox.text(&["redact", "--whole-file"]);
     expect![[r#"
+        nothing to do: skipped: 1 row (3): broken, or without an identity
           skipped #2 (thinking is signed and stays whole)
-        skipped: 1 row (3): broken, or without an identity
     "#]]
     .assert_eq(&said);
     assert_eq!(fs::read_to_string(&path).unwrap(), rows);
@@ -337,7 +337,7 @@ fn check_reports_the_line_and_the_block_of_each_credential() {
           no-secrets  line 9: a credential: github-token
           no-secrets  line 10: a credential: anthropic-key
           no-secrets  line 11: a credential: github-token
-          aperture redact --all -s abc1
+          aperture redact --whole-file -s abc1
         1 session checked (no-secrets): 19 findings
         exit code 1
     "#]]
@@ -557,7 +557,7 @@ fn a_commit_with_a_credential_is_refused() {
     assert_eq!(shown(said.as_bytes()), [""; 0]);
     assert!(said.contains("line 1: a credential: huggingface-token") && said.contains("--no-verify"), "{said}");
     fs::write(&path, planted()).unwrap();
-    assert_eq!(repository.aperture(&["redact", "--all", "-s", "demo.jsonl"]).code, 0);
+    assert_eq!(repository.aperture(&["redact", "--whole-file", "-s", "demo.jsonl"]).code, 0);
     repository.git(&["add", "."]);
     repository.git(&["commit", "-qm", "demo"]);
     expect![[r#"

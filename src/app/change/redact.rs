@@ -1,12 +1,13 @@
 //! `aperture redact`: replaces credentials in a session with placeholders.
 
 use crate::app::change::pipeline::{ChangeSummary, change};
-use crate::app::{CommandError, Env};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::redact::Arguments;
 use crate::engine;
 use crate::model::{BlockNumber, LoggedEdit, Slot};
 use crate::output::{ChangeReport, plural};
 use crate::workspace::Redacted;
+use anyhow::anyhow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -21,6 +22,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 ///
 /// As for the plan, the session and the store.
 pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize), CommandError> {
+    if arguments.bulk.all_sessions && arguments.selector.is_empty() && !arguments.all {
+        let error = anyhow!("redact --all runs on every session on this machine, and needs the texts to redact");
+        return Err(CommandError::new(ErrorKind::Usage, error)
+            .hint("all texts of this session: aperture redact --whole-file; of every session: aperture redact --whole-file --all"));
+    }
     let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;
     let asks = arguments.forget && !arguments.yes;
     let (all, options) = (arguments.is_everywhere(), arguments.applied());
@@ -114,9 +120,10 @@ fn summary(redacted: &Redacted) -> ChangeSummary {
         summary.notes.push(format!("skipped: {what} ({}{more}): broken, or without an identity", rows.join(", ")));
     }
     if redacted.elsewhere > 0 {
-        summary
-            .notes
-            .push(format!("{} elsewhere in the file; to replace these too: --all", plural(redacted.elsewhere, "credential")));
+        summary.notes.push(format!(
+            "{} elsewhere in the file; to replace these too: --whole-file",
+            plural(redacted.elsewhere, "credential")
+        ));
     }
     summary
 }

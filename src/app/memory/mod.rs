@@ -292,7 +292,7 @@ impl From<MemoryError> for CommandError {
         let kind = if error.is_conflict() { ErrorKind::Conflict } else { ErrorKind::Refused };
         let hint = match &error {
             MemoryError::Forgotten => "only the user can add it again: aperture memory add TEXT".to_owned(),
-            MemoryError::Unknown(_) => "to list them: aperture memory list --all".to_owned(),
+            MemoryError::Unknown(_) => "to list them: aperture memory list --retired".to_owned(),
             MemoryError::Unwritable { reason, .. } if reason.contains("conflict") => {
                 "resolve the conflict in the file, then try again".to_owned()
             }

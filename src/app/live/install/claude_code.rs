@@ -3,7 +3,7 @@
 use super::made::Made;
 use crate::app::live::hook;
 use crate::app::{CommandError, Env, ErrorKind, files};
-use crate::commands::install::claude_code::{Arguments, Options, UninstallArguments};
+use crate::commands::install::claude_code::{Arguments, InstallScope, Options, UninstallArguments};
 use crate::output::{FileChange, InstallReport, plural};
 use crate::provider::EditError;
 use crate::provider::claude_code::extension::{is_sealed, plugin, slash_commands};
@@ -103,12 +103,10 @@ pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), Co
 }
 
 fn report(env: &Env, verb: &'static str, options: &Options, check: bool) -> InstallReport {
-    let scope = if options.project {
-        "project"
-    } else if options.local {
-        "local"
-    } else {
-        "user"
+    let scope = match options.scope {
+        InstallScope::User => "user",
+        InstallScope::Project => "project",
+        InstallScope::Local => "local",
     };
     let home = env.places.home.to_string_lossy().into_owned();
     InstallReport { verb, into: "claude-code", scope, dry_run: options.dry_run, check, files: Vec::new(), home }
@@ -122,11 +120,11 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
         slash_commands(&program).into_iter().map(file)
     };
     let project = env.directory.join(".claude");
-    if options.local {
+    if options.scope == InstallScope::Local {
         let settings = Piece { path: project.join("settings.local.json"), kind: Kind::Settings };
         return Ok((vec![settings], env.directory.clone()));
     }
-    if options.project {
+    if options.scope == InstallScope::Project {
         let mut pieces = vec![
             Piece { path: project.join("settings.json"), kind: Kind::Settings },
             Piece { path: env.directory.join(".mcp.json"), kind: Kind::Servers },
@@ -146,7 +144,7 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
 /// Returns the command with which the client starts aperture: its name in a project, because projects are shared, otherwise its
 /// path.
 fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
-    if options.project {
+    if options.scope == InstallScope::Project {
         return Ok(NAME.to_owned());
     }
     let program = env.program()?;
