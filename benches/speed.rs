@@ -70,6 +70,7 @@ fn main() {
     write_session(&generator, &planned, megabytes);
     planning(&planned, if brief { 1 } else { 5 }, &mut targets);
     fs::remove_file(&planned).expect("a session is removed");
+    growth(directory.path(), if brief { 10 } else { 1250 }, if brief { 1 } else { 3 }, &mut targets);
     home(directory.path(), &generator, home_megabytes, if brief { 1 } else { 7 }, &mut targets);
     match std::env::var_os("APERTURE_CORPUS") {
         Some(corpus) => match largest_session(Path::new(&corpus)) {
@@ -303,7 +304,7 @@ fn planning(path: &Path, rounds: usize, targets: &mut Vec<Target>) {
     let megabytes = fs::metadata(path).expect("the session is there").len() / MEGABYTE;
     let subjects: Vec<Subject<'_>> = reading.session.blocks.iter().zip(&contents).filter_map(subject).collect();
     println!("\nplanning of {megabytes} MB: {} of {} blocks, {rounds} rounds", subjects.len(), contents.len());
-    let mut round = Round::new(&["count, one core", "count", "each level of each block", "plan, as compress --stale"]);
+    let mut round = Round::new(&["count, one core", "count", "each level of each block", "plan, as compress --preset"]);
     let count = |content: &String| u64::from(engine::o200k(content));
     let worth = engine::preset(engine::DEFAULT_PRESET).expect("the preset in use").worth();
     for _ in 0..rounds {
@@ -372,6 +373,77 @@ fn subject<'a>((block, content): (&'a Block, &'a String)) -> Option<Subject<'a>>
         held: Vec::new(),
     };
     (block.kind != BlockKind::Thinking).then_some(subject)
+}
+
+/// Commands over a session of some turns, against the same over one of four times as many: the time must grow as the session does.
+fn growth(directory: &Path, turns: usize, rounds: usize, targets: &mut Vec<Target>) {
+    println!("\ngrowth from {turns} to {} turns, {rounds} rounds:", 4 * turns);
+    let jobs = [("archive", &["archive", "middle", "--dry-run"][..]), ("memory learn", &["memory", "learn"])];
+    let mut round = Round::new(&["archive", "archive, 4 x", "memory learn", "memory learn, 4 x"]);
+    for turn in 0..rounds {
+        let mut times = Vec::new();
+        for (job, arguments) in jobs {
+            for turns in [turns, 4 * turns] {
+                let home = directory.join(format!("growth-{turn}-{job}-{turns}"));
+                let (config, project) = (home.join("config"), home.join("shop"));
+                fs::create_dir_all(config.join("projects/-shop")).expect("a directory of sessions is created");
+                fs::create_dir_all(&project).expect("a project is created");
+                let session = config.join("projects/-shop/00000000-0000-4000-8000-000000000000.jsonl");
+                fs::write(&session, turns_of(turns, &project)).expect("a session is written");
+                let mut run = command(APERTURE);
+                run.env("APERTURE_HOME", home.join("aperture")).env("CLAUDE_CONFIG_DIR", &config).current_dir(&project);
+                run.args(arguments);
+                if job == "archive" {
+                    run.arg("-s").arg(&session);
+                }
+                times.push(timed(&mut run));
+                fs::remove_dir_all(&home).expect("a session is removed");
+            }
+        }
+        round.add(&times);
+    }
+    round.print(0);
+    for (place, (job, _)) in jobs.iter().enumerate() {
+        let ratio = round.ratio(2 * place + 1, 2 * place);
+        targets.push(Target::new(&format!("{job}: 4 x the turns"), "6 x", ratio, "x", ratio <= 6.0));
+    }
+}
+
+/// A session of turns, each with a statement of the user, a call with its result, and an answer.
+fn turns_of(turns: usize, project: &Path) -> String {
+    let mut rows = String::new();
+    let mut row = |place: usize, kind: &str, message: serde_json::Value| {
+        let id = |place: usize| format!("{place:08x}-0000-4000-8000-000000000000");
+        let row = serde_json::json!({
+            "parentUuid": place.checked_sub(1).map(id), "isSidechain": false, "cwd": project,
+            "sessionId": "00000000-0000-4000-8000-000000000000", "version": "2.1.9", "type": kind, "message": message,
+            "uuid": id(place), "timestamp": format!("2026-10-01T{:02}:{:02}:{:02}Z", place / 3600 % 24, place / 60 % 60, place % 60),
+        });
+        rows.push_str(&format!("{row}\n"));
+    };
+    for turn in 0..turns {
+        let said = format!("Always run task{turn} before you publish pack{turn}.");
+        row(4 * turn, "user", serde_json::json!({"role": "user", "content": said}));
+        for (step, content) in [
+            serde_json::json!({"type": "tool_use", "id": format!("t{turn}"), "name": "Read", "input": {"file_path": format!("src/{turn}.rs")}}),
+            serde_json::json!({"type": "text", "text": format!("The part {turn} is in order.")}),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let usage = serde_json::json!({"input_tokens": 3, "cache_read_input_tokens": 90 * turn, "output_tokens": 40});
+            let message = serde_json::json!({
+                "id": format!("m{turn}-{step}"), "role": "assistant", "model": "claude-opus-4-8", "content": [content], "usage": usage,
+            });
+            row(4 * turn + 1 + 2 * step, "assistant", message);
+            if step == 0 {
+                let text = format!("let part{turn} = order({turn}); ").repeat(20);
+                let result = serde_json::json!({"type": "tool_result", "tool_use_id": format!("t{turn}"), "content": text});
+                row(4 * turn + 2, "user", serde_json::json!({"role": "user", "content": [result]}));
+            }
+        }
+    }
+    rows
 }
 
 /// `sessions` over a home of many files.

@@ -571,7 +571,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__compress)
-            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --keep-turns --dry-run --stat --full --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --keep-turns --force --dry-run --stat --full --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3177,7 +3177,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__status)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --all --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

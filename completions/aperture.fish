@@ -134,6 +134,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand status" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand status" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l all -d 'Print all suggested commands, not only the best one'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-pager -d 'Do not use a pager'
@@ -231,13 +232,13 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'Level of the result [default: by a rule, or summarized]' -r -f -a "trimmed\t''
 summarized\t''
 minimal\t''"
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'Strength: lossless, light, balanced, aggressive or handoff' -r -f -a "lossless\t''
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive or handoff; with --stale, only stale ones' -r -f -a "lossless\t''
 light\t''
 balanced\t''
 aggressive\t''
 handoff\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Do not change this block and later ones' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-turns -d 'Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-turns -d 'Do not change the blocks of the last N turns [default: setting protect.turns, unless blocks are selected]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
@@ -245,8 +246,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'Stale blocks, and aging ones as far as the preset allows'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'Stale blocks only: those that aperture blocks stale lists'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budget -d 'The least useful blocks, until the window is within its budget'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l force -d 'Also make a change that saves under 1 % of the window'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stat -d 'In a dry run, show one line for each block, the largest first'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l full -d 'In a dry run, show all changed lines'

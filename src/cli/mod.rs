@@ -1,6 +1,7 @@
 //! The program: parses its command line, executes the request, and returns the exit code.
 
 use crate::app::{self, Env, ErrorKind, print_error, print_line};
+use crate::commands::json::missing_argument;
 use crate::commands::{CommandLine, Request, definition};
 use crate::mcp;
 use crate::model::quoted;
@@ -26,6 +27,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(mut error) => {
+            if let Some((text, hint)) = missing_argument(&error) {
+                print_error(&gate, &app::CommandError::new(ErrorKind::Usage, anyhow::anyhow!(text)).hint(hint), json);
+                return ExitCode::from(ErrorKind::Usage.code());
+            }
             forget_hidden(&mut error);
             let foreign = foreign_command(&error);
             if error.use_stderr() && (json || foreign.is_some()) {

@@ -9,8 +9,9 @@ use serde::Serialize;
 /// Arguments of `compress`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
-  aperture compress --stale                     stale blocks, and aging ones by preset
-  aperture compress --stale --preset aggressive --dry-run
+  aperture compress --stale                     stale blocks, and nothing else
+  aperture compress --preset balanced -n        stale blocks, and older ones in use
+  aperture compress --preset handoff            one digest in the place of all that is old
   aperture compress 'tool(Read) & turn(1..3)' --level minimal
   aperture compress --budget 120k               until the window has 120k tokens
   aperture compress --budget 50%                until it is half full
@@ -19,15 +20,22 @@ use serde::Serialize;
   aperture compress all --keep-turns 2          not the last two turns
 
 Each block is shortened from its original, and aperture expand restores it. One
-change costs one rewrite of the prompt cache; ten small ones cost ten.
+change costs one rewrite of the prompt cache; ten small ones cost ten. A change
+that saves under 1 % of the window does nothing without --force (exit code 0).
+Instructions, reminders and texts of hooks are only shortened if their block is
+named by its number.
 Blocks are named by selectors: aperture help selectors; many sessions: aperture help bulk.")]
+#[command(override_usage = "aperture compress [OPTIONS] <SELECTOR>...
+       aperture compress [OPTIONS] --stale
+       aperture compress [OPTIONS] --preset <NAME>
+       aperture compress [OPTIONS] --budget <N>")]
 #[group(id = "what", required = true, multiple = true)]
 pub struct Arguments {
     /// Blocks, by selectors: their union
     #[arg(group = "what")]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,
-    /// Stale blocks, and aging ones as far as the preset allows
+    /// Stale blocks only: those that aperture blocks stale lists
     #[arg(long, group = "what")]
     pub stale: bool,
     /// The least useful blocks, until the window is within its budget
@@ -39,16 +47,19 @@ pub struct Arguments {
     /// Level of the result [default: by a rule, or summarized]
     #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub level: Option<Level>,
-    /// Strength: lossless, light, balanced, aggressive or handoff
-    #[arg(long, value_name = "NAME", value_parser = preset(), hide_possible_values = true)]
+    /// Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive or handoff; with --stale, only stale ones
+    #[arg(long, value_name = "NAME", value_parser = preset(), hide_possible_values = true, group = "what")]
     #[serde(serialize_with = "preset_name")]
     pub preset: Option<&'static engine::Preset>,
     /// Do not change this block and later ones
     #[arg(long, value_name = "BLOCK")]
     pub keep_from: Option<String>,
-    /// Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]
+    /// Do not change the blocks of the last N turns [default: setting protect.turns, unless blocks are selected]
     #[arg(long, value_name = "N", value_parser = super::number::<u32>)]
     pub keep_turns: Option<u32>,
+    /// Also make a change that saves under 1 % of the window
+    #[arg(long)]
+    pub force: bool,
     /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]

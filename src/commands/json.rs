@@ -5,6 +5,7 @@
 
 use super::{CommandLine, Request};
 use crate::model::quoted;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, ValueEnum};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -106,7 +107,7 @@ impl Words {
         let mut words = vec!["aperture".to_owned()];
         self.extend(&mut words);
         let request = CommandLine::try_parse_from(words)?.request;
-        request.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))
+        request.ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))
     }
 
     fn extend(&self, words: &mut Vec<String>) {
@@ -247,8 +248,32 @@ impl<'de> Deserialize<'de> for Request {
     }
 }
 
+/// Returns the message about a required argument that is missing, and a hint; `None` for another error.
+pub fn missing_argument(error: &clap::Error) -> Option<(String, String)> {
+    if error.kind() != ErrorKind::MissingRequiredArgument {
+        return None;
+    }
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
+    let usage = error.get(ContextKind::Usage)?.to_string();
+    let words = usage.split_whitespace().skip_while(|word| *word != "aperture").skip(1);
+    let command = words.take_while(|word| !word.starts_with(['<', '[', '-'])).collect::<Vec<_>>().join(" ");
+    let text = match missing.first().map_or("", String::as_str) {
+        first if first.contains("--stale") => {
+            "say what to compress: --stale, --preset balanced, --budget 100k, or blocks ('tool(Read)')".to_owned()
+        }
+        first if first.starts_with("<SELECTOR>") || first.starts_with("<BLOCK>") => {
+            format!("say which blocks to {command}: a number (12) or a selector ('tool(Read)')")
+        }
+        _ => format!("{command} needs {}", missing.join(" and ")),
+    };
+    Some((text, format!("examples: aperture help {command}")))
+}
+
 /// Returns the message of a command line error on one line, without the usage.
 pub fn first_line(error: &clap::Error) -> String {
+    if let Some((text, _)) = missing_argument(error) {
+        return text;
+    }
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.trim_start_matches("error: ").split('\n').map(str::trim).collect::<Vec<_>>().join(" ")

@@ -5,7 +5,7 @@
 #[command(after_help = "Examples:
   aperture preset                    lists them
   aperture preset use aggressive     writes it to aperture.toml in this directory
-  aperture compress --stale --preset light")]
+  aperture compress --preset light")]
 pub struct Arguments {
     /// The action; `list` if there is none.
     #[command(subcommand)]

@@ -5,6 +5,7 @@
 #[command(after_help = "Examples:
   aperture                     the newest session of this project
   aperture status 6666         a session by an id prefix
+  aperture status --all        with every suggested command
   aperture status --json | jq .percent
 
 Figures are billed tokens; estimates have a ~ before them.")]
@@ -12,4 +13,7 @@ pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
+    /// Print all suggested commands, not only the best one
+    #[arg(long)]
+    pub all: bool,
 }

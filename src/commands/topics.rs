@@ -248,7 +248,9 @@ prints the reason for the state of a block.
 Only tool uses, tool results, images and documents become stale, unless
 [stale.kinds] sets other kinds: aperture help settings. Pinned and focused
 blocks become stale as well, but are not shortened. compress --stale shortens
-aging blocks, too: it keeps the parts that are most likely needed again.
+stale blocks only; compress --preset also shortens older ones in use, and keeps
+the parts that are most likely needed again. Instructions, reminders, and texts
+of hooks and of aperture never become stale, and neither shortens them.
 ",
     );
     text

@@ -276,7 +276,7 @@ mod tests {
         check(
             "compress",
             json!({}),
-            "cannot call compress: the following required arguments were not provided: <SELECTOR|--stale|--over-budget|--budget <N>>",
+            "cannot call compress: say what to compress: --stale, --preset balanced, --budget 100k, or blocks ('tool(Read)')",
         );
     }
 }

@@ -31,7 +31,7 @@ pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
         vec![manifest(MANIFEST.to_owned(), "manifest", "Manifest of this session: costs, stale blocks, suggestions")];
     let Ok(current) = super::session::find(env, client, None).or_else(|_| env.newest()) else { return resources };
     let project = Project::of_session(env.disk, &current);
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), true, &mut |_, _| {}).unwrap_or_default();
     let mut sessions: Vec<Listed> = listed.into_iter().flatten().collect();
     sessions.retain(|listed| !listed.found.location.subagent && listed.identity.bytes > 0);
     sessions.sort_by_key(|listed| std::cmp::Reverse(listed.identity.modified));

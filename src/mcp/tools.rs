@@ -190,10 +190,10 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "compress",
         action: None,
-        about: "Make room: shorten blocks. Say which by selector, or stale (stale blocks, and aging ones by preset), or budget (until the \
-                window fits). Originals are kept: expand restores them. One call for many blocks is cheaper than many calls. Unless the \
-                settings say otherwise, the user approves it first: what a selector names waits for that, stale and budget are \
-                refused.",
+        about: "Make room: shorten blocks. Say which by selector, or stale (stale blocks only), or preset (older ones too), or budget (until \
+                the window fits). Originals are kept: expand restores them. One call for many blocks is cheaper than many calls. Unless the \
+                settings say otherwise, the user approves it first: what a selector names waits for that, stale, preset and budget \
+                are refused.",
         effect: Effect::Removes,
         idempotent: true,
         parameters: &[

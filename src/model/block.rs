@@ -56,7 +56,8 @@ pub struct Block {
     pub cuts: Vec<Cut>,
     /// The parts of the content that a person wrote, as ranges of bytes, in order: a prompt, an answer, a reason.
     pub words: Box<[(u32, u32)]>,
-    /// True if it holds instructions in force: loaded rules, skills and memory files, or the rest of a compaction.
+    /// True if its client, a hook or aperture wrote it to guide the model: rules, skills, memory files, modes, lists of tools, reminders,
+    /// or the rest of a compaction.
     pub ground: bool,
 
     /// The limit under which it is sent, an index into `cuts`; `None` if all of it is.

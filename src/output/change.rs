@@ -1,4 +1,4 @@
-use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, plural, price_lines, tokens, unit};
+use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, percent, plural, price_lines, tokens, unit};
 use crate::engine::diff::BlockDifference;
 use crate::engine::{ChangeGroup, EditPrice};
 use crate::model::{Basis, BlockChange, BlockNumber, Level, Operation, OperationId, OperationKind, TokenCount, quoted};
@@ -88,6 +88,10 @@ pub struct ChangeReport {
     pub price: Option<EditPrice>,
     /// True if the usage figures of a response are rewritten in the file, because the client reads its context gauge from there.
     pub bills_changed: bool,
+    /// True if the store has no operation of any session yet.
+    pub is_first: bool,
+    /// True if the change was not made, because it would save too little of the window.
+    pub is_withheld: bool,
     /// Additional notes.
     pub notes: Vec<String>,
     /// The changed blocks by kind and reason, the largest first.
@@ -125,6 +129,8 @@ impl ChangeReport {
             thinking_restored_tokens: 0.0,
             price: None,
             bills_changed: false,
+            is_first: false,
+            is_withheld: false,
             notes: vec!["the file did not have it yet".to_owned()],
             groups: Vec::new(),
             detail: ChangeDetail::Table,
@@ -135,6 +141,31 @@ impl ChangeReport {
     /// Returns the tokens that the model no longer receives. Negative if it receives more.
     pub fn saved(&self) -> f64 {
         self.tokens_before - self.tokens_after
+    }
+
+    /// Returns the report if the change is not made, because it would save too little.
+    pub fn withheld(self) -> ChangeReport {
+        let share = percent(self.saved().max(0.0) / self.tokens_before.max(1.0));
+        let saved = unit(&amount(self.saved().max(0.0).round() as u64), "token");
+        ChangeReport {
+            changes: Vec::new(),
+            groups: Vec::new(),
+            differences: Vec::new(),
+            skipped: Vec::new(),
+            edits: 0,
+            rows_added: 0,
+            rows_removed: 0,
+            tokens_after: self.tokens_before,
+            thinking_dropped: 0,
+            thinking_dropped_tokens: 0.0,
+            thinking_restored: 0,
+            thinking_restored_tokens: 0.0,
+            price: None,
+            bills_changed: false,
+            is_withheld: true,
+            notes: vec![format!("it would save {saved}, {share} of the window; to do it anyway: --force")],
+            ..self
+        }
     }
 
     /// Returns true if nothing is changed.
@@ -215,9 +246,8 @@ impl Report for ChangeReport {
             let are = if self.thinking_restored == 1 { "is" } else { "are" };
             line(&format!("{} {are} sent again", thinking(self.thinking_restored, self.thinking_restored_tokens)));
         }
-        if self.bills_changed {
-            line("the usage of the last response is updated too, until an undo: the client reads");
-            line("  its fill level there; programs that add up bills, such as ccusage, see it too");
+        if self.bills_changed && self.is_first {
+            line("the client's fill level follows; programs that add up bills (ccusage) see that too");
         }
         for note in self.notes.iter().skip(usize::from(nothing)) {
             line(note);

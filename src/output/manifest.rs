@@ -1,7 +1,7 @@
 use super::file_groups::file_groups;
 use super::{Report, Style, clip, plural, printable, tokens, unit};
 use crate::engine::tokens::most_tokens;
-use crate::engine::{Entry, Forgotten, Manifest, ZoneSummary};
+use crate::engine::{Entry, Forgotten, Manifest, SuggestionKind, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Level, Pin, TokenCount, Zone};
 
@@ -149,11 +149,12 @@ impl ManifestReport {
         Line(0, text)
     }
 
-    /// Returns suggested commands: shorten stale blocks, expand shortened blocks.
+    /// Returns suggested commands: the one that makes room best, and the block to expand.
     fn suggestions(&self) -> Vec<Line> {
         let manifest = &self.manifest;
         let mut lines = Vec::new();
-        for (place, suggestion) in manifest.suggestions.iter().enumerate() {
+        let offers = manifest.suggestions.iter().enumerate();
+        for (place, suggestion) in offers.filter(|(place, offer)| *place == 0 || offer.kind == SuggestionKind::Expand) {
             let text = format!("  - {} ({})", printable(&suggestion.command), super::advice::effect(suggestion));
             lines.push(Line(if place == 0 { 2 } else { 5 }, text));
         }

@@ -7,6 +7,9 @@ pub struct PresetRow {
     pub name: String,
     /// The description.
     pub description: String,
+    /// Measured shares, in percent: of what the agent needed later and is left, and of the old content that is removed. `None` if the
+    /// settings override the preset.
+    pub measured: Option<(u32, u32)>,
     /// Minimum usefulness per byte, in parts per million: the probability that the agent needs the content.
     pub worth_millionths: f32,
     /// The newest part of the window, which remains nearly unchanged, in percent of the tokens.
@@ -28,18 +31,16 @@ impl Report for PresetReport {
     fn text(&self, style: &Style) -> String {
         let row = |preset: &PresetRow| {
             let mark = if preset.used { " (in use)" } else { "" };
-            let newest = match preset.newest_percent {
-                0.0 => "no part".to_owned(),
-                percent => format!("the newest {percent} %"),
+            let measured = match preset.measured {
+                Some((kept, freed)) => format!("keeps {kept} % of what the agent needed later, frees ~{freed} %"),
+                None => format!("not measured: its threshold is set to {} per million", preset.worth_millionths),
             };
             format!(
-                "{}{}\n  {}\n  {} {newest}\n  {} {} per million\n",
+                "{}{}\n  {}\n  {}\n",
                 style.paint(Paint::Heading, &preset.name),
                 style.paint(Paint::Good, mark),
                 preset.description,
-                style.paint(Paint::Dim, "kept nearly unchanged       "),
-                style.paint(Paint::Dim, "minimum usefulness of a byte"),
-                preset.worth_millionths,
+                style.paint(Paint::Dim, &measured),
             )
         };
         self.presets.iter().map(row).collect()

@@ -1,7 +1,7 @@
 //! Formats the cost of an edit.
 
 use super::{age, amount, unit};
-use crate::engine::EditPrice;
+use crate::engine::{EditPrice, PAYS_BACK_TURNS};
 use jiff::Timestamp;
 
 /// Returns at most three lines of at most 80 columns with the cost of an edit and when it pays back. Estimates have a `~`.
@@ -20,11 +20,10 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
     };
     if price.cache_is_cold {
         let cold = cold(price);
-        let Some(once) = price.added_dollars.filter(|_| new > 0) else {
-            return vec![change, format!("{cold}: no extra cache write; {}", effect(price))];
-        };
-        let new = written(new);
-        return vec![change, format!("{cold}: {new} with the rest: {}, once", dollars(once)), effect(price)];
+        if new == 0 {
+            return vec![change, format!("{cold}: {}", balance(price))];
+        }
+        return vec![change, format!("{cold}: {} with the rest", written(new)), balance(price)];
     }
     let change = match whole(price.unchanged_prefix_tokens) {
         0 => format!("{change}; none stay cached"),
@@ -32,21 +31,35 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
         prefix => format!("{change}; the first {} stay cached", amount(prefix)),
     };
     let paid = match (new, again) {
-        (0, 0) => return vec![change, format!("nothing is written again: {}", effect(price))],
-        (0, _) => format!("{} to the cache again", written(again)),
-        (_, 0) => format!("{} to the cache", written(new)),
-        (1, _) => format!("1 new is written to the cache and {} again", amount(again)),
-        _ => format!("{} new are written to the cache and {} again", amount(new), amount(again)),
+        (0, 0) => return vec![change, balance(price)],
+        (0, _) => format!("{} to the cache again, once", written(again)),
+        (_, 0) => format!("{} to the cache, once", written(new)),
+        (1, _) => format!("1 new is written to the cache and {} again, once", amount(again)),
+        _ => format!("{} new are written to the cache and {} again, once", amount(new), amount(again)),
     };
+    vec![change, paid, balance(price)]
+}
+
+/// Returns what an edit costs and saves: `saves ~$0.27 a turn, costs nothing now`.
+pub(super) fn balance(price: &EditPrice) -> String {
     let once = price.rewritten_dollars.zip(price.added_dollars).map(|(again, new)| again + new);
-    let paid = once.map_or_else(|| format!("{paid}, once"), |once| format!("{paid}: {}, once", dollars(once)));
-    let effect = effect(price);
-    let outcome = match price.pays_back_turns {
-        _ if new > 0 => effect,
-        None => "it does not pay back".to_owned(),
-        Some(turns) => format!("{effect}: pays back {}", after_turns(turns)),
+    let tokens = amount(whole(price.saved_tokens.abs()));
+    let again = whole(price.rewritten_tokens + price.added_tokens);
+    let costs = match once {
+        _ if again == 0 => "costs nothing now".to_owned(),
+        Some(once) => format!("costs {} now", dollars(once)),
+        None => format!("{} again", written(again)),
     };
-    vec![change, paid, outcome]
+    let saves = match price.saved_dollars_per_turn {
+        Some(saved) if saved < 0.0 => return format!("{costs}, and {} more a turn", dollars(-saved)),
+        Some(saved) => format!("saves {} a turn", dollars(saved)),
+        None if price.saved_tokens < 0.0 => return format!("{costs}, and requests read {tokens} more"),
+        None => format!("requests read {tokens} less"),
+    };
+    match price.pays_back_turns {
+        Some(turns) if turns <= PAYS_BACK_TURNS => format!("{saves}, {costs}"),
+        _ => format!("not worth it: {}, {saves}", costs.trim_end_matches(" now")),
+    }
 }
 
 /// Formats the number of written tokens: `1 is written`, `5k are written`.
@@ -57,24 +70,6 @@ fn written(tokens: u64) -> String {
 fn cold(price: &EditPrice) -> String {
     let idle = price.idle_milliseconds.map(|idle| age(Timestamp::UNIX_EPOCH, idle.saturating_neg()));
     idle.map_or_else(|| "the cache is cold".to_owned(), |idle| format!("the cache is cold (idle {idle})"))
-}
-
-/// Formats the savings or the cost per turn, in dollars if the price is known, else in tokens.
-fn effect(price: &EditPrice) -> String {
-    let tokens = amount(whole(price.saved_tokens.abs()));
-    match price.saved_dollars_per_turn {
-        Some(saved) if saved < 0.0 => format!("each turn costs {} more", dollars(-saved)),
-        Some(saved) => format!("each turn saves {}", dollars(saved)),
-        None if price.saved_tokens < 0.0 => format!("requests read {tokens} more"),
-        None => format!("requests read {tokens} less"),
-    }
-}
-
-fn after_turns(turns: f64) -> String {
-    match whole(turns) {
-        _ if turns < 1.0 => "within a turn".to_owned(),
-        turns => format!("after ~{}", unit(&amount(turns), "turn")),
-    }
 }
 
 /// Formats dollars to the cent, and amounts below ten cents to two digits: `~$0.0016`, `~$0.016`, `~$0.61`, `~$12.50`.
@@ -129,16 +124,13 @@ mod tests {
     fn a_window_that_shrinks() {
         let edit = facts(142_300.0, 111_100.0, 12_000.0);
         let change = "−31k tokens (142k → 111k); the first 12k stay cached";
-        let again = "99k are written to the cache again: ~$0.57, once";
-        check(edit, &[change, again, "each turn saves ~$0.016: pays back after ~37 turns"]);
-        check(EditFacts { steps_per_turn: 40.0, ..edit }, &[change, again, "each turn saves ~$0.62: pays back within a turn"]);
-        check(
-            unknown(edit),
-            &[change, "99k are written to the cache again, once", "requests read 31k less: pays back after ~37 turns"],
-        );
+        let again = "99k are written to the cache again, once";
+        check(edit, &[change, again, "not worth it: costs ~$0.57, saves ~$0.016 a turn"]);
+        check(EditFacts { steps_per_turn: 40.0, ..edit }, &[change, again, "saves ~$0.62 a turn, costs ~$0.57 now"]);
+        check(unknown(edit), &[change, again, "not worth it: 99k are written again, requests read 31k less"]);
         check(
             facts(142_300.0, 111_100.0, 111_100.0),
-            &["−31k tokens (142k → 111k); the first 111k stay cached", "nothing is written again: each turn saves ~$0.016"],
+            &["−31k tokens (142k → 111k); the first 111k stay cached", "saves ~$0.016 a turn, costs nothing now"],
         );
     }
 
@@ -148,16 +140,16 @@ mod tests {
             facts(1_000.0, 1_001.0, 1_000.0),
             &[
                 "+1 token (1k → 1k); the first 1k stay cached",
-                "1 is written to the cache: <$0.001, once",
-                "each turn costs <$0.001 more",
+                "1 is written to the cache, once",
+                "costs <$0.001 now, and <$0.001 more a turn",
             ],
         );
         check(
             facts(1_001.0, 1_000.0, 999.0),
             &[
                 "−1 token (1k → 1k); the first 999 stay cached",
-                "1 is written to the cache again: <$0.001, once",
-                "each turn saves <$0.001: pays back after ~12 turns",
+                "1 is written to the cache again, once",
+                "not worth it: costs <$0.001, saves <$0.001 a turn",
             ],
         );
         check(facts(1.0, 1.0, 1.0), &["the window stays at 1 token; no extra cache write"]);
@@ -169,14 +161,14 @@ mod tests {
     fn a_cold_cache() {
         let edit = cold(facts(142_300.0, 111_100.0, 12_000.0));
         let change = "−31k tokens (142k → 111k)";
-        check(edit, &[change, "the cache is cold (idle 3 h): no extra cache write; each turn saves ~$0.016"]);
-        check(unknown(edit), &[change, "the cache is cold (idle 3 h): no extra cache write; requests read 31k less"]);
+        check(edit, &[change, "the cache is cold (idle 3 h): saves ~$0.016 a turn, costs nothing now"]);
+        check(unknown(edit), &[change, "the cache is cold (idle 3 h): requests read 31k less, costs nothing now"]);
         check(
             cold(facts(100_000.0, 105_000.0, 100_000.0)),
             &[
                 "+5k tokens (100k → 105k)",
-                "the cache is cold (idle 3 h): 5k are written with the rest: ~$0.031, once",
-                "each turn costs ~$0.0025 more",
+                "the cache is cold (idle 3 h): 5k are written with the rest",
+                "costs ~$0.031 now, and ~$0.0025 more a turn",
             ],
         );
     }
@@ -185,14 +177,15 @@ mod tests {
     fn a_window_that_grows() {
         let change = "+5k tokens (100k → 105k); the first 100k stay cached";
         let edit = facts(100_000.0, 105_000.0, 100_000.0);
-        check(edit, &[change, "5k are written to the cache: ~$0.031, once", "each turn costs ~$0.0025 more"]);
-        check(unknown(edit), &[change, "5k are written to the cache, once", "requests read 5k more"]);
+        let written = "5k are written to the cache, once";
+        check(edit, &[change, written, "costs ~$0.031 now, and ~$0.0025 more a turn"]);
+        check(unknown(edit), &[change, written, "5k are written again, and requests read 5k more"]);
         check(
             facts(100_000.0, 105_000.0, 60_000.0),
             &[
                 "+5k tokens (100k → 105k); the first 60k stay cached",
-                "5k new are written to the cache and 40k again: ~$0.26, once",
-                "each turn costs ~$0.0025 more",
+                "5k new are written to the cache and 40k again, once",
+                "costs ~$0.26 now, and ~$0.0025 more a turn",
             ],
         );
     }
@@ -203,8 +196,8 @@ mod tests {
             facts(100_000.0, 100_000.0, 20_000.0),
             &[
                 "token count unchanged (100k → 100k); the first 20k stay cached",
-                "80k are written to the cache again: ~$0.46, once",
-                "it does not pay back",
+                "80k are written to the cache again, once",
+                "not worth it: costs ~$0.46, saves $0 a turn",
             ],
         );
         check(
@@ -212,7 +205,7 @@ mod tests {
             &[
                 "token count unchanged (100k → 100k); none stay cached",
                 "100k are written to the cache again, once",
-                "it does not pay back",
+                "not worth it: 100k are written again, requests read 0 less",
             ],
         );
         check(facts(100_000.0, 100_000.0, 100_000.0), &["the window stays at 100k tokens; no extra cache write"]);

@@ -73,12 +73,14 @@ pub struct StatusReport {
     pub stale: Share,
     /// Stale blocks that a later block supersedes.
     pub superseded: Share,
-    /// Aging blocks, which `compress --stale` also shortens as far as the preset allows.
+    /// Aging blocks: older ones that are not stale.
     pub aging: Share,
     /// The largest stale blocks.
     pub largest_stale: Vec<Entry>,
-    /// Suggested commands, with their estimated cost and savings.
+    /// Suggested commands, with their estimated cost and savings, the best first.
     pub suggestions: Vec<Suggestion>,
+    /// True if the text has all of them.
+    pub all: bool,
     /// Blocks of the file that are not in the window, by reason.
     pub hidden: Hidden,
     /// Bytes of the file.
@@ -283,7 +285,7 @@ impl StatusReport {
         self.file_lines(style, width, lines);
     }
 
-    /// Lists the stale blocks, the largest by name, and the aging ones.
+    /// Lists the stale blocks, the largest by name, and the older ones in use.
     fn stale_lines(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         let margin = if width < BESIDE { 2 } else { MARGIN };
         let total = self.tokens.round().max(1) as f64;
@@ -311,33 +313,37 @@ impl StatusReport {
         }
         if self.aging.blocks > 0 {
             let blocks = plural(self.aging.blocks as usize, "block");
-            let text = format!("aging     {blocks}, {}", unit(&amount(self.aging.tokens.round()), "token"));
+            let text = format!("older     {blocks} in use, {}", unit(&amount(self.aging.tokens.round()), "token"));
             lines.extend(wrap(&text, MARGIN, width));
-        }
-        if self.suggestions.iter().any(|suggestion| suggestion.kind == SuggestionKind::Compress) {
-            let which = if self.stale.blocks > 0 { "both, aging ones" } else { "aging blocks" };
-            let reach = format!("{:margin$}compress --stale shortens {which} by preset", "");
-            lines.extend(wrap(&reach, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         }
     }
 
-    /// Lists the suggested commands, each with its effect.
+    /// Lists the best suggested command, or all of them, each with its effect and its cost.
     fn suggestion_lines(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
-        for (place, suggestion) in self.suggestions.iter().enumerate() {
+        let listed = if self.all { self.suggestions.len() } else { 1 };
+        // A block to expand makes no room: it is never the best offer.
+        let offers = self.suggestions.iter().filter(|offer| self.all || offer.kind != SuggestionKind::Expand);
+        for (place, suggestion) in offers.take(listed).enumerate() {
             let name = if place == 0 { "next" } else { "" };
-            let command = printable(&suggestion.command);
-            let painted = style.paint(Paint::Name, &command);
-            match width.checked_sub(MARGIN + command.width()) {
-                Some(room) => {
-                    let effect = super::advice::short_effect(suggestion, room.saturating_sub(3));
-                    let gap = if effect.is_empty() { "" } else { "   " };
-                    lines.push(format!("{name:<MARGIN$}{painted}{gap}{}", style.paint(Paint::Dim, &effect)));
+            let (command, aim) = (printable(&suggestion.command), super::advice::aim(suggestion));
+            let others = self.suggestions.len() - listed;
+            let more = if others > 0 { "; others: --all" } else { "" };
+            let cost = super::advice::cost(suggestion);
+            let undo = if cost.is_empty() { "undo any time" } else { "; undo any time" };
+            let note = format!("{cost}{undo}{more}");
+            let line = format!("{name:<MARGIN$}{aim}: {}", style.paint(Paint::Name, &command));
+            match width.checked_sub(MARGIN + aim.width() + 2 + command.width()) {
+                Some(room) if note.width() + 3 <= room => lines.push(format!("{line}   {}", style.paint(Paint::Dim, &note))),
+                Some(_) => {
+                    lines.push(line);
+                    let note = wrap(&format!("{:MARGIN$}{note}", ""), MARGIN, width);
+                    lines.extend(note.iter().map(|line| style.paint(Paint::Dim, line)));
                 }
                 // A truncated command cannot be pasted. It gets its own line, which the terminal wraps if necessary.
                 None => {
-                    let effect = clip(&super::advice::effect(suggestion), width.saturating_sub(MARGIN));
-                    lines.push(format!("{name:<MARGIN$}{}", style.paint(Paint::Dim, &effect)));
-                    lines.push(format!("{:indent$}{painted}", "", indent = width.saturating_sub(command.width())));
+                    lines.extend(wrap(&format!("{name:<MARGIN$}{aim}; {note}"), MARGIN, width));
+                    let command = style.paint(Paint::Name, &command);
+                    lines.push(format!("{:indent$}{command}", "", indent = width.saturating_sub(suggestion.command.width())));
                 }
             }
         }

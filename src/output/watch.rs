@@ -69,7 +69,7 @@ fn event_lines(happening: &ActivityEvent, room: usize) -> Vec<EventLine> {
         ActivityEvent::CommandExecuted(executed) => vec![("command", Paint::Good, command(executed))],
         ActivityEvent::SuggestionsChanged { suggestions } => {
             let line = |suggestion| ("next", Paint::Dim, suggested(suggestion, room));
-            suggestions.iter().map(line).collect()
+            suggestions.iter().take(1).map(line).collect()
         }
         ActivityEvent::ContextChangedByModel { summary } => vec![("model", Paint::Good, summary.clone())],
         ActivityEvent::MemoriesLearned { count } => {
@@ -347,7 +347,7 @@ impl WatchScreen {
             ("most used", hot.collect(), 3),
             ("model", self.activity.iter().map(|activity| clip(activity, width)).collect(), 1),
             ("commands", commands.collect(), 2),
-            ("next", next.collect(), 2),
+            ("next", next.take(1).collect(), 1),
             ("sessions", others.collect(), 5),
         ];
         sections.into_iter().filter(|(_, rows, _): &Section| !rows.is_empty()).collect()

@@ -4,7 +4,7 @@ use super::draft::{Draft, Folded};
 use super::{PlanError, Scope};
 use crate::engine::summary::{Contents, briefing, needed};
 use crate::engine::{self, DigestSource, Preset, Rules};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Role, RowKind, Zone};
+use crate::model::{Block, BlockKind, BlockNumber, Flags, Level, Role, RowKind, Zone};
 use rustc_hash::FxHashSet;
 
 /// The reason recorded for a client summary that the digest replaces.
@@ -57,13 +57,16 @@ pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, r
         },
         false => 0,
     };
-    // Rows before the first removed row stay, and so do rows that a compaction of the client kept.
+    // Rows before the first removed row stay, and so do rows that a compaction of the client kept, and instructions.
+    let guides: FxHashSet<u32> =
+        chain[start..].iter().map(|(row, _)| *row).filter(|row| linked && is_guide(draft, *row)).collect();
     let stays: FxHashSet<u32> = if linked { chain[..start].iter().map(|(row, _)| *row).collect() } else { FxHashSet::default() };
     let from = if linked { chain[start].0 } else { 0 };
     let before = reading.window.blocks.iter().take_while(|number| **number != kept).filter_map(|number| reading.block(*number));
     let summary = summary_before(draft, &chain[..start], rules)?;
     let goes = |block: &&Block| {
-        Some(block.number) == summary || block.row >= from && !stays.contains(&block.row) && (linked || !of_client(block))
+        let stays = stays.contains(&block.row) || guides.contains(&block.row);
+        Some(block.number) == summary || block.row >= from && !stays && (linked || !of_client(block))
     };
     let old: Vec<&Block> = before.filter(goes).collect();
     let summary = summary.filter(|summary| old.iter().any(|block| block.number == *summary));
@@ -73,13 +76,15 @@ pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, r
     }
     // A digest can replace compacted blocks, and need not include blocks that the client sends again.
     let again = |block: &Block| engine::is_compacted(reading, block) || draft.source.provider.sends_again(block);
-    let ground = |block: &Block| engine::is_never_stale(reading, block) && !again(block);
+    let ground = |block: &Block| draft.is_instruction(block) && !again(block);
     let tells = |block: &Block| !matches!(block.role, Role::System | Role::Thinking) || ground(block);
     let said = old.iter().zip(&contents).filter(|(block, _)| tells(block));
     let held = |block: &Block, content: &str| block.pin.is_some() || block.focused || rules.protect(block, content);
-    let said = said.map(|(block, (content, words))| {
-        let held = held(block, content);
-        DigestSource { block, content, words, whole: held || ground(block), ends: !held }
+    let said = said.map(|(block, (content, words))| DigestSource {
+        block,
+        content,
+        words,
+        whole: held(block, content) || ground(block),
     });
     let points = briefing(reading, &summary_contents(draft)?);
     let digest = engine::digest(reading, &said.collect::<Vec<_>>(), &points, preset.worth());
@@ -94,7 +99,7 @@ pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, r
     }
     if linked {
         let next = chain[start..].iter().map(|(row, _)| *row).find(|row| *row == first_row).ok_or(PlanError::NoWay)?;
-        draft.bridge(chain[start].0, next, &digest)?;
+        draft.bridge(chain[start].0, next, &guides, &digest)?;
     } else {
         let (first, last): (Vec<u32>, Vec<u32>) = reading.window.rows.iter().partition(|row| **row < first_row);
         let lasts = |row: &u32| reading.session.blocks_of(*row).iter().any(of_client);
@@ -102,6 +107,19 @@ pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, r
     }
     draft.folded = Some(Folded::Blocks(folded.iter().copied().collect()));
     Ok(DigestFold::Folded(folded))
+}
+
+/// Returns true if a row only instructs the model, so that a digest leaves it in its place: not a part of a call, and not a row that
+/// aperture added, which can be undone before the digest.
+fn is_guide(draft: &Draft<'_>, row: u32) -> bool {
+    let (session, mut blocks) = (&draft.source.reading.session, draft.source.reading.session.blocks_of(row).iter().peekable());
+    // The note on commands that the digest replaces goes with them.
+    let is_caveat = session.rows[row as usize].flags.any(Flags::CAVEAT);
+    let guides = |block: &Block| {
+        matches!(block.kind, BlockKind::Text | BlockKind::Attachment) && draft.is_instruction(block) && block.words.is_empty()
+    };
+    let is_compacted = |block: &Block| engine::is_compacted(draft.source.reading, block);
+    !is_caveat && blocks.peek().is_some() && blocks.all(|block| guides(block) && !is_compacted(block)) && !draft.added(row)
 }
 
 /// Returns the summary of the client's last compaction before the removed blocks, if the digest can replace it.

@@ -4,7 +4,7 @@ use super::draft::{Draft, Folded};
 use super::{PlanError, SkipReason};
 use crate::engine;
 use crate::model::{Block, BlockKind, Event, Key, Role, RowKind, Session, Slot, ThinkingScope};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::RangeInclusive;
 
 /// The type of the attachment that replaces folded turns.
@@ -36,7 +36,7 @@ impl Draft<'_> {
                 if block.pin.is_some() { SkipReason::Pinned } else { SkipReason::Focused },
             ));
         }
-        self.bridge(chain[start].0, chain[next].0, summary)?;
+        self.bridge(chain[start].0, chain[next].0, &FxHashSet::default(), summary)?;
         self.folded = Some(Folded::Turns(turns));
         Ok(())
     }
@@ -62,10 +62,10 @@ impl Draft<'_> {
         start.ok_or(PlanError::NoTurns)
     }
 
-    /// Replaces the rows of the chain from `start` to before `next` by one note.
-    pub(super) fn bridge(&mut self, start: u32, next: u32, note: &str) -> Result<(), PlanError> {
+    /// Replaces the rows of the chain from `start` to before `next` by one note, which follows those of `kept`.
+    pub(super) fn bridge(&mut self, start: u32, next: u32, kept: &FxHashSet<u32>, note: &str) -> Result<(), PlanError> {
         let mut parent = self.last_sent_before(start)?;
-        for row in self.lasting(start, next) {
+        for row in self.lasting(start, next, kept) {
             self.link(row, &parent)?;
             parent = self.identity(row)?;
         }
@@ -74,15 +74,17 @@ impl Draft<'_> {
         self.mark_leaf()
     }
 
-    /// Returns the rows from `start` to before `next` that affect the rows before them and so must stay in the chain. Without the
+    /// Returns the rows from `start` to before `next` that are in `kept`, or that affect the rows before them and so must stay in the
+    /// chain. Without the
     /// rows that hold the system prompt and the tools, the client would create both again, and so change the prefix that is cached
     /// and signed. Without the rows that exclude earlier thinking, that thinking would be sent again.
-    fn lasting(&self, start: u32, next: u32) -> Vec<u32> {
+    fn lasting(&self, start: u32, next: u32, kept: &FxHashSet<u32>) -> Vec<u32> {
         let (session, provider) = (&self.source.reading.session, self.source.provider);
         let chain = || self.source.reading.window.chain.iter().copied();
         let stays =
             |message| chain().take_while(|row| *row != start).any(|row| session.rows[row as usize].message == Some(message));
         let lasts = |row: &u32| match session.rows[*row as usize].event.as_deref() {
+            _ if kept.contains(row) => true,
             // A row that a change added may be undone before the fold is, and the fold adds its own.
             Some(Event::ThinkingStripped(_)) if self.added(*row) => false,
             Some(Event::ThinkingStripped(ThinkingScope::All)) => true,

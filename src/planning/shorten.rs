@@ -12,11 +12,10 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Minimum size in bytes of an assistant text that is shortened: conclusions of a sentence or two carry the thread of the work.
 const SAID_BYTES: u64 = 300;
-/// Minimum share of the window that a preset must save to shorten a window again.
-const LEAST_SAVED: f64 = 0.01;
 /// Minimum share of the budget that the window should use, if its blocks allow that.
 const LEAST_USED: f64 = 0.95;
 /// Maximum number of times the expected savings are corrected by the actual ones.
@@ -59,6 +58,8 @@ struct Source {
     now: Option<(f64, usize)>,
     /// The numbers of the options in the block that the user chose.
     named: Vec<u32>,
+    /// The reminders of the client in the original, as byte ranges; those that a later block repeats are left out.
+    reminders: Vec<(u32, u32)>,
     /// True if no part of the block may be cut: a part of the newest prompt, or the rejection of a call without a known place of the
     /// reason.
     whole: bool,
@@ -77,7 +78,7 @@ impl Source {
         // An original is parsed apart from its session and knows no row.
         let is_newest = reading.block(original.block.number).is_some_and(|block| engine::is_newest_prompt(reading, block));
         let whole = is_newest || engine::is_rejection(&original.block);
-        Source { original, tagged, why, newest, now, named: Vec::new(), whole }
+        Source { original, tagged, why, newest, now, named: Vec::new(), reminders: Vec::new(), whole }
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -95,7 +96,7 @@ impl Source {
     }
 
     /// Returns the ranges to keep, relative to the content to shorten: the options that the user chose or, if there are none, the
-    /// words of a person.
+    /// words of a person and the reminders of the client.
     fn held(&self) -> Vec<(u32, u32)> {
         let offset = self.tagged.as_ref().map_or(0, |[tag, ..]| tag.len() as u32);
         let length = self.tagged.as_ref().map_or(self.original.content.len(), |[_, inner, _]| inner.len()) as u32;
@@ -105,7 +106,12 @@ impl Source {
         };
         match &*self.named {
             _ if self.whole => vec![(0, length)],
-            [] => self.original.block.words.iter().filter_map(inside).collect(),
+            [] => {
+                let mut held: Vec<_> = self.original.block.words.iter().chain(&self.reminders).filter_map(inside).collect();
+                held.sort_unstable();
+                held.dedup_by(|next, before| next.0 < before.1);
+                held
+            }
             named => engine::items(&self.original.content, named),
         }
     }
@@ -191,11 +197,6 @@ pub fn shrink(
     if let Some(level) = scope.level {
         let wanted = shortened.iter().map(|shortened| (shortened.number, level)).collect();
         kept.extend(shorten(draft, &wanted, "", Some(rules))?);
-        return Ok(kept);
-    }
-    // Do not rewrite the prompt cache of a window that was shortened before for a negligible saving.
-    let again = scope.only.is_none() && sources.iter().any(|source| source.now.is_some());
-    if again && plan.outlined.saved(&pieces) < reading.price.total.value * LEAST_SAVED {
         return Ok(kept);
     }
     put(draft, shortened, &by_number(&sources))?;
@@ -408,9 +409,12 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     let choices = engine::choices(reading);
     let mut kept = KeptBlocks::new();
     let mut sources: Vec<Source> = Vec::new();
-    let meant = |block: &&Block| scope.only.as_ref().is_none_or(|only| only.contains(&block.number));
-    for block in reading.in_window().filter(|block| block.number < scope.end && is_old(reading, block)).filter(meant) {
+    let only: Option<FxHashSet<BlockNumber>> = scope.only.as_ref().map(|only| only.iter().copied().collect());
+    let meant = |block: &&Block| only.as_ref().is_none_or(|only| only.contains(&block.number));
+    for block in reading.in_window().filter(|block| block.number < scope.end && is_old(block)).filter(meant) {
         let original = match untouchable(draft, block)? {
+            // Only a selection reports them.
+            Some(SkipReason::Instructions) if scope.only.is_none() => continue,
             Some(why) => Err(why),
             None => match draft.original(block.number) {
                 Ok(original) if rules.protect(block, &original.content) => Err(SkipReason::Protected),
@@ -429,22 +433,47 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
             Err(why) => kept.entry(why).or_default().push(block.number),
         }
     }
+    // Of a reminder that is repeated, the newest copy stays.
+    let mut seen: FxHashSet<Key> = FxHashSet::default();
+    for source in sources.iter_mut().rev() {
+        let content = &source.original.content;
+        let mut found = reminders(content);
+        found.retain(|range| seen.insert(Key::from_text(&content[range.clone()])));
+        source.reminders = found.into_iter().map(|range| (range.start as u32, range.end as u32)).collect();
+    }
     Ok((sources, kept))
+}
+
+/// Returns the reminders of the client in a content that is more than one reminder, as byte ranges with their tags.
+fn reminders(content: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for open in &conventions().reminder_lines {
+        let close = format!("</{}", open.trim_start_matches('<'));
+        for (start, _) in content.match_indices(open).filter(|(start, _)| *start > 0) {
+            if found.last().is_none_or(|before| before.end <= start)
+                && let Some(end) = content[start..].find(&close)
+            {
+                found.push(start..start + end + close.len());
+            }
+        }
+    }
+    found
 }
 
 /// Returns the numbers of the options in a block that the user chose.
 fn chosen_options(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
-    choices.iter().filter(|choice| choice.offer == block).flat_map(|choice| choice.numbers.iter().copied()).collect()
+    let place = choices.partition_point(|choice| choice.offer < block);
+    let own = choices[place..].iter().take_while(|choice| choice.offer == block);
+    own.flat_map(|choice| choice.numbers.iter().copied()).collect()
 }
 
 /// Returns true if a block is of a kind and size that may be shortened when it is old.
-fn is_old(reading: &engine::Analysis, block: &Block) -> bool {
+fn is_old(block: &Block) -> bool {
     // The words of a person stay: only the rest can be shortened.
     let rest = block.bytes.saturating_sub(block.words_bytes());
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Archived
         && !said
-        && !engine::is_never_stale(reading, block)
         && block.kind != BlockKind::Thinking
         && (rest >= engine::LEAST_BYTES || !block.media.is_empty())
 }
@@ -453,6 +482,7 @@ fn is_old(reading: &engine::Analysis, block: &Block) -> bool {
 fn untouchable(draft: &Draft<'_>, block: &Block) -> Result<Option<SkipReason>, PlanError> {
     Ok(match draft.immutable(block.number)? {
         Some(why) => Some(why),
+        None if draft.is_instruction(block) => Some(SkipReason::Instructions),
         None if block.pin.is_some() => Some(SkipReason::Pinned),
         None if block.focused => Some(SkipReason::Focused),
         None => None,
@@ -482,11 +512,13 @@ pub fn shorten(
     }
     let others = reading.in_window().filter(|block| block.role != Role::System && !wanted.contains_key(&block.number));
     let mut shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
+    let choices = engine::choices(reading);
     let mut kept = KeptBlocks::new();
     // Iterate from the end, so that the last of repeated lines stays.
     for (number, level) in wanted.iter().rev() {
         let Some(block) = reading.block(*number) else { continue };
-        let content = match shorten_block(draft, block, *level, reason, rules, &need, &shown)? {
+        let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown: &shown };
+        let content = match shorten_block(draft, block, *level, reason, rules, &choices, &context)? {
             Outcome::Shortened(content) => content,
             Outcome::Restored => String::new(),
             Outcome::SkipReason(why) => {
@@ -514,12 +546,15 @@ fn shorten_block(
     level: Level,
     reason: &str,
     rules: Option<&Rules>,
-    need: &Need,
-    shown: &FxHashSet<u32>,
+    choices: &[Choice],
+    context: &Context<'_>,
 ) -> Result<Outcome, PlanError> {
     let keep = |why| Ok(Outcome::SkipReason(why));
     if let Some(why) = draft.immutable(block.number)? {
         return keep(why);
+    }
+    if level > block.level && draft.is_instruction(block) {
+        return keep(SkipReason::Instructions);
     }
     if level > block.level && block.pin.is_some() {
         return keep(SkipReason::Pinned);
@@ -547,11 +582,10 @@ fn shorten_block(
     if rules.is_some_and(|rules| rules.protect(block, &original.content)) {
         return keep(SkipReason::Protected);
     }
-    let named = chosen_options(&engine::choices(draft.source.reading), block.number);
+    let named = chosen_options(choices, block.number);
     let why = Why { reason: reason.to_owned(), stands_again: false };
     let source = Source { named, ..Source::new(draft, original, why, false, None) };
-    let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
-    let Some(content) = source.subject().at_level(level, &context) else { return keep(SkipReason::NotShorter) };
+    let Some(content) = source.subject().at_level(level, context) else { return keep(SkipReason::NotShorter) };
     let content = source.wrapped(content);
     if content == draft.content(block.number)? {
         return keep(SkipReason::AsItIs);

@@ -1,6 +1,6 @@
 //! The format of session files: rows and blocks from bytes, the window, and the places of values in a row.
 
-use super::{Framing, Message, UsageScanner};
+use super::{Framing, Message};
 use crate::model::{Block, BlockKind, CutLimit, FileUsage, Key, Row, RowKind, Session, Slot, Vocabulary, Window};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -30,13 +30,8 @@ pub trait Format: Sync {
     /// Returns the messages of the window as the API would receive them.
     fn messages(&self, session: &Session, window: &Window) -> Vec<Message>;
 
-    /// Returns a scanner that computes the totals of a file without its contents. By default it finds none.
+    /// Returns a scanner that computes the totals and the bills of a file without its contents. By default it finds none.
     fn scanner(&self) -> Box<dyn Scanner> {
-        Box::new(NoTotals)
-    }
-
-    /// Returns a scanner that collects the bills of a file. By default it finds none.
-    fn usage_scanner(&self) -> Box<dyn UsageScanner> {
         Box::new(NoTotals)
     }
 
@@ -163,13 +158,13 @@ impl<'a> ParsedBlock<'a> {
     }
 }
 
-/// Computes a file's totals from its lines.
+/// Computes the totals of a file, and collects the bills of its responses, from its lines.
 pub trait Scanner: Send {
     /// Takes the next line, without its line feed.
     fn line(&mut self, bytes: &[u8]);
 
-    /// Returns the totals of the lines so far.
-    fn totals(&self) -> Totals;
+    /// Returns the totals and the bills of all lines.
+    fn finish(self: Box<Self>) -> (Totals, FileUsage);
 }
 
 /// The scanner of a format that has no files.
@@ -178,16 +173,8 @@ struct NoTotals;
 impl Scanner for NoTotals {
     fn line(&mut self, _bytes: &[u8]) {}
 
-    fn totals(&self) -> Totals {
-        Totals::default()
-    }
-}
-
-impl UsageScanner for NoTotals {
-    fn line(&mut self, _bytes: &[u8]) {}
-
-    fn finish(self: Box<Self>) -> FileUsage {
-        FileUsage::default()
+    fn finish(self: Box<Self>) -> (Totals, FileUsage) {
+        <(Totals, FileUsage)>::default()
     }
 }
 
@@ -220,4 +207,6 @@ pub struct Totals {
     pub directory: Arc<str>,
     /// The title, or the first prompt.
     pub title: String,
+    /// True if the title is not read yet: a word of it could be a credential, and only a search of the whole file tells.
+    pub untitled: bool,
 }

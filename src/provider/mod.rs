@@ -55,7 +55,6 @@ pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseFor
 pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
 pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
 pub use sniff::{FileKind, sniff};
-pub use usage::UsageScanner;
 
 /// Every provider that aperture reads.
 pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode, &codex::Codex];

@@ -5,15 +5,6 @@ use memchr::memmem::Finder;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-/// Collects the bills of the responses in a file from its lines.
-pub trait UsageScanner: Send {
-    /// Takes the next line, without its line feed.
-    fn line(&mut self, bytes: &[u8]);
-
-    /// Returns the bills of all lines.
-    fn finish(self: Box<Self>) -> FileUsage;
-}
-
 /// The bills of a file: the rows with one identity are joined.
 #[derive(Debug, Default)]
 pub(super) struct Bills {

@@ -134,6 +134,12 @@ impl Store {
         Ok(history)
     }
 
+    /// Returns true if there is an operation of any session.
+    pub fn has_operations(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM operations)";
+        Ok(self.connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+    }
+
     /// Returns the operations that are prepared, neither committed nor aborted.
     pub fn prepared(&self, key: SessionKey) -> Result<Vec<Operation>, StoreError> {
         let operations = self.operations(key)?;

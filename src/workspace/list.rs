@@ -5,6 +5,7 @@ use super::project::{Project, main_session, stated};
 use super::secret_scan::named_in;
 use crate::engine;
 use crate::fsio::{Disk, Identity, OpenFile};
+use crate::model::FileUsage;
 use crate::model::limits::{HELD_FILE_BYTES, TITLE_CHARACTERS};
 use crate::provider::{Places, ProviderAdapter, Totals};
 use crate::store::{KnownTotals, TotalsCache, directory_and_name};
@@ -26,6 +27,8 @@ pub struct Listed {
     pub identity: Identity,
     /// The totals of the session.
     pub totals: Totals,
+    /// Its bills, if the file was read for its totals.
+    pub bills: Option<FileUsage>,
 }
 
 impl Listed {
@@ -47,7 +50,7 @@ impl Listed {
 }
 
 /// Lists the sessions of a project, or all sessions, with their totals, grouped arbitrarily and in no particular order. Files and
-/// directories that cannot be read are passed to `skipped`.
+/// directories that cannot be read are passed to `skipped`. With `titles`, no session is [`Totals::untitled`].
 ///
 /// # Errors
 ///
@@ -57,6 +60,7 @@ pub fn list(
     cache: &TotalsCache,
     places: &Places,
     project: Option<&Project>,
+    titles: bool,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Result<Vec<Vec<Listed>>, FindError> {
     let mut problems = Vec::new();
@@ -69,7 +73,8 @@ pub fn list(
     if directories.iter().all(Vec::is_empty) {
         return Err(FindError::NoSessions(roots(places)));
     }
-    let (mut listed, unknown): (Vec<_>, Vec<_>) = directories.into_par_iter().map(|files| remembered(files, &known)).unzip();
+    let (mut listed, unknown): (Vec<_>, Vec<_>) =
+        directories.into_par_iter().map(|files| remembered(files, &known, titles)).unzip();
     // The project of a file without known totals is read from its first rows, so that no other file is scanned as a whole.
     let is_near =
         |(found, _): &(Found, Identity)| project.is_none_or(|project| project.holds(disk, found, stated(disk, found).as_deref()));
@@ -77,17 +82,14 @@ pub fn list(
         unknown.into_par_iter().flatten().filter(|file: &(Found, Identity)| is_near(file)).collect();
     // Largest first, so that no core is left with a large file at the end.
     unknown.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.bytes));
-    let scanned: Vec<(Found, Identity, io::Result<Totals>)> = unknown
-        .into_par_iter()
-        .map_init(Vec::new, |buffer, (found, identity)| {
-            let totals = totals(disk, found.provider, &found.path, buffer);
-            (found, identity, totals)
-        })
-        .collect();
+    let scanned = unknown.into_par_iter().map_init(Vec::new, |buffer, (found, identity)| {
+        let totals = totals(disk, found.provider, &found.path, titles, buffer);
+        (found, identity, totals)
+    });
     let mut fresh = Vec::new();
-    for (found, identity, totals) in scanned {
+    for (found, identity, totals) in scanned.collect::<Vec<_>>() {
         match totals {
-            Ok(totals) => fresh.push(Listed { found, identity, totals }),
+            Ok((totals, bills)) => fresh.push(Listed { found, identity, totals, bills: Some(bills) }),
             Err(error) => skipped(&found.path, error),
         }
     }
@@ -103,6 +105,23 @@ pub fn list(
         listed.par_iter_mut().for_each(|listed| listed.retain(|listed| project.holds(disk, &listed.found, listed.directory())));
     }
     Ok(listed)
+}
+
+/// Reads the titles of the sessions that are untitled. A file that cannot be read any more stays untitled.
+pub fn read_titles(disk: &dyn Disk, cache: &TotalsCache, sessions: &mut [&mut Listed]) {
+    let untitled: Vec<&mut &mut Listed> = sessions.iter_mut().filter(|listed| listed.totals.untitled).collect();
+    let read = |buffer: &mut Vec<u8>, listed: &mut &mut Listed| {
+        let directory = listed.totals.directory.clone();
+        let (read, _) = totals(disk, listed.found.provider, &listed.found.path, true, buffer).ok()?;
+        listed.totals = Totals { directory, ..read.clone() };
+        Some((listed.found.path.clone(), listed.identity, read))
+    };
+    let read: Vec<(PathBuf, Identity, Totals)> =
+        untitled.into_par_iter().map_init(Vec::new, |buffer, listed| read(buffer, listed)).flatten().collect();
+    if !read.is_empty() {
+        let files: Vec<_> = read.iter().map(|(path, identity, totals)| (&**path, *identity, totals)).collect();
+        cache.remember(disk, &files, |_| true);
+    }
 }
 
 /// Gives each session of a subagent the directory of the session that started it.
@@ -128,28 +147,38 @@ fn follow_main_sessions(disk: &dyn Disk, listed: &mut [Vec<Listed>]) {
 }
 
 /// Splits the files of a directory into those with cached totals and the others.
-fn remembered(files: Vec<(Found, Identity)>, known: &KnownTotals) -> (Vec<Listed>, Vec<(Found, Identity)>) {
+fn remembered(files: Vec<(Found, Identity)>, known: &KnownTotals, titles: bool) -> (Vec<Listed>, Vec<(Found, Identity)>) {
     let (mut listed, mut unknown) = (Vec::with_capacity(files.len()), Vec::new());
     let mut totals = None;
     for (found, identity) in files {
         let same = directory_and_name(&found.path)
             .and_then(|(directory, name)| totals.get_or_insert_with(|| known.of_directory(directory)).take(name, &identity));
-        match same {
-            Some(totals) => listed.push(Listed { found, identity, totals }),
+        match same.filter(|totals| !(titles && totals.untitled)) {
+            Some(totals) => listed.push(Listed { found, identity, totals, bills: None }),
             None => unknown.push((found, identity)),
         }
     }
     (listed, unknown)
 }
 
-/// Computes the totals of one file, with credentials masked in the title. The file is opened once.
-fn totals(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path, buffer: &mut Vec<u8>) -> io::Result<Totals> {
+/// Computes the totals of one file, with credentials masked in the title, and collects its bills. The file is opened once. Without
+/// `titles`, a title that could contain a credential is not read.
+fn totals(
+    disk: &dyn Disk,
+    provider: &dyn ProviderAdapter,
+    path: &Path,
+    titles: bool,
+    buffer: &mut Vec<u8>,
+) -> io::Result<(Totals, FileUsage)> {
     let mut file = disk.open(path, 0)?;
-    let (totals, whole) = scan(provider, &mut *file, buffer)?;
+    let (totals, bills, whole) = scan(provider, &mut *file, buffer)?;
     let cut = totals.title.chars().count() >= TITLE_CHARACTERS;
     let masked = if cut { engine::mask_cut(&totals.title) } else { engine::mask(&totals.title).into_owned() };
     if !engine::could_be_named(&masked) {
-        return Ok(Totals { title: masked, ..totals });
+        return Ok((Totals { title: masked, ..totals }, bills));
+    }
+    if !titles {
+        return Ok((Totals { title: String::new(), untitled: true, ..totals }, bills));
     }
     // A word of the title could be a credential: search all rows for values that they name as credentials.
     let named = match whole {
@@ -159,18 +188,19 @@ fn totals(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path, buffer: 
             named_in(&mut BufReader::with_capacity(READ_BYTES, file))?
         }
     };
-    Ok(Totals { title: named.mask_start(&masked), ..totals })
+    Ok((Totals { title: named.mask_start(&masked), ..totals }, bills))
 }
 
-/// Computes the totals of one file in one pass. Also returns its bytes, if it has at most [`HELD_FILE_BYTES`].
+/// Computes the totals of one file and collects its bills, in one pass. Also returns its bytes, if it has at most [`HELD_FILE_BYTES`].
 pub fn scan<'a>(
     provider: &dyn ProviderAdapter,
     file: &mut dyn OpenFile,
     buffer: &'a mut Vec<u8>,
-) -> io::Result<(Totals, Option<&'a [u8]>)> {
+) -> io::Result<(Totals, FileUsage, Option<&'a [u8]>)> {
     let mut scanner = provider.scanner();
     let whole = each_line(file, buffer, &mut |line| scanner.line(line))?;
-    Ok((scanner.totals(), whole))
+    let (totals, bills) = scanner.finish();
+    Ok((totals, bills, whole))
 }
 
 /// Calls a function with each line of a file, the unfinished last one included. Returns the bytes of the file, if it has at most

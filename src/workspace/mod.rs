@@ -26,7 +26,7 @@ pub use apply::{apply, apply_deferred, history, settle, was_done};
 pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, find_in_folder, looks_like};
 pub use fork::{fork_id, write_fork};
-pub use list::{Listed, list};
+pub use list::{Listed, list, read_titles};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, absolute, named_directory, stated};
@@ -38,7 +38,7 @@ pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, Analysis, Capacity, CapacitySource, Known, ReadSettings};
 use crate::fsio::Disk;
-use crate::model::{BlockNumber, Event, History, Session, Slot, request_id};
+use crate::model::{BlockNumber, Event, History, Key, Session, Slot, request_id};
 use crate::planning::{self, Originals, PlanSource, SpliceError};
 use crate::provider::{ClientPart, Location, ProviderAdapter, WindowSize};
 use crate::store::{Cache, Store};
@@ -127,6 +127,20 @@ impl<'a> Workspace<'a> {
             reading.price.without_bill();
         }
         Ok(Workspace { disk, cache: Arc::clone(cache), files, provider, path, location, reading, history })
+    }
+
+    /// Returns the key of what is planned for the session in this state, with these further inputs; `None` for a session that is not a
+    /// file.
+    pub fn plan_key(&self, inputs: &impl serde::Serialize) -> Option<Key> {
+        let blocks = self.reading.in_window().map(|block| {
+            let marks = (block.pin.is_some(), block.focused, block.state as u8, block.level);
+            (block.number, block.hash.0, block.tokens.value.to_bits(), block.usefulness.turns_left, marks)
+        });
+        let window: Vec<_> = blocks.collect();
+        let (path, identity) = (self.path.to_str()?, self.files.identity);
+        let all = (env!("CARGO_PKG_VERSION"), path, identity, self.history.last(), window, inputs);
+        let packed = postcard::to_stdvec(&all).ok().filter(|_| request_id(&self.path).is_none())?;
+        Some(Key::from_bytes(&packed))
     }
 
     /// Returns the lifetime of the client's cache entries in milliseconds, according to the bill of the last response that wrote

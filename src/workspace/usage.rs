@@ -12,7 +12,8 @@ use std::path::Path;
 /// The figures that the API billed, by the address of the one that aperture wrote in the place of each.
 pub type ReplacedBills = BTreeMap<Address, Vec<u8>>;
 
-/// Returns the bills of sessions, in their order. Files that cannot be read are passed to `skipped`, and have no bills. `listed`
+/// Returns the bills of sessions, in their order: those of a file that was just listed, or else cached ones, or else read now. Files that
+/// cannot be read are passed to `skipped`, and have no bills. `listed`
 /// must be all sessions, each with the bills that aperture replaced in its file: the cached bills of other files are deleted.
 pub fn usage(
     disk: &dyn Disk,
@@ -30,7 +31,10 @@ pub fn usage(
     let gone: Vec<String> = known.into_keys().collect();
     let read = |buffer: &mut Vec<u8>, ((listed, replaced), cached): (&(&Listed, _), Option<FileUsage>)| match cached {
         Some(usage) => (Ok(usage), false),
-        None => (scan(disk, listed, *replaced, buffer), true),
+        None => match (&listed.bills, replaced) {
+            (Some(bills), None) => (Ok(bills.clone()), true),
+            _ => (scan(disk, listed, *replaced, buffer), true),
+        },
     };
     let read: Vec<(io::Result<FileUsage>, bool)> = listed.par_iter().zip(cached).map_init(Vec::new, read).collect();
     let fresh = listed.iter().zip(&states).zip(&read).filter(|(_, (_, fresh))| *fresh);
@@ -57,7 +61,7 @@ fn key(replaced: Option<&ReplacedBills>) -> Key {
 
 fn scan(disk: &dyn Disk, listed: &Listed, replaced: Option<&ReplacedBills>, buffer: &mut Vec<u8>) -> io::Result<FileUsage> {
     let provider = listed.found.provider;
-    let mut scanner = provider.usage_scanner();
+    let mut scanner = provider.scanner();
     let billed = |line: &[u8]| {
         let place = provider.locate_slot(line, Slot::Usage)?;
         let billed = replaced?.get(blake3::hash(&line[place.clone()]).as_bytes())?;
@@ -67,5 +71,5 @@ fn scan(disk: &dyn Disk, listed: &Listed, replaced: Option<&ReplacedBills>, buff
         Some(line) => scanner.line(&line),
         None => scanner.line(line),
     })?;
-    Ok(scanner.finish())
+    Ok(scanner.finish().1)
 }

@@ -436,7 +436,7 @@ def steps(copy):
     kinds = listed if sent_kinds(baseline) else "kinds not listed"
     yield line("baseline", "ok", f"{baseline['history_blocks']} blocks, {len(before.parts)} parts", binding, kinds)
 
-    yield step(copy, "compress", baseline, before, ["compress", "--stale", "--level", "minimal"])
+    yield step(copy, "compress", baseline, before, ["compress", "--preset", "balanced", "--level", "minimal", "--force"])
     archived = step(copy, "archive", baseline, before, ["archive", "middle"])
     if archived.verdict == "skipped":
         archived = step(copy, "archive", baseline, before, ["archive", "kind(tool_result)"])

@@ -70,7 +70,7 @@ fn a_dry_run_shows_the_table_of_the_change_and_writes_nothing() {
         assert_eq!(planned["dry_run"], true);
         assert!(planned["sessions"].as_array().unwrap().iter().all(|row| row["operation"].is_null()));
     }
-    let line = "compress --stale --preset aggressive --all --json";
+    let line = "compress --preset aggressive --all --json";
     let (planned, done) = (report(&run(&sandbox, &format!("{line} --dry-run"))), report(&run(&sandbox, line)));
     assert_eq!(planned["totals"], done["totals"]);
     assert_eq!(ids(&planned, "changed"), ids(&done, "changed"));
@@ -82,7 +82,7 @@ fn a_dry_run_shows_the_table_of_the_change_and_writes_nothing() {
 fn each_session_has_an_operation_that_restores_its_bytes() {
     let sandbox = sandbox();
     let before = bytes(&sandbox);
-    for line in ["compress --stale --preset aggressive --all", "archive 'kind(tool_result) & larger(100)' --all"] {
+    for line in ["compress --preset aggressive --all", "archive 'kind(tool_result) & larger(100)' --all"] {
         let done = report(&run(&sandbox, &format!("{line} --json")));
         let again = report(&run(&sandbox, &format!("{line} --json")));
         assert!(done["totals"]["changed"].as_u64().unwrap() > 2, "{line}");

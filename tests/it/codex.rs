@@ -87,7 +87,7 @@ fn a_digest_is_a_compaction_of_the_client() {
     let sandbox = Sandbox::of("codex-tools");
     let path = &sandbox.rollouts()[0];
     let original = fs::read_to_string(path).unwrap();
-    sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    sandbox.text(&["compress", "--preset", "handoff"]);
     let folded = fs::read_to_string(path).unwrap();
     let row: Value = serde_json::from_str(folded.lines().last().unwrap()).unwrap();
     assert_eq!(row["type"], "compacted");
@@ -100,7 +100,7 @@ fn a_digest_is_a_compaction_of_the_client() {
     for item in history.iter().filter(|item| !digest(item)) {
         assert!(original.contains(&item.to_string()), "{item}");
     }
-    assert!(sandbox.text(&["compress", "--stale", "--preset", "handoff"]).contains("nothing to do"));
+    assert!(sandbox.text(&["compress", "--preset", "handoff"]).contains("nothing to do"));
     for (command, state) in [("undo", &original), ("redo", &folded), ("undo", &original)] {
         sandbox.text(&[command]);
         assert!(fs::read_to_string(path).unwrap() == **state, "{command}");
@@ -124,7 +124,7 @@ fn a_digest_after_a_compaction_keeps_what_is_the_clients() {
     let (meta, rest) = rows.split_once('\n').unwrap();
     let original = format!("{meta}\n{compacted}\n{rest}");
     fs::write(path, &original).unwrap();
-    sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    sandbox.text(&["compress", "--preset", "handoff"]);
     let folded = fs::read_to_string(path).unwrap();
     let row: Value = serde_json::from_str(folded.lines().last().unwrap()).unwrap();
     let history = row["payload"]["replacement_history"].as_array().unwrap();
@@ -386,7 +386,7 @@ fn a_digest_in_a_numbered_session_repeats_what_the_client_knows_of_its_context()
     let path = &numbered(&sandbox);
     let original = fs::read(path).unwrap();
     let next = rows_of(path).len();
-    sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    sandbox.text(&["compress", "--preset", "handoff"]);
     let added = rows_of(path).split_off(next);
     let kinds: Vec<&str> = added.iter().map(|row| row["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["compacted", "world_state", "world_state", "turn_context"]);
@@ -481,7 +481,7 @@ fn a_change_of_a_locked_session_is_written_when_its_client_closes_it() {
 
 #[test]
 fn a_deferred_digest_keeps_the_turns_since() {
-    for command in [&["compress", "--stale", "--preset", "handoff"][..], &["create", "a note"]] {
+    for command in [&["compress", "--preset", "handoff"][..], &["create", "a note"]] {
         let sandbox = Sandbox::new();
         let path = &numbered(&sandbox);
         let original = fs::read(path).unwrap();
@@ -613,7 +613,7 @@ fn a_digest_of_a_fork_holds_what_it_inherits() {
     let sandbox = Sandbox::new();
     let (parent, own) = forked(&sandbox);
     let (before, own_before) = (fs::read(&parent).unwrap(), fs::read(&own).unwrap());
-    sandbox.text(&["compress", "--stale", "--preset", "handoff", "--keep-from", "call_9", "-s", FORK]);
+    sandbox.text(&["compress", "--preset", "handoff", "--keep-from", "call_9", "-s", FORK]);
     let history = rows_of(&own)[5]["payload"]["replacement_history"].to_string();
     assert!(history.contains("Ask first.") && history.contains("Find the widgets") && history.contains("call_9"), "{history}");
     assert!(fs::read(&parent).unwrap() == before);
@@ -679,7 +679,7 @@ fn a_change_costs_what_the_next_report_says() {
     };
     for home in ["codex-recorded-tools", "codex-tools"] {
         let sandbox = Sandbox::of(home);
-        check(&sandbox, "compress --stale --preset handoff");
+        check(&sandbox, "compress --preset handoff");
         check(&sandbox, "archive larger(100)");
     }
     let sandbox = Sandbox::new();

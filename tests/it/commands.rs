@@ -232,8 +232,8 @@ fn a_command_that_status_suggests_is_whole_at_any_width() {
     let sandbox = Sandbox::of("tools-and-spill");
     let session = "11111111-1111-4111-8111-111111111111";
     for columns in WIDTHS {
-        let text = sandbox.columns_text(&["status", "-s", session], columns);
-        let command = format!("aperture compress --stale -s {session}");
+        let text = sandbox.columns_text(&["status", "-s", session, "--window", "50k"], columns);
+        let command = format!("aperture compress --preset balanced -s {session}");
         assert!(text.lines().any(|line| line.contains(&command)), "{columns} columns:\n{text}");
     }
 }

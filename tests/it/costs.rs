@@ -189,12 +189,12 @@ fn compress_stale_reaches_rest_in_one_run() {
         [([BINDS; 14], "balanced"), ([OLDER; 14], "light"), ([OLDER; 14], "aggressive"), ([OLDER; 14], "lossless")]
     {
         let sandbox = sandbox_of(&models, "2.1.330");
-        let line = format!("compress --stale --preset {preset}");
+        let line = format!("compress --preset {preset}");
         let changes = json(&sandbox, &line, "change")["changes"].as_array().unwrap().len();
         assert!(changes > 0 || ["light", "lossless"].contains(&preset), "{preset}");
         assert_eq!(json(&sandbox, &line, "change")["edits"], 0, "{preset}");
         if preset == "balanced" {
-            assert!(!done(&sandbox, "status").contains("compress --stale"));
+            assert!(!done(&sandbox, "status --window 40k").contains("compress --preset"));
         }
     }
 }
@@ -209,7 +209,10 @@ fn status_and_compress_tell_stale_from_aging_blocks() {
         assert!(blocks > 0, "{name}");
     }
     assert_eq!(json(&sandbox, "blocks 'stale & aging'", "blocks")["blocks"].as_array().unwrap().len(), 0);
-    assert!(done(&sandbox, "compress --stale --dry-run").contains("of these stale blocks −"));
+    let report = done(&sandbox, "compress --preset balanced --dry-run");
+    assert!(report.contains(" came from stale blocks, ") && report.contains(" from older blocks in use"), "{report}");
+    let older = done(&sandbox_of(&[OLDER; 4], "2.1.330"), "compress --preset aggressive --keep-turns 0 --dry-run");
+    assert!(older.contains("nothing was stale; ") && older.contains(" came from older blocks in use"), "{older}");
 }
 
 /// The advice, the dry run, the summary, the next status and the undo give one figure.
@@ -218,15 +221,17 @@ fn every_report_gives_the_same_figure() {
     for models in [[BINDS; 14], [OLDER; 14]] {
         for preset in ["lossless", "light", "balanced", "aggressive", "handoff"] {
             let sandbox = sandbox_of(&models, "2.1.330");
-            let line = format!("compress --stale --preset {preset}");
+            let line = format!("compress --preset {preset}");
             let saved = |change: &Value| {
                 change["tokens_before"]["value"].as_f64().unwrap() - change["tokens_after"]["value"].as_f64().unwrap()
             };
             let before = window(&sandbox);
-            let advice = json(&sandbox, "status", "status")["suggestions"][0].clone();
+            let advice = json(&sandbox, &format!("status --window {}", (before / 0.55) as u64), "status");
+            let advice = advice["suggestions"].as_array().unwrap().iter().find(|offer| offer["kind"] == "preset").cloned();
+            let advice = advice.unwrap_or_default();
             let planned = saved(&json(&sandbox, &format!("{line} --dry-run"), "change"));
             if preset == "balanced" {
-                assert_eq!(advice["command"], "aperture compress --stale -s 6b1f0000");
+                assert_eq!(advice["command"], "aperture compress --preset balanced -s 6b1f0000");
                 assert!((advice["saved_tokens"]["value"].as_f64().unwrap() - planned).abs() <= 1.0, "{advice} {planned}");
             }
             let change = json(&sandbox, &line, "change");
@@ -328,7 +333,7 @@ fn each_block_has_the_same_figure_in_every_report() {
                 );
             }
         };
-        let line = "compress --stale --preset aggressive";
+        let line = if place == 1 { "compress 3..60 --level summarized" } else { "compress --preset aggressive" };
         let before = figures(&json(&sandbox, &format!("{line} --dry-run"), "change"), "tokens_before");
         let change = json(&sandbox, line, "change");
         let after = figures(&change, "tokens_after");

@@ -131,10 +131,10 @@ fn the_last_turns_are_kept() {
     assert!(!all.is_empty());
     assert!(changed(&["all", "--level", "minimal", "--keep-turns", &last.to_string()]).is_empty());
     assert_eq!(changed(&["all", "--level", "minimal", "--keep-turns", "0"]), all);
-    let stale = changed(&["--stale", "--preset", "aggressive"]);
+    let stale = changed(&["--preset", "aggressive"]);
     sandbox.write("aperture.toml", format!("[protect]\nturns = {last}\n"));
-    assert!(changed(&["--stale", "--preset", "aggressive"]).is_empty());
-    assert_eq!(changed(&["--stale", "--preset", "aggressive", "--keep-turns", "0"]), stale);
+    assert!(changed(&["--preset", "aggressive"]).is_empty());
+    assert_eq!(changed(&["--preset", "aggressive", "--keep-turns", "0"]), stale);
     assert_eq!(changed(&["all", "--level", "minimal"]), all);
 }
 

@@ -310,7 +310,7 @@ fn json_that_is_no_request_is_refused() {
     check(r#"{"show": {"selector": {"3": 4}}}"#, "the argument 'selector' must be a text or a number");
     check(r#"{"update": {"selector": ["3"], "text": "a"}}"#, "the argument 'selector' must be a text or a number");
     check(r#"{"diff": {"to": 2}}"#, "the argument 'to' needs 'from'");
-    check(r#"{"compress": {}}"#, "required arguments were not provided");
+    check(r#"{"compress": {}}"#, "say what to compress: --stale");
     check(r#"{"pin": {"selector": "3", "top": true, "bottom": true}}"#, "cannot be used with");
     check(r#"{"blocks": {"sort": "colour"}}"#, "invalid value 'colour'");
     check(r#"{"snapshot": {"action": "svae"}}"#, "there is no command 'svae'");

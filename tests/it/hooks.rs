@@ -352,10 +352,12 @@ fn a_live_change_is_told_as_pending_until_the_client_reads_the_file() {
     let prompt = || told(&sandbox, "UserPromptSubmit", &payload);
     let line = || given(&sandbox, &["statusline"], &payload.to_string()).all();
     assert!(prompt().starts_with("[CONTEXT MANIFEST"));
-    assert!(sandbox.text(&["status"]).contains("\nnext      aperture compress --stale -s 11111111 "));
+    let status = || sandbox.text(&["status", "--window", "50k"]);
+    let next = ": aperture compress --preset balanced -s 11111111";
+    assert!(status().contains(&format!("{next}\n")));
     open_in_client(&sandbox, Some(std::process::id()));
-    let status = sandbox.text(&["status"]);
-    assert!(status.contains("\nnext      aperture compress --stale -s 11111111 --live "), "refused without it: {status}");
+    let status = status();
+    assert!(status.contains(&format!("{next} --live\n")), "refused without it: {status}");
     let said = sandbox.text(&["compress", "16", "--level", "minimal", "--live"]);
     assert!(said.contains("takes effect after /resume 11111111-1111-4111-8111-111111111111"), "{said}");
     expect![[r#"

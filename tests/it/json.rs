@@ -272,7 +272,7 @@ const LINES: &[&str] = &[
     "preset list",
     "util accuracy",
     "util placeholders",
-    "compress --stale --preset aggressive --dry-run",
+    "compress --preset aggressive --dry-run",
     "compress --stale --all --dry-run",
     "compress 4|16 --level minimal",
     "archive 19",
@@ -465,9 +465,9 @@ fn repository(coverage: &mut Coverage) {
 /// Watches sessions while a client, the user and a rule of the settings change them.
 fn watched(coverage: &mut Coverage) {
     let sandbox = obeying::sandbox();
-    let mut watching = Watching::new(&sandbox, &["--project", "--json"]);
+    let mut watching = Watching::new(&sandbox, &["--project", "--json", "--window", "40k"]);
     watching.until("session_opened");
-    sandbox.text(&["compress", "--stale"]);
+    sandbox.text(&["compress", "--preset", "balanced"]);
     watching.until("suggestions_changed");
     sandbox.text(&["undo"]);
     watching.until("suggestions_changed");
@@ -491,11 +491,12 @@ fn watched(coverage: &mut Coverage) {
     watching.until("memories_learned");
     coverage.add(&watching.text());
     drop((watching, sandbox));
+    coverage.run(&crate::instructions::sandbox(), &["status --window 140k", "manifest --window 140k"]);
     // No store can be made where there is a file.
     let sandbox = obeying::sandbox();
     fs::write(sandbox.home.join(".aperture"), "").unwrap();
     let file = obeying::session(&sandbox);
-    let mut watching = Watching::new(&sandbox, &["--apply-policy", "--json"]);
+    let mut watching = Watching::new(&sandbox, &["--apply-policy", "--json", "--window", "40k"]);
     watching.until("policy_refused");
     fs::write(&file, PROMPT).unwrap();
     watching.until("session_replaced");

@@ -126,7 +126,7 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
             "all --level minimal -n",
             "all --level minimal -n --stat",
             "all --level minimal -n --full",
-            "--stale --preset handoff -n",
+            "--preset handoff -n",
             "5..60 --level summarized",
             "--budget 9000 -n",
         ],

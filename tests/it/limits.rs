@@ -55,6 +55,7 @@ fn a_manifest_keeps_to_its_tokens() {
             cache_lifetime_milliseconds: 300_000,
             binds_thinking: true,
             stale: engine::Forecast::Estimated,
+            preset: engine::Forecast::Estimated,
             session: "0d510331-7c2a-45ab-850a-088f3499b4cc",
             history: &History::default(),
         };

@@ -19,6 +19,7 @@ mod forks;
 mod fresh;
 mod hints;
 mod hooks;
+mod instructions;
 mod json;
 mod keeping;
 mod leaks;

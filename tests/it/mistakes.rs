@@ -18,7 +18,7 @@ const MISTAKES: [&str; 36] = [
     "pin 'primacy &'",
     "compress",
     "compress 16 --level tiny",
-    "compress --stale --preset strong",
+    "compress --preset strong",
     "compress --budget 150%",
     "compress --budget ten",
     "compress --stale --keep-turns few",

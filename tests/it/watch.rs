@@ -384,10 +384,10 @@ fn log(sandbox: &Sandbox) -> Vec<String> {
 
 #[test]
 fn rules_act_once_while_the_session_is_idle() {
-    let sandbox = Sandbox::of("tools-and-spill");
+    let sandbox = crate::instructions::sandbox();
     let original = fs::read(session_file(&sandbox)).unwrap();
     let by_rule = "compress --stale (watch --apply-policy)";
-    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--window", "140k"]);
     watching.until(by_rule);
     watching.until("window");
     assert_eq!(log(&sandbox), [by_rule]);
@@ -396,7 +396,7 @@ fn rules_act_once_while_the_session_is_idle() {
     watching.until("undo");
     watching.until_looked_at(&sandbox, "11111111");
     drop(watching);
-    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--window", "140k"]);
     watching.until("watching");
     watching.until_looked_at(&sandbox, "11111111");
     let expected = [by_rule, "undo -s 11111111", PIN, UNPIN, PIN, UNPIN];
@@ -423,19 +423,19 @@ fn rules_keep_to_the_budget_and_wait_for_quiet() {
 #[cfg(unix)]
 #[test]
 fn rules_leave_a_session_alone_that_a_client_has_open() {
-    let sandbox = Sandbox::of("tools-and-spill");
+    let sandbox = crate::instructions::sandbox();
     let id = session_file(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
     let registry = sandbox.home.join(".claude/sessions");
     fs::create_dir_all(&registry).unwrap();
     let process = std::process::id();
     fs::write(registry.join(format!("{process}.json")), format!("{{\"pid\":{process},\"sessionId\":\"{id}\"}}")).unwrap();
-    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--window", "140k"]);
     watching.until("a client has the session open");
     let lines = watching.until_looked_at(&sandbox, "11111111");
     assert!(lines.iter().all(|line| !line.contains("a client has the session open")), "{lines:?}");
     assert_eq!(log(&sandbox), [PIN, UNPIN]);
     drop(watching);
-    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--live"]);
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--window", "140k", "--live"]);
     watching.until("compress --stale");
     assert_eq!(log(&sandbox).len(), 3);
 }

@@ -114,7 +114,7 @@ fn folded_turns_need_no_resume() {
     client.settle();
     open_in_client(&client.sandbox);
     let original = bytes(&client.sandbox);
-    let folded = client.sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    let folded = client.sandbox.text(&["compress", "--preset", "handoff"]);
     assert!(!folded.contains("/resume"), "{folded}");
     let status = client.sandbox.text(&["status"]);
     assert!(!status.contains("/resume"), "{status}");

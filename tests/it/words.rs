@@ -217,7 +217,7 @@ fn every_preset_keeps_what_a_person_said() {
             talk.put(&sandbox);
             let before = sent(&sandbox);
             check("before", &talk.words, &before);
-            sandbox.text(&["compress", "--stale", "--preset", preset]);
+            sandbox.text(&["compress", "--preset", preset]);
             let after = sent(&sandbox);
             check(preset, &talk.words, &after);
             let shorter = after.len() * 10 < before.len() * 9;
@@ -244,7 +244,7 @@ fn what_a_person_said_stays_at_every_level_that_is_asked_for() {
         check(&arguments.join(" "), &talk.words, &sent(&sandbox));
     }
     // Also from content that was shortened before.
-    sandbox.text(&["compress", "--stale", "--preset", "aggressive"]);
+    sandbox.text(&["compress", "--preset", "aggressive"]);
     check("again", &talk.words, &sent(&sandbox));
 }
 
@@ -310,7 +310,7 @@ fn a_digest_takes_the_place_of_a_summary_but_for_the_lines_that_quote_the_user()
     let file = talk.put(&sandbox);
     let original = std::fs::read(&file).unwrap();
     let before = sent(&sandbox);
-    sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    sandbox.text(&["compress", "--preset", "handoff"]);
     let after = sent(&sandbox);
     assert!(before.contains(&told) && !after.contains(&told), "{after}");
     assert!(after.contains("[digest of ") && after.contains("minimal from"), "{after}");

@@ -78,6 +78,7 @@ pub fn listed(env: &Env, options: &BulkOptions) -> Result<Vec<BulkSession>, Comm
         &env.totals(),
         &env.places,
         project.as_ref().map(|(project, _)| project),
+        true,
         &mut |path, error| unreadable.push(BulkSession::unreadable(path.to_owned(), error.to_string())),
     );
     let mut listed: Vec<Listed> = match listed {

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
+        draft.name_blocks(selector.named(&opened.workspace.reading));
         let wanted: BTreeMap<BlockNumber, Level> =
             selector.select(&opened.workspace.reading)?.into_iter().map(|number| (number, Level::Archived)).collect();
         Ok(ChangeSummary { kept: shorten(draft, &wanted, &arguments.reason, None)?, ..ChangeSummary::change("archived") })

@@ -4,6 +4,7 @@ use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::compact::{Arguments, UncompactArguments};
 use crate::engine::{Capacity, amount};
+use crate::model::quoted;
 use crate::output::ChangeReport;
 use crate::workspace::Workspace;
 use anyhow::anyhow;
@@ -38,8 +39,10 @@ pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<Change
         let limit = tokens - reserve;
         if reserve > 0 && draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64 {
             summary.notes.push(format!(
-                "the client compacts automatically above about {}: shorten the session before resuming, for example with aperture compress --stale",
-                amount(limit)
+                "the client compacts automatically above about {}: shorten the session before resuming: aperture compress --budget {} -s {}",
+                amount(limit),
+                amount(limit),
+                quoted(&env.name_of(&opened.workspace.path, &opened.workspace.location.id))
             ));
         }
         Ok(summary)

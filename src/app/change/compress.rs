@@ -1,10 +1,10 @@
 //! `aperture compress`: shortens blocks to a lower level.
 
-use crate::app::change::pipeline::{ChangeSummary, NothingToChange, change, edit_price};
+use crate::app::change::pipeline::{ChangeSummary, EditSizes, NothingToChange, change, edit_price, edit_sizes};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::compress::Arguments;
 use crate::engine::{self, EditPrice, first_of_last_turns};
-use crate::model::{BlockNumber, Level, OperationKind};
+use crate::model::{BlockNumber, Level, OperationKind, State};
 use crate::output::{ChangeReport, amount, plural};
 use crate::workspace::SkipReason;
 use crate::workspace::{Aim, DigestFold, Draft, Scope, Workspace, fold_into_digest, shorten, shrink};
@@ -39,28 +39,46 @@ fn apply_aim(
     Ok(())
 }
 
-/// Plans `compress --stale` with the current settings and returns its cost and savings; `None` if it would change nothing.
+/// The blocks that a forecast is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub enum Reach {
+    /// Stale blocks: `compress --stale`.
+    Stale,
+    /// All old blocks: `compress --preset` and budgets.
+    Old,
+}
+
+/// Plans `compress` with the current settings and returns its cost and savings; `None` if it would change nothing.
 ///
 /// # Errors
 ///
 /// The plan cannot be made.
-pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice>, CommandError> {
-    forecast_of(env, workspace, Aim::Preset(env.rules.preset))
+pub fn forecast(env: &Env, workspace: &Workspace<'_>, aim: Aim, reach: Reach) -> Result<Option<EditPrice>, CommandError> {
+    // A screen that prints a hint would take the time of a whole plan: that of an unchanged session is known.
+    let key = workspace.plan_key(&(aim, reach, format!("{:?}", env.rules)));
+    let known = key.and_then(|key| postcard::from_bytes::<Option<EditSizes>>(&env.cache().plan(key)?).ok());
+    let sizes = match known {
+        Some(sizes) => sizes,
+        None => {
+            let sizes = planned_sizes(env, workspace, aim, reach)?;
+            if let (Some(key), Ok(packed)) = (key, postcard::to_stdvec(&sizes)) {
+                env.cache().remember_plan(key, &packed);
+            }
+            sizes
+        }
+    };
+    Ok(sizes.map(|sizes| edit_price(env, workspace, &sizes)))
 }
 
-/// As [`forecast`], for another aim.
-///
-/// # Errors
-///
-/// As [`forecast`].
-pub fn forecast_of(env: &Env, workspace: &Workspace<'_>, aim: Aim) -> Result<Option<EditPrice>, CommandError> {
+fn planned_sizes(env: &Env, workspace: &Workspace<'_>, aim: Aim, reach: Reach) -> Result<Option<EditSizes>, CommandError> {
     let store = env.existing_store()?;
     let mut draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
-    let scope = Scope { end: first_of_last_turns(&workspace.reading, env.rules.keep_turns), only: None, level: None };
-    apply_aim(env, &mut draft, aim, true, &scope, &env.rules, &mut ChangeSummary::change("compressed"))?;
+    let only = (reach == Reach::Stale).then(|| workspace.reading.stale().iter().map(|block| block.number).collect());
+    let scope = Scope { end: first_of_last_turns(&workspace.reading, env.rules.keep_turns), only, level: None };
+    apply_aim(env, &mut draft, aim, reach == Reach::Old, &scope, &env.rules, &mut ChangeSummary::change("compressed"))?;
     let cache = env.cache();
     let drafted = draft.finish(OperationKind::Change, "", None, &|hash| cache.count(hash), false)?;
-    Ok(edit_price(env, workspace, &drafted))
+    Ok(edit_sizes(&drafted))
 }
 
 /// Shortens the selected blocks.
@@ -84,7 +102,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let end = end.min(first_of_last_turns(reading, arguments.keep_turns.unwrap_or_default()));
         let mut summary = ChangeSummary::change("compressed");
         let picked = selector.as_ref().map(|selector| selector.select(reading)).transpose()?;
-        if let (Some(picked), false) = (&picked, arguments.stale) {
+        let named = selector.as_ref().map(|selector| selector.named(reading)).unwrap_or_default();
+        summary.must_pay = named.is_empty() && !arguments.force;
+        draft.name_blocks(named);
+        let by_preset = arguments.stale || arguments.preset.is_some();
+        if let (Some(picked), false) = (&picked, by_preset) {
             let level = arguments.level.unwrap_or(Level::Summarized);
             // Compressing never makes a block longer: `expand` does that.
             let is_longer = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.level <= level);
@@ -94,18 +116,28 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
                 summary.kept.entry(SkipReason::NotShorter).or_default().extend(shorter);
             }
         }
-        let named = arguments.budget.map(|budget| budget.tokens(reading));
-        let budget = named.or_else(|| arguments.over_budget.then(|| rules.budget(reading)));
+        let budget = arguments.budget.map(|budget| budget.tokens(reading));
+        let budget = budget.or_else(|| arguments.over_budget.then(|| rules.budget(reading)));
         let aim = match budget {
             Some(tokens) => Some(Aim::Tokens(tokens)),
-            None => arguments.stale.then_some(Aim::Preset(rules.preset)),
+            None => by_preset.then_some(Aim::Preset(rules.preset)),
         };
-        let whole = picked.is_none() && arguments.level.is_none();
+        let whole = picked.is_none() && arguments.level.is_none() && !arguments.stale;
         if let Some(aim) = aim {
             let kept_turns = arguments.keep_turns.unwrap_or(rules.keep_turns);
             let end = end.min(first_of_last_turns(reading, kept_turns));
-            let scope = Scope { end, only: picked.filter(|_| arguments.stale), level: arguments.level };
+            let is_stale = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.state == State::Stale);
+            let only = match picked.filter(|_| by_preset) {
+                Some(picked) if arguments.stale => Some(picked.into_iter().filter(is_stale).collect()),
+                None if arguments.stale => Some(reading.stale().iter().map(|block| block.number).collect()),
+                picked => picked,
+            };
+            if arguments.stale && only.as_ref().is_some_and(Vec::is_empty) {
+                summary.notes.push("no block is stale".to_owned());
+            }
+            let scope = Scope { end, only, level: arguments.level };
             apply_aim(env, draft, aim, whole, &scope, &rules, &mut summary)?;
+            summary.by_state &= !arguments.stale;
         }
         if let Some(budget) = budget.filter(|budget| reading.price.total.value <= *budget as f64) {
             summary.notes.push(format!("the window is within its budget of {}", amount(budget)));

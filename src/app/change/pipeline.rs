@@ -13,6 +13,8 @@ use anyhow::{Context, anyhow};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// Minimum share of the window that a change by a rule saves: it rewrites the prompt cache.
+const LEAST_SAVED: f64 = 0.01;
 /// Attempts to plan a change, because the session may change between planning and writing.
 const ATTEMPTS: usize = 10;
 
@@ -38,6 +40,8 @@ pub struct ChangeSummary {
     pub notes: Vec<String>,
     /// True if the report counts stale blocks separately.
     pub by_state: bool,
+    /// True if the change is made only if it saves [`LEAST_SAVED`] of the window.
+    pub must_pay: bool,
 }
 
 impl ChangeSummary {
@@ -51,6 +55,7 @@ impl ChangeSummary {
             kept: BTreeMap::new(),
             notes: Vec::new(),
             by_state: false,
+            must_pay: false,
         }
     }
 
@@ -184,6 +189,13 @@ fn once(
     let command = engine::mask(&env.command);
     let drafted = draft.finish(summary.kind, &command, summary.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &summary, &drafted, options);
+    if summary.must_pay && report.edits > 0 && report.saved() < LEAST_SAVED * report.tokens_before {
+        return Ok(report.withheld());
+    }
+    report.is_first = match &opened.store {
+        Some(store) => !store.has_operations()?,
+        None => true,
+    };
     let keeps_blocks = keeps_blocks(workspace, &drafted);
     // The text of the changed session takes as much memory as the session: drop it.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };
@@ -241,20 +253,34 @@ pub fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) 
     (what, format!("to change them there, for every fork: aperture {} -s {parent}", given.join(" ")))
 }
 
-/// Returns the cost and the savings of a plan; `None` if the window does not change.
-pub fn edit_price(env: &Env, workspace: &Workspace<'_>, drafted: &Drafted) -> Option<EditPrice> {
-    let (plan, reading) = (&drafted.plan, &workspace.reading);
+/// The sizes in tokens on which the cost of a plan depends: the window before and after it, and the part before the first change.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub struct EditSizes {
+    before: f64,
+    after: f64,
+    unchanged_prefix: f64,
+}
+
+/// Returns the sizes of a plan; `None` if the window does not change.
+pub fn edit_sizes(drafted: &Drafted) -> Option<EditSizes> {
+    let Drafted { plan, unchanged_prefix, .. } = drafted;
+    let (before, after, unchanged_prefix) = (plan.tokens_before, plan.tokens_after, *unchanged_prefix);
+    plan.slots().any(|(slot, ..)| slot.is_sent()).then_some(EditSizes { before, after, unchanged_prefix })
+}
+
+/// Returns the cost and the savings of a plan with these sizes.
+pub fn edit_price(env: &Env, workspace: &Workspace<'_>, sizes: &EditSizes) -> EditPrice {
+    let reading = &workspace.reading;
     let facts = EditFacts {
-        window_before: plan.tokens_before,
-        window_after: plan.tokens_after,
-        unchanged_prefix: drafted.unchanged_prefix,
+        window_before: sizes.before,
+        window_after: sizes.after,
+        unchanged_prefix: sizes.unchanged_prefix,
         model: &reading.model,
         idle_milliseconds: engine::idle_milliseconds(reading, env.style.now.as_millisecond()),
         cache_lifetime_milliseconds: workspace.cache_milliseconds(),
         steps_per_turn: engine::steps_per_turn(reading),
     };
-    let sent = plan.slots().any(|(slot, ..)| slot.is_sent());
-    sent.then(|| engine::price(&facts, &env.prices))
+    engine::price(&facts, &env.prices)
 }
 
 fn report(
@@ -276,7 +302,14 @@ fn report(
         let of_stale: f64 = changes.iter().filter(stale).map(saved).sum();
         let of_others = changes.iter().map(saved).sum::<f64>() - of_stale;
         let tokens = |saved: f64| engine::amount(saved.max(0.0).round() as u64);
-        notes.insert(0, format!("of these stale blocks −{}, aging and other blocks −{}", tokens(of_stale), tokens(of_others)));
+        notes.insert(
+            0,
+            match (changes.iter().any(|change| stale(&change)), changes.iter().all(|change| stale(&change))) {
+                (_, true) => "all of it came from stale blocks".to_owned(),
+                (false, _) => format!("nothing was stale; {} came from older blocks in use", tokens(of_others)),
+                _ => format!("{} came from stale blocks, {} from older blocks in use", tokens(of_stale), tokens(of_others)),
+            },
+        );
     }
     ChangeReport {
         session: workspace.location.id.clone(),
@@ -306,8 +339,10 @@ fn report(
         thinking_dropped_tokens: drafted.thinking_dropped.tokens,
         thinking_restored: drafted.thinking_restored.blocks,
         thinking_restored_tokens: drafted.thinking_restored.tokens,
-        price: edit_price(env, workspace, drafted),
+        price: edit_sizes(drafted).map(|sizes| edit_price(env, workspace, &sizes)),
         bills_changed: summary.kind == OperationKind::Change && !keeps_bills(workspace, plan),
+        is_first: false,
+        is_withheld: false,
         differences: drafted.differences.clone(),
         notes,
     }

@@ -12,6 +12,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let row = |preset: &engine::Preset| PresetRow {
         name: preset.name.to_owned(),
         description: preset.description.to_owned(),
+        measured: engine::preset(preset.name)
+            .filter(|named| *named == preset)
+            .map(|named| (named.keeps_percent, named.frees_percent)),
         worth_millionths: preset.worth_millionths,
         newest_percent: preset.newest_percent,
         used: preset.name == env.preset,

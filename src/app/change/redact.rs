@@ -24,8 +24,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize), CommandError> {
     if arguments.bulk.all_sessions && arguments.selector.is_empty() && !arguments.all {
         let error = anyhow!("redact --all runs on every session on this machine, and needs the texts to redact");
-        return Err(CommandError::new(ErrorKind::Usage, error)
-            .hint("all texts of this session: aperture redact --whole-file; of every session: aperture redact --whole-file --all"));
+        return Err(CommandError::new(ErrorKind::Usage, error).hint(
+            "all texts of this session: aperture redact --whole-file; of every session: aperture redact --whole-file --all",
+        ));
     }
     let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;
     let asks = arguments.forget && !arguments.yes;

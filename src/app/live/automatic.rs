@@ -2,7 +2,7 @@
 
 use super::policy::{Wanted, carry_out};
 use super::proxied;
-use crate::app::change::compress::forecast_of;
+use crate::app::change::compress::{Reach, forecast};
 use crate::app::{CommandError, Env};
 use crate::commands::Request;
 use crate::commands::compress::{Arguments, Budget};
@@ -104,14 +104,17 @@ fn plan(env: &Env, workspace: &Workspace<'_>, rule: AutomaticRule) -> Result<(Re
     let of_budget = |tokens| Request::Compress(Arguments { budget: Some(Budget::Tokens(tokens)), ..Arguments::default() });
     let Some(tokens) = target(env, workspace).filter(|_| rule == AutomaticRule::Budget) else {
         return Ok(match rule {
-            AutomaticRule::Condense => (Wanted::Stale.request(), forecast_of(env, workspace, Aim::Preset(env.rules.preset))?),
+            AutomaticRule::Condense => {
+                (Wanted::Stale.request(), forecast(env, workspace, Aim::Preset(env.rules.preset), Reach::Stale)?)
+            }
             AutomaticRule::Budget => (Wanted::Budget.request(), None),
         });
     };
-    match forecast_of(env, workspace, Aim::Tokens(tokens)) {
+    let old = |tokens| forecast(env, workspace, Aim::Tokens(tokens), Reach::Old);
+    match old(tokens) {
         // As far as it goes: what must stay can be more than the target.
         Err(error) => match smallest(&error) {
-            Some(tokens) => Ok((of_budget(tokens), forecast_of(env, workspace, Aim::Tokens(tokens))?)),
+            Some(tokens) => Ok((of_budget(tokens), old(tokens)?)),
             None => Err(error),
         },
         planned => Ok((of_budget(tokens), planned?)),

@@ -54,10 +54,10 @@ mod tests {
 
     #[test]
     fn the_budget_comes_first() {
-        use SuggestionKind::{Archive, Budget, Compress, Expand};
+        use SuggestionKind::{Archive, Budget, Compress, Expand, Preset};
         for (suggested, wanted) in [
             (&[][..], None),
-            (&[Archive, Expand], None),
+            (&[Preset, Archive, Expand], None),
             (&[Compress, Archive], Some(Wanted::Stale)),
             (&[Compress, Budget], Some(Wanted::Budget)),
         ] {

@@ -76,7 +76,7 @@ fn find_block<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str)
     }
 }
 
-/// Returns the result of `compress --stale` for a block, as part of the whole window.
+/// Returns the result of `compress --preset` for a block, as part of the whole window.
 fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block: &Block) -> Result<LevelKept, CommandError> {
     let preset = env.rules.preset;
     let mut draft = workspace.draft(store, env.style.now.as_millisecond())?;
@@ -88,6 +88,9 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
         content: None,
         why: Some(why),
     };
+    if engine::instructs(block) {
+        return Ok(stays(SkipReason::Instructions.reason()));
+    }
     if preset.folds {
         return Ok(match fold_into_digest(&mut draft, &preset, &scope, &env.rules)? {
             DigestFold::Folded(blocks) if blocks.contains(&block.number) => stays("only its part in the digest"),
@@ -133,7 +136,14 @@ fn decisions(env: &Env, block: &Block, content: &str, immutable: Option<&str>) -
         "a rule under [protect] protects it unless a selector names its number",
         "no protecting rule",
     ));
-    let free = !protected && block.pin.is_none() && !block.focused;
+    let instructs = engine::instructs(block);
+    decisions.push(decision(
+        "instructions",
+        instructs,
+        "it guides the model: no rule shortens it unless a selector names its number",
+        "no instructions",
+    ));
+    let free = !protected && !instructs && block.pin.is_none() && !block.focused;
     decisions.push(decision("change", !free, "only by name", "compress may shorten it"));
     decisions
 }

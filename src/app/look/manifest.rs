@@ -1,6 +1,6 @@
 //! `aperture manifest`: prints the context manifest.
 
-use crate::app::change::compress;
+use crate::app::change::compress::{self, Reach};
 use crate::app::change::pipeline::is_live;
 use crate::app::history::diff;
 use crate::app::live::pending;
@@ -8,7 +8,7 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::manifest::Arguments;
 use crate::engine::{self, Advice, Forecast, Suggestion};
 use crate::output::{DiffReport, ManifestReport, Tier};
-use crate::workspace::Workspace;
+use crate::workspace::{Aim, Workspace};
 use anyhow::anyhow;
 
 /// Returns the differences since a point: the blocks added, and those that aperture changed.
@@ -27,15 +27,22 @@ pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport
 
 /// Returns the suggested next commands for a session; they refer to it by `named`, or by its shortest name.
 pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
+    // A plan takes longer than all else that a report shows.
+    if !engine::is_worth_looking(&workspace.reading, &env.rules) {
+        return Vec::new();
+    }
     // If no plan can be made, the savings are estimated.
-    let stale = compress::forecast(env, workspace).map_or(Forecast::Estimated, Forecast::Planned);
+    let plan = |reach| {
+        let aim = Aim::Preset(env.rules.preset);
+        compress::forecast(env, workspace, aim, reach).map_or(Forecast::Estimated, Forecast::Planned)
+    };
     let named = named.map_or_else(|| env.name_of(&workspace.path, &workspace.location.id), str::to_owned);
-    advise(env, workspace, &named, stale)
+    advise(env, workspace, &named, plan(Reach::Stale), plan(Reach::Old))
 }
 
 /// Returns the suggestions; their commands refer to the session by `named`, and have `--live` if a client has it open, because they
 /// are refused without it.
-pub fn advise(env: &Env, workspace: &Workspace<'_>, named: &str, stale: Forecast) -> Vec<Suggestion> {
+pub fn advise(env: &Env, workspace: &Workspace<'_>, named: &str, stale: Forecast, preset: Forecast) -> Vec<Suggestion> {
     let advice = Advice {
         rules: &env.rules,
         prices: &env.prices,
@@ -43,6 +50,7 @@ pub fn advise(env: &Env, workspace: &Workspace<'_>, named: &str, stale: Forecast
         cache_lifetime_milliseconds: workspace.cache_milliseconds(),
         binds_thinking: workspace.provider.binds_thinking(),
         stale,
+        preset,
         session: named,
         history: &workspace.history,
     };

@@ -31,7 +31,8 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
         .project
         .as_ref()
         .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), &mut |path, error| {
+    let titles = arguments.text.is_some();
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), titles, &mut |path, error| {
         skipped.push(format!("{}: {error}", path.display()));
     });
     for problem in skipped {
@@ -50,7 +51,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
             && (arguments.all || session.totals.turns + session.totals.steps > 0)
             && (!arguments.open || open.contains(&session.found.location.id))
     };
-    let mut sessions: Vec<&Listed> = listed.iter().flatten().filter(wanted).collect();
+    let mut sessions: Vec<&mut Listed> = listed.iter_mut().flatten().filter(|session| wanted(&&**session)).collect();
     sessions.sort_by(|a, b| (b.last_written(), &a.found.location.id).cmp(&(a.last_written(), &b.found.location.id)));
     match arguments.sort {
         Sort::Age => {}
@@ -67,6 +68,8 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
     let limit = arguments.limit.unwrap_or(if env.json { 0 } else { LISTED });
     let limit = if limit == 0 { sessions.len() } else { limit.min(sessions.len()) };
     let left_out = sessions.len() - limit;
+    // Only a title that is shown is worth a search of its file for credentials.
+    workspace::read_titles(env.disk, &env.totals(), &mut sessions[..limit]);
     let sessions = sessions[..limit].iter().map(|session| row(env, session, &open)).collect();
     // The program ends here: freeing thousands of sessions takes longer than writing the output.
     std::mem::forget(listed);
@@ -89,14 +92,19 @@ fn in_requests(env: &Env) -> Vec<Listed> {
             title: title(reading),
             ..Totals::default()
         };
-        Some(Listed { found, identity: Identity { bytes: reading.session.bytes, modified, ..Identity::default() }, totals })
+        Some(Listed {
+            found,
+            identity: Identity { bytes: reading.session.bytes, modified, ..Identity::default() },
+            totals,
+            bills: None,
+        })
     };
     env.request_sessions().into_iter().filter_map(listed).collect()
 }
 
 /// Returns true if a session has the selected properties.
 fn is_selected(env: &Env, arguments: &Arguments, session: &Listed) -> bool {
-    let Listed { found, identity, totals } = session;
+    let Listed { found, identity, totals, .. } = session;
     let age = env.style.now.as_millisecond() - session.last_written();
     let has_text = |text: &String| {
         let text = text.to_lowercase();
@@ -122,7 +130,7 @@ fn capacity(env: &Env, listed: &Listed) -> u64 {
 }
 
 fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {
-    let Listed { found, identity, totals } = listed;
+    let Listed { found, identity, totals, .. } = listed;
     SessionRow {
         provider: found.provider.name(),
         open: open.contains(&found.location.id),

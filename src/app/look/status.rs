@@ -30,6 +30,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         activity,
         unapplied,
         store_fault,
+        all: arguments.all,
         ..report(&workspace, open, suggestions)
     })
 }
@@ -100,6 +101,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         aging: Share { name: "aging".to_owned(), blocks: aging.0 as u32, tokens: aging.1 },
         largest_stale: stale.iter().take(10).map(|block| engine::entry(block)).collect(),
         suggestions,
+        all: false,
         hidden: reading.window.hidden,
         bytes: session.bytes,
         window_bytes: reading.in_window().map(|block| block.sent_bytes() + block.media.bytes).sum(),

@@ -14,7 +14,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     check_client(arguments.client.as_deref())?;
     let mut skipped = Vec::new();
     let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, None, &mut skip)?;
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, None, arguments.by == By::Session, &mut skip)?;
     let listed: Vec<Listed> = listed.into_iter().flatten().collect();
     let LoggedUsage { changes, replaced } = logged(env);
     let with_replaced: Vec<_> = listed.iter().map(|listed| (listed, of_file(env, &replaced, &listed.found.path))).collect();

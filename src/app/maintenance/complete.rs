@@ -41,7 +41,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// Returns the sessions with their titles, the newest first: those of the project, or all if it has none.
 fn sessions(env: &Env) -> Vec<Candidate> {
     let list = |project: Option<&Project>| {
-        let listed = workspace::list(env.disk, &env.totals(), &env.places, project, &mut |_, _| {});
+        let listed = workspace::list(env.disk, &env.totals(), &env.places, project, true, &mut |_, _| {});
         let mut listed: Vec<_> =
             listed.into_iter().flatten().flatten().filter(|session| !session.found.location.subagent).collect();
         listed.sort_by_key(|session| std::cmp::Reverse(session.identity.modified));

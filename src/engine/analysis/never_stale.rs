@@ -1,7 +1,7 @@
-//! Instructions, rules, skills in use and memory: they never go stale while they are in force.
+//! Instructions, reminders, and the texts of hooks and of aperture: they never go stale, and no rule shortens them.
 
 use crate::engine::Analysis;
-use crate::model::{Block, BlockKind, Event, Flags, Role, RowKind, ToolVerb};
+use crate::model::{Block, BlockKind, Event, Role, RowKind, ToolVerb};
 
 /// Files that instruct an agent, by name.
 const FILES: &[&str] = &[
@@ -18,10 +18,14 @@ const FILES: &[&str] = &[
 /// Parts of the paths of such files.
 const DIRECTORIES: &[&str] = &[".claude/rules/", ".cursor/rules/", ".claude/memory/"];
 
-/// Returns true if a block contains instructions, in force or not: because its client marks it as such, or because it is the newest
-/// read of an instruction file.
+/// Commands that print files.
+const PRINTERS: &[&str] = &["bat", "cat", "head", "nl", "sed", "tail"];
+
+/// Returns true if a block instructs the model: because its client wrote it for that, or because it is the newest read of an
+/// instruction file. No rule shortens it; a person who names it by number can.
 pub fn instructs(block: &Block) -> bool {
-    block.ground || is_instruction_file(block) && block.usefulness.outdated.is_none()
+    let superseded = || block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes());
+    block.ground || is_instruction_file(block) && !superseded()
 }
 
 /// Bytes from which on a block can get shorter by more than its marker line.
@@ -47,14 +51,6 @@ pub fn is_rejection(block: &Block) -> bool {
     block.kind == BlockKind::ToolResult && block.error && block.words.first().is_some_and(|(start, _)| *start == 0)
 }
 
-/// Returns true if a block is never shortened for its age: instructions, and a skill in the turn that it was loaded for.
-pub fn is_never_stale(reading: &Analysis, block: &Block) -> bool {
-    let row = &reading.session.rows[block.row as usize];
-    let skill = row.flags.any(Flags::META) && row.kind == RowKind::User && !is_compacted(reading, block);
-    let last = reading.turns.last().map_or(0, |turn| turn.number);
-    instructs(block) && (!skill || block.position.turn == last)
-}
-
 /// Returns true if a block is the result of a client compaction, which a digest can replace.
 pub fn is_compacted(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
@@ -62,13 +58,32 @@ pub fn is_compacted(reading: &Analysis, block: &Block) -> bool {
 }
 
 fn is_instruction_file(block: &Block) -> bool {
-    let read = |tool: &&crate::model::Tool| tool.verb == ToolVerb::Read && block.role == Role::ToolResult && !block.error;
-    let Some(tool) = block.tool.as_deref().filter(read) else { return false };
-    let path = tool.target.replace('\\', "/");
+    let Some(tool) = block.tool.as_deref().filter(|_| block.role == Role::ToolResult && !block.error) else { return false };
+    match tool.verb {
+        ToolVerb::Read => is_instruction_path(&tool.target),
+        ToolVerb::Run => prints_instructions(&tool.target),
+        _ => false,
+    }
+}
+
+fn is_instruction_path(path: &str) -> bool {
+    let path = path.replace('\\', "/");
     let name = path.rsplit('/').next().unwrap_or(&path);
     FILES.contains(&name)
         || DIRECTORIES.iter().any(|directory| path.contains(directory))
         || path.contains(".claude/projects/") && path.contains("/memory/")
+}
+
+/// Returns true if a command only prints files, each an instruction file: `sed -n '1,200p' a/SKILL.md && cat AGENTS.md`.
+fn prints_instructions(command: &str) -> bool {
+    let prints = |part: &str| {
+        let mut words = part.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+        let mut paths = Vec::new();
+        let is_printer = words.next().is_some_and(|first| PRINTERS.contains(&first));
+        paths.extend(words.filter(|word| word.contains(['/', '\\']) || word.ends_with(".md")));
+        is_printer && !paths.is_empty() && paths.into_iter().all(is_instruction_path)
+    };
+    command.split(['\n', ';']).flat_map(|line| line.split("&&")).all(prints)
 }
 
 #[cfg(test)]
@@ -98,6 +113,19 @@ mod tests {
         let mut old = read("/w/CLAUDE.md");
         old.usefulness.outdated = Some((Outdated::ReadAgain, 9));
         assert!(!instructs(&old));
+        old.usefulness.outdated = Some((Outdated::EditedLater, 9));
+        assert!(instructs(&old), "most of it is still in force");
+        for (command, expected) in [
+            ("sed -n '1,240p' /h/skills/a/SKILL.md && cat \"AGENTS.md\"", true),
+            ("cat CLAUDE.md README.md", false),
+            ("cat CLAUDE.md; make", false),
+            ("grep -n fix CLAUDE.md", false),
+            ("", false),
+        ] {
+            let mut run = read(command);
+            run.tool.as_mut().unwrap().verb = ToolVerb::Run;
+            assert_eq!(instructs(&run), expected, "{command}");
+        }
         let failed = Block { error: true, ..read("/w/CLAUDE.md") };
         assert!(!instructs(&failed));
     }

@@ -5,7 +5,7 @@
 
 use super::markdown::EVIDENCE;
 use super::outcomes::Outcome;
-use super::topic::{Relation, Topic, carried_over, carried_over_all, relation};
+use super::topic::{Relation, Topic, TopicIndex, carried_over, carried_over_all, relation};
 use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
 use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting};
 use rustc_hash::FxHashMap;
@@ -91,7 +91,16 @@ pub struct MergeFacts<'a> {
 /// Returns the changes that candidates make.
 pub fn merge(existing: &[Memory], candidates: &[Candidate], facts: &MergeFacts<'_>) -> Vec<Change> {
     let (memories, next_id) = (existing.to_vec(), facts.next_id.max(1));
-    let mut state = Merge { memories, topics: FxHashMap::default(), known: existing.len(), next_id, facts };
+    let mut state = Merge {
+        memories,
+        topics: FxHashMap::default(),
+        index: TopicIndex::default(),
+        keys: FxHashMap::default(),
+        known: existing.len(),
+        next_id,
+        facts,
+    };
+    (0..existing.len()).for_each(|place| state.list(place));
     for candidate in joined(candidates) {
         let is_forgotten = facts.forgotten.contains(&candidate.key);
         if !is_forgotten && !candidate.text.is_empty() && !holds_secret(&candidate.text) {
@@ -148,6 +157,10 @@ struct Merge<'a> {
     memories: Vec<Memory>,
     /// Texts that are compared, prepared once.
     topics: FxHashMap<String, Topic>,
+    /// Finds the statements that can be about one topic.
+    index: TopicIndex,
+    /// The first memory with a key that no person wrote.
+    keys: FxHashMap<u64, usize>,
     known: usize,
     next_id: MemoryId,
     facts: &'a MergeFacts<'a>,
@@ -155,18 +168,21 @@ struct Merge<'a> {
 
 impl Merge<'_> {
     fn take(&mut self, candidate: &Candidate) {
-        if let Some(place) = self.memories.iter().position(|memory| memory.key == candidate.key && !memory.is_by_hand()) {
-            return self.confirm(place, candidate);
+        if let Some(place) = self.keys.get(&candidate.key) {
+            return self.confirm(*place, candidate);
         }
         let newest = day_of(last_time(candidate));
         let mut memory = Memory { id: self.next_id, ..new_memory(candidate) };
         let mut superseded = Vec::new();
         if is_statement(candidate.kind) {
-            for place in 0..self.memories.len() {
+            let mut near = self.near(&memory.text);
+            while let Some(place) = near.pop_first() {
                 let old = &self.memories[place];
-                if !are_comparable(old.kind, candidate.kind) {
+                // The relation to a retired entry counts only if that one is newer.
+                if !are_comparable(old.kind, candidate.kind) || old.state.is_retired() && newest >= old.last_seen {
                     continue;
                 }
+                let words = memory.text.clone();
                 let relation = related(&mut self.topics, &old.text, &memory.text);
                 if old.state.is_retired() {
                     let is_clear = matches!(relation, Relation::Same | Relation::Opposite { is_clear: true });
@@ -205,6 +221,9 @@ impl Merge<'_> {
                         self.flag(place, last_time(candidate));
                     }
                 }
+                if memory.text != words {
+                    near = self.near(&memory.text).split_off(&(place + 1));
+                }
             }
         }
         for place in superseded {
@@ -213,6 +232,24 @@ impl Merge<'_> {
         }
         self.next_id += 1;
         self.memories.push(memory);
+        self.list(self.memories.len() - 1);
+    }
+
+    /// Makes a memory findable by its key and, if it is a statement, by its text.
+    fn list(&mut self, place: usize) {
+        let memory = &self.memories[place];
+        if !memory.is_by_hand() {
+            self.keys.entry(memory.key).or_insert(place);
+        }
+        if is_statement(memory.kind) {
+            let topic = self.topics.entry(memory.text.clone()).or_insert_with(|| Topic::new(&memory.text));
+            self.index.insert(place, topic);
+        }
+    }
+
+    /// Returns the memories that can be about the topic of a text.
+    fn near(&mut self, text: &str) -> BTreeSet<usize> {
+        self.index.near(self.topics.entry(text.to_owned()).or_insert_with(|| Topic::new(text)))
     }
 
     /// Counts a contradiction against an entry that a session had received before.
@@ -275,6 +312,7 @@ impl Merge<'_> {
             if !is_statement(memory.kind) {
                 memory.kind = candidate.kind;
             }
+            self.list(place);
         }
     }
 

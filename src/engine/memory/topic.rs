@@ -1,7 +1,9 @@
 //! Compares statements: equal topics, opposites, and the facts that a newer statement must not lose.
 
 use crate::engine::content::keywords::is_stop_word;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 
 /// The share of common words from which two statements have one topic.
 const SAME: f64 = 0.6;
@@ -144,12 +146,24 @@ impl Statement {
         self.positive.union(&self.negative).collect()
     }
 
+    /// Returns the negated phrases that say what they are about.
+    fn topic_phrases(&self) -> impl Iterator<Item = &[String]> {
+        self.phrases.iter().map(Vec::as_slice).filter(|phrase| is_topic(phrase))
+    }
+
+    /// Returns the words of which a negated phrase of another statement can consist.
+    fn windows(&self) -> impl Iterator<Item = &[String]> {
+        (1..=PHRASE_WORDS + 1).flat_map(|length| self.stated.windows(length)).filter(|words| is_topic(words))
+    }
+
     /// Returns true if it negates a verb with its object, or an object alone, that another statement states.
     fn negates(&self, other: &Statement) -> bool {
-        let is_topic = |phrase: &&Vec<String>| phrase.iter().any(|word| !is_stop_word(word));
-        let mut phrases = self.phrases.iter().filter(is_topic);
-        phrases.any(|phrase| other.stated.windows(phrase.len()).any(|words| words == phrase))
+        self.topic_phrases().any(|phrase| other.stated.windows(phrase.len()).any(|words| words == phrase))
     }
+}
+
+fn is_topic(phrase: &[String]) -> bool {
+    phrase.iter().any(|word| !is_stop_word(word))
 }
 
 /// Returns true if a negated phrase has a verb and its object: `use npm`, `push to main`.
@@ -172,6 +186,74 @@ impl Topic {
         let statement = Statement { is_question, ..Statement::new(&tokens) };
         Topic { tokens, statement }
     }
+
+    /// Returns the keys of the statement without one of its values, for each of them. See [`has_other_value`].
+    fn with_other_values(&self) -> impl Iterator<Item = u64> {
+        let plain: Vec<&str> = self.tokens.iter().map(|token| &*token.plain).collect();
+        let values = (0..plain.len())
+            .filter(|place| self.tokens[*place].is_fact && (self.tokens[*place].is_figure || follows_name(&self.tokens, *place)));
+        values.map(move |place| key(Part::OtherValue, &(&plain[..place], &plain[place + 1..])))
+    }
+}
+
+/// Finds the statements that can be related to another one, by parts that each relation needs in common.
+#[derive(Default)]
+pub struct TopicIndex {
+    /// The places of the statements, by the hash of a part.
+    places: FxHashMap<u64, Vec<usize>>,
+    /// The number of statements with a word.
+    frequencies: FxHashMap<String, u32>,
+}
+
+impl TopicIndex {
+    /// Adds the statement at a place; one whose text changed is added again.
+    pub fn insert(&mut self, place: usize, topic: &Topic) {
+        let statement = &topic.statement;
+        let mut words: Vec<(u32, &String)> = Vec::new();
+        for word in statement.all() {
+            let frequency = self.frequencies.entry(word.clone()).or_default();
+            *frequency += 1;
+            words.push((*frequency, word));
+        }
+        words.sort_unstable();
+        // Statements with one topic have at least the share `SAME` of these words in common, and so one of the rarest.
+        let rarest = ((1.0 - SAME) * words.len() as f64 + f64::EPSILON * 100.0).floor() as usize + 1;
+        let mut keys: Vec<u64> = words.iter().take(rarest).map(|(_, word)| key(Part::Word, &[word])).collect();
+        keys.extend(topic.with_other_values());
+        keys.extend(statement.topic_phrases().map(|phrase| key(Part::Negated, phrase)));
+        keys.extend(statement.windows().map(|words| key(Part::Stated, words)));
+        for key in keys {
+            self.places.entry(key).or_default().push(place);
+        }
+    }
+
+    /// Returns the places of the statements that can be related to one; that of any other is [`Relation::Unrelated`].
+    pub fn near(&self, topic: &Topic) -> BTreeSet<usize> {
+        let statement = &topic.statement;
+        let words = statement.all().into_iter().map(|word| key(Part::Word, &[word]));
+        let negated = statement.windows().map(|words| key(Part::Negated, words));
+        let stated = statement.topic_phrases().map(|phrase| key(Part::Stated, phrase));
+        let keys = words.chain(topic.with_other_values()).chain(negated).chain(stated);
+        keys.filter_map(|key| self.places.get(&key)).flatten().copied().collect()
+    }
+}
+
+/// The kind of a part by which a statement is found.
+#[derive(Clone, Copy, Hash)]
+enum Part {
+    Word,
+    /// All words but for one value.
+    OtherValue,
+    /// A negated phrase.
+    Negated,
+    /// Words that could be such a phrase in another statement.
+    Stated,
+}
+
+fn key<T: Hash + ?Sized>(part: Part, words: &T) -> u64 {
+    let mut hasher = FxHasher::default();
+    (part, words).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns the relation of a newer statement to an older one.
@@ -212,8 +294,12 @@ fn has_other_value(old: &[Token], new: &[Token]) -> bool {
     let content = old.iter().filter(|token| !is_stop_word(&token.plain)).count();
     let [place] = different.as_slice() else { return false };
     let (was, is) = (&old[*place], &new[*place]);
-    let follows_name = place.checked_sub(1).is_some_and(|before| VALUE_WORDS.contains(&&*old[before].plain));
-    content >= 2 && was.is_fact && is.is_fact && ((was.is_figure && is.is_figure) || follows_name)
+    content >= 2 && was.is_fact && is.is_fact && ((was.is_figure && is.is_figure) || follows_name(old, *place))
+}
+
+/// Returns true if the token at a place is the value of a name.
+fn follows_name(tokens: &[Token], place: usize) -> bool {
+    place.checked_sub(1).is_some_and(|before| VALUE_WORDS.contains(&&*tokens[before].plain))
 }
 
 /// Returns the critical facts of a statement as they are written: code, paths, figures and names.
@@ -324,10 +410,12 @@ fn is_name(word: &str, begins: bool) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn statements_are_related() {
-        let opposite = |is_clear| Relation::Opposite { is_clear };
-        for (old, new, expected) in [
+    /// Pairs of an older and a newer statement.
+    const PAIRS: &[(&str, &str, Relation)] = {
+        const fn opposite(is_clear: bool) -> Relation {
+            Relation::Opposite { is_clear }
+        }
+        &[
             ("use `pnpm`", "don't use `pnpm`", opposite(true)),
             ("Use pnpm, not npm.", "Use npm, not pnpm.", opposite(true)),
             ("Use pnpm, not npm.", "Don't use npm.", Relation::Unrelated),
@@ -347,9 +435,42 @@ mod tests {
             ("no, use tabs in web/", "use tabs in web/", Relation::Same),
             ("there is no prompt in this sequence", "a new prompt came before the stop", Relation::Unrelated),
             ("can't we use tabs here?", "use tabs here", Relation::Unrelated),
-        ] {
-            assert_eq!(relation(&Topic::new(old), &Topic::new(new)), expected, "{old} | {new}");
+        ]
+    };
+
+    #[test]
+    fn statements_are_related() {
+        for (old, new, expected) in PAIRS {
+            assert_eq!(relation(&Topic::new(old), &Topic::new(new)), *expected, "{old} | {new}");
         }
+    }
+
+    #[test]
+    fn every_related_statement_is_near_and_few_others_are() {
+        let mut texts: Vec<String> = PAIRS.iter().flat_map(|(old, new, _)| [old.to_string(), new.to_string()]).collect();
+        let words =
+            ["use", "never", "`npm`", "pnpm", "the", "port", "is", "3000", "4000", "push", "to", "main", "Write", "tests,"];
+        let mut seed = 7_usize;
+        texts.extend((0..400).map(|place| {
+            let word = |_| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                words[(seed >> 33) % words.len()]
+            };
+            (0..1 + place % 9).map(word).collect::<Vec<_>>().join(" ")
+        }));
+        let topics: Vec<Topic> = texts.iter().map(|text| Topic::new(text)).collect();
+        let mut index = TopicIndex::default();
+        for (place, new) in topics.iter().enumerate() {
+            let near = index.near(new);
+            let related = (0..place).filter(|old| relation(&topics[*old], new) != Relation::Unrelated);
+            let missed: Vec<&str> = related.filter(|old| !near.contains(old)).map(|old| &*texts[old]).collect();
+            assert_eq!(missed, [""; 0], "{}", texts[place]);
+            index.insert(place, new);
+        }
+        let mut index = TopicIndex::default();
+        let topic = |place: usize| Topic::new(&format!("Always run task{place} before you publish pack{place}, never after it"));
+        (0..100).for_each(|place| index.insert(place, &topic(place)));
+        assert!(index.near(&topic(100)).len() < 10, "words that all statements have lead to few of them");
     }
 
     #[test]

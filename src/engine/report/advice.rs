@@ -2,10 +2,12 @@
 //!
 //! The advice is computed from the analysis only, without the contents, so the figures are estimates.
 
+use crate::engine::analysis::never_stale::instructs;
 use crate::engine::analysis::staleness_limits::is_perishable;
 use crate::engine::cost::binding::{Binding, binding_of};
 use crate::engine::{
-    Analysis, EditFacts, EditPrice, Preset, Prices, Rules, idle_milliseconds, newest, plural, price, steps_per_turn,
+    Analysis, EditFacts, EditPrice, PAYS_BACK_TURNS, Preset, Prices, Rules, idle_milliseconds, newest, plural, price,
+    steps_per_turn,
 };
 use crate::model::{Block, BlockKind, BlockNumber, History, Level, Operation, State, quoted};
 use rustc_hash::FxHashSet;
@@ -16,6 +18,8 @@ const LINE: f64 = 45.0;
 const WORTH_A_LINE: f64 = 150.0;
 /// Minimum share of the window for a suggested saving, because each change rewrites the prompt cache.
 const WORTH_SAYING: f64 = 0.03;
+/// Minimum usage of the window, in percent, for a suggestion; a window over a budget that the user set needs none.
+const WORTH_LOOKING: f64 = 50.0;
 
 /// Context of the advice in addition to the analysis.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +36,8 @@ pub struct Advice<'a> {
     pub binds_thinking: bool,
     /// The planned cost and savings of `compress --stale`.
     pub stale: Forecast,
+    /// The planned cost and savings of `compress --preset` with the preset in use.
+    pub preset: Forecast,
     /// The name of the session in suggested commands.
     pub session: &'a str,
     /// The operations on the session.
@@ -53,8 +59,10 @@ pub enum Forecast {
 pub enum SuggestionKind {
     /// The window is over its budget.
     Budget,
-    /// Old blocks can be shortened.
+    /// Stale blocks can be shortened.
     Compress,
+    /// Old blocks can be shortened.
+    Preset,
     /// Superseded blocks can be archived.
     Archive,
     /// Shortened blocks that are in use can be expanded.
@@ -122,13 +130,28 @@ fn is_free(block: &Block) -> bool {
     block.pin.is_none() && !block.focused
 }
 
+/// Returns true if a window is so full that a change can be worth its cost.
+pub fn is_worth_looking(reading: &Analysis, rules: &Rules) -> bool {
+    reading.percent() >= WORTH_LOOKING || rules.budget_tokens.is_some_and(|budget| reading.price.total.value > budget as f64)
+}
+
 impl Advice<'_> {
-    /// Returns the suggestions, the most urgent first.
+    /// Returns the suggestions, the best first: what makes room and pays back soon, then blocks to expand. None for a window that is
+    /// less than half full.
     pub fn suggestions(&self, reading: &Analysis) -> Vec<Suggestion> {
-        [self.budget(reading), self.compress(reading), self.archive(reading), self.expand(reading)]
-            .into_iter()
-            .flatten()
-            .collect()
+        if !is_worth_looking(reading, self.rules) {
+            return Vec::new();
+        }
+        let stale = self.compress(reading);
+        // Stale blocks alone are the mildest change; a window over its budget needs enough of them.
+        let over = reading.price.total.value - round_down(self.rules.budget(reading)) as f64;
+        let is_enough = stale.as_ref().is_some_and(|stale| stale.saved_tokens >= over);
+        let mut offers = [self.budget(reading), stale, self.preset(reading), self.archive(reading)];
+        if is_enough {
+            offers.swap(0, 1);
+        }
+        let pays = |offer: &Suggestion| offer.pays_back_turns.is_some_and(|turns| turns <= PAYS_BACK_TURNS);
+        offers.into_iter().flatten().filter(pays).chain(self.expand(reading)).collect()
     }
 
     fn command(&self, command: &str) -> String {
@@ -150,22 +173,42 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Budget, command, why, &price))
     }
 
-    /// Suggests shortening old blocks to the preset.
+    /// Suggests shortening stale blocks.
     fn compress(&self, reading: &Analysis) -> Option<Suggestion> {
-        let preset = self.rules.preset;
-        let why = format!("preset {}: stale blocks, and aging ones as far as the preset allows", preset.name);
-        let command = self.command("compress --stale");
-        if let Forecast::Planned(price) = self.stale {
+        let (blocks, _) = reading.stale_total();
+        let why = format!("{} not used any more", plural(blocks as u32, "block"));
+        let is_stale = |block: &Block| block.state == State::Stale;
+        self.shorten(reading, (SuggestionKind::Compress, "compress --stale".to_owned(), why), self.stale, &is_stale)
+    }
+
+    /// Suggests shortening old blocks to the preset.
+    fn preset(&self, reading: &Analysis) -> Option<Suggestion> {
+        let name = self.rules.preset.name;
+        let why = format!("preset {name}: stale blocks, and older ones in use as far as the preset allows");
+        self.shorten(reading, (SuggestionKind::Preset, format!("compress --preset {name}"), why), self.preset, &|_| true)
+    }
+
+    /// Suggests a command that shortens blocks to the preset.
+    fn shorten(
+        &self,
+        reading: &Analysis,
+        (kind, command, why): (SuggestionKind, String, String),
+        forecast: Forecast,
+        is_meant: &dyn Fn(&Block) -> bool,
+    ) -> Option<Suggestion> {
+        let (preset, command) = (self.rules.preset, self.command(&command));
+        if let Forecast::Planned(price) = forecast {
             let price = price.filter(|price| price.saved_tokens >= WORTH_SAYING * reading.price.total.value)?;
-            return Some(Suggestion { estimated: false, ..suggestion(SuggestionKind::Compress, command, why, &price) });
+            return Some(Suggestion { estimated: false, ..suggestion(kind, command, why, &price) });
         }
         let newest = newest(reading, preset.newest_percent);
         let mut gone = Gone::default();
-        for block in reading.in_window().filter(|block| may_go(block) && block.tokens.value > WORTH_A_LINE) {
+        let worth = |block: &&Block| may_go(block) && is_meant(block) && block.tokens.value > WORTH_A_LINE;
+        for block in reading.in_window().filter(worth) {
             gone.add(block.number, (block.tokens.value - LINE) * share(&preset, block, &newest));
         }
         let price = self.worth_saying(reading, gone)?;
-        Some(suggestion(SuggestionKind::Compress, command, why, &price))
+        Some(suggestion(kind, command, why, &price))
     }
 
     /// Suggests archiving superseded results.
@@ -268,7 +311,7 @@ fn suggestion(kind: SuggestionKind, command: String, why: String, price: &EditPr
 
 /// Returns true if compress may shorten a block, as far as the analysis shows.
 fn may_go(block: &Block) -> bool {
-    block.level == Level::Original && is_perishable(block) && is_free(block)
+    block.level == Level::Original && is_perishable(block) && !instructs(block) && is_free(block)
 }
 
 fn share(preset: &Preset, block: &Block, newest: &FxHashSet<BlockNumber>) -> f64 {
@@ -323,6 +366,7 @@ mod tests {
             cache_lifetime_milliseconds: 0,
             binds_thinking: true,
             stale: Forecast::Estimated,
+            preset: Forecast::Estimated,
             session,
             history: &history,
         };
@@ -364,6 +408,7 @@ mod tests {
                 cache_lifetime_milliseconds: 0,
                 binds_thinking: false,
                 stale: Forecast::Planned(None),
+                preset: Forecast::Planned(None),
                 session: "6666",
                 history: &history,
             };

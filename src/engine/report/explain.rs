@@ -1,6 +1,6 @@
 //! Explanations: the reason for the state of a block, the references to it, and its content at each level.
 
-use crate::engine::analysis::never_stale::{is_never_stale, is_said};
+use crate::engine::analysis::never_stale::{instructs, is_said};
 use crate::engine::analysis::references::{Referrer, referrers};
 use crate::engine::analysis::staleness_limits::StalenessLimit;
 use crate::engine::analysis::states::{ACTIVE_STEPS, FRESH_STEPS, Facts, HOT, lifecycle};
@@ -126,7 +126,7 @@ fn because(reading: &Analysis, block: &Block) -> Vec<String> {
         }
         State::Active if limit.is_none() => {
             because.push(match () {
-                () if is_never_stale(reading, block) => "instructions are never stale while they are in force".to_owned(),
+                () if instructs(block) => "instructions and reminders are never stale".to_owned(),
                 () if is_said(block) => "messages of the user are never stale".to_owned(),
                 () => format!("{} is never stale", block.kind.name().replace('_', " ")),
             });

@@ -1,7 +1,7 @@
 //! Adds up bills: each response once, by day, week, month, session, project or model.
 
 use crate::engine::cost::capacity;
-use crate::engine::cost::model_prices::{Prices, SEARCH_DOLLARS};
+use crate::engine::cost::model_prices::{ModelPrice, Prices, SEARCH_DOLLARS};
 use crate::model::{BilledTokens, FileUsage, Lineage, ResponseUsage};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -123,6 +123,7 @@ pub fn usage(
 ) -> UsageTable {
     let mut table = UsageTable::default();
     let mut sums: BTreeMap<String, UsageSum> = BTreeMap::new();
+    let mut known: FxHashMap<&str, Option<&ModelPrice>> = FxHashMap::default();
     for Counted { source, response, model, copies } in distinct(sources).into_iter().filter(|counted| counted.source.selected) {
         let day = jiff::Timestamp::from_millisecond(response.time).unwrap_or_default().to_zoned(zone.clone()).date();
         let wanted = filter.since.is_none_or(|since| day >= since)
@@ -142,7 +143,10 @@ pub fn usage(
             UsageGroup::Project => source.project.to_owned(),
             UsageGroup::Model => model.to_owned(),
         };
-        let dollars = response.dollars.or_else(|| cost(&response, model, prices));
+        let dollars = response.dollars.or_else(|| {
+            let price = *known.entry(model).or_insert_with(|| prices.for_model(model));
+            cost(&response, price?)
+        });
         if dollars.is_none() && !table.unpriced.iter().any(|known| known == model) {
             table.unpriced.push(model.to_owned());
         }
@@ -243,9 +247,9 @@ impl Families {
 
 /// Returns the cost of a response in dollars; `None` if the model has no known price, or none for the fast mode in which it
 /// answered.
-fn cost(response: &ResponseUsage, model: &str, prices: &Prices) -> Option<f64> {
+fn cost(response: &ResponseUsage, price: &ModelPrice) -> Option<f64> {
     let tokens = &response.tokens;
-    let price = prices.for_model(model)?.at(tokens.sent() as f64);
+    let price = price.at(tokens.sent() as f64);
     let price = if response.fast { price.fast()? } else { price };
     let parts = [
         (tokens.input, price.input),

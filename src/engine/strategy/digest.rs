@@ -22,9 +22,6 @@ const COSTS: Costs = Costs { piece_bytes: 5.0, name_bytes: 1.0, name_share: 1.0 
 const SUMMARY_WEIGHT: f32 = 2.0;
 /// Minimum bytes of a content, without the words of a person, that are worth analysing.
 const REST_BYTES: usize = 150;
-/// Bytes above which only the start and the end of instructions are kept.
-const LONG_GROUND_BYTES: usize = 1_400;
-const GROUND_ENDS: Ends = Ends { head: 600, tail: 300 };
 /// Bytes above which a message of a person is assumed to be mostly pasted, and the parts of its start and end that are kept.
 const LONG_WORDS_BYTES: usize = 8_000;
 const WORDS_ENDS: Ends = Ends { head: 600, tail: 300 };
@@ -81,8 +78,6 @@ pub struct DigestSource<'a> {
     pub words: &'a [String],
     /// True if the digest must contain the whole block.
     pub whole: bool,
-    /// True if the start and the end of a long content are sufficient: instructions, which can be restored.
-    pub ends: bool,
 }
 
 impl DigestSource<'_> {
@@ -155,17 +150,7 @@ struct Detail<'a> {
 impl Detail<'_> {
     fn lines(&self) -> Vec<Cow<'_, str>> {
         if self.old.is_whole() {
-            let content = self.old.content.trim();
-            if !self.old.ends || content.len() <= LONG_GROUND_BYTES {
-                return vec![Cow::Borrowed(content)];
-            }
-            let (head, tail) = (GROUND_ENDS.head_of(content), GROUND_ENDS.tail_of(content));
-            let gap = content.len() - head.len() - tail.len();
-            return vec![
-                head.into(),
-                format!("[… {gap} bytes: @recall({}) before you continue with it]", self.old.block.number).into(),
-                tail.into(),
-            ];
+            return vec![Cow::Borrowed(self.old.content.trim())];
         }
         self.pieces
             .iter()
@@ -428,7 +413,7 @@ mod tests {
             patch_starts: vec!["*** Begin Patch"],
             ..InputNames::default()
         };
-        let found = pieces(&DigestSource { block: &block, content, words: &[], whole: false, ends: false }, &names);
+        let found = pieces(&DigestSource { block: &block, content, words: &[], whole: false }, &names);
         assert_eq!(found.iter().map(|piece| &*piece.text).collect::<Vec<_>>(), expected);
     }
 

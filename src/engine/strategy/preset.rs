@@ -9,6 +9,10 @@ pub struct Preset {
     pub name: &'static str,
     /// Description in one sentence.
     pub description: &'static str,
+    /// Share of the content that the agent needed later and that is left, in percent: measured on recorded sessions (docs/internals.md).
+    pub keeps_percent: u32,
+    /// Share of the old content that is removed there, in percent.
+    pub frees_percent: u32,
     /// Minimum worth of a kept byte: the probability that the agent needs it, in parts per million.
     pub worth_millionths: f32,
     /// The newest part of the window, which remains nearly unchanged, in percent of the tokens.
@@ -22,6 +26,8 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "lossless",
         description: "removes repetitions; keeps every name and every other line",
+        keeps_percent: 99,
+        frees_percent: 23,
         worth_millionths: 0.0,
         newest_percent: 0.0,
         folds: false,
@@ -29,6 +35,8 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "light",
         description: "removes content that the agent is very unlikely to use again",
+        keeps_percent: 91,
+        frees_percent: 57,
         worth_millionths: 5.5,
         newest_percent: 25.0,
         folds: false,
@@ -36,6 +44,8 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "balanced",
         description: "keeps content that the agent may use again; newest quarter nearly unchanged",
+        keeps_percent: 82,
+        frees_percent: 69,
         worth_millionths: 26.0,
         newest_percent: 25.0,
         folds: false,
@@ -43,13 +53,17 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "aggressive",
         description: "keeps content that the agent is likely to use again",
+        keeps_percent: 74,
+        frees_percent: 78,
         worth_millionths: 92.0,
         newest_percent: 12.0,
         folds: false,
     },
     Preset {
         name: "handoff",
-        description: "replaces all old blocks with one digest, for a fresh start",
+        description: "replaces all old blocks but instructions with one digest, for a fresh start",
+        keeps_percent: 39,
+        frees_percent: 95,
         worth_millionths: 302.0,
         newest_percent: 0.0,
         folds: true,

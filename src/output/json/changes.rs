@@ -51,6 +51,8 @@ json_objects! {
         price: Option<EditPrice> = report.price,
         /// True if the usage of a response is rewritten in the file, where the agent program reads how full the window is.
         bills_changed: bool = report.bills_changed,
+        /// True if nothing was changed because it would save under 1 % of the window; `--force` changes it.
+        withheld: bool = report.is_withheld,
         /// Notes.
         notes: Vec<String> = report.notes,
         /// Differences in the content for the model, for a dry run.

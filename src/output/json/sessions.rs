@@ -124,7 +124,7 @@ json_objects! {
         stale: Share = report.stale,
         /// Stale blocks that a later block supersedes.
         superseded: Share = report.superseded,
-        /// Blocks that `compress --stale` also shortens, as far as the preset allows.
+        /// Older blocks that are not stale.
         aging: Share = report.aging,
         /// Largest stale blocks.
         largest_stale: Vec<BlockSummary> = report.largest_stale,

@@ -80,6 +80,10 @@ json_objects! {
         name: String = preset.name,
         /// Description.
         description: String = preset.description,
+        /// Measured share of what the agent needed later that is left; null if the settings override the preset.
+        keeps_percent: Option<u32> ["percent"] = preset.measured.map(|(kept, _)| kept),
+        /// Measured share of the old content that is removed; null as above.
+        frees_percent: Option<u32> ["percent"] = preset.measured.map(|(_, freed)| freed),
         /// Minimum usefulness per byte: the chance that the agent needs the content.
         worth_millionths: Number ["parts per million"] = preset.worth_millionths,
         /// Newest part of the window that is kept almost unchanged, as a share of its tokens.

@@ -261,6 +261,8 @@ json_words! {
         Budget = "budget",
         /// Shorten stale blocks.
         Compress = "compress",
+        /// Shorten old blocks, stale or not.
+        Preset = "preset",
         /// Archive superseded blocks.
         Archive = "archive",
         /// Expand shortened blocks that are in use.

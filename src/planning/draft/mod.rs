@@ -97,6 +97,8 @@ pub struct Draft<'a> {
     pub(super) known_tokens: FxHashMap<BlockNumber, f64>,
     /// True if thinking stays unless its model is known to reject it.
     pub(super) keeps_thinking: bool,
+    /// The blocks that the user selected by number: the only ones with instructions that may be shortened.
+    numbered: FxHashSet<BlockNumber>,
     /// True if originals were restored, so that thinking may be valid again.
     restores: bool,
     /// The row of the first prompt, computed on first use.
@@ -135,6 +137,7 @@ impl<'a> Draft<'a> {
             restored_bytes: 0,
             known_tokens: FxHashMap::default(),
             keeps_thinking: false,
+            numbered: FxHashSet::default(),
             restores: false,
             first_prompt: OnceCell::new(),
         })
@@ -143,6 +146,16 @@ impl<'a> Draft<'a> {
     /// Sets whether thinking after the first change is kept; the plan then fails if the model binds it.
     pub fn keep_thinking(&mut self, keep: bool) {
         self.keeps_thinking = keep;
+    }
+
+    /// Sets the blocks that the user selected by number, not by a rule or a property.
+    pub fn name_blocks(&mut self, numbers: impl IntoIterator<Item = BlockNumber>) {
+        self.numbered.extend(numbers);
+    }
+
+    /// Returns true if no rule and no selection of many blocks may shorten a block: it instructs the model.
+    pub(super) fn is_instruction(&self, block: &Block) -> bool {
+        engine::instructs(block) && !self.numbered.contains(&block.number)
     }
 
     /// Returns the session with its analysis.

@@ -20,6 +20,8 @@ pub enum SkipReason {
     AsItIs,
     /// A rule in the settings protects the block.
     Protected,
+    /// The block instructs the model, and was not selected by its number.
+    Instructions,
     /// The original of the block is not in the store.
     NoOriginal,
     /// The block is in the file of the session that this one is a fork of.
@@ -39,6 +41,7 @@ impl SkipReason {
             SkipReason::NotShorter => "already as short as possible",
             SkipReason::AsItIs => "already so",
             SkipReason::Protected => "protected by a rule",
+            SkipReason::Instructions => "instructions: only by number",
             SkipReason::NoOriginal => "the original is not in this store",
             SkipReason::Inherited => "inherited from another session",
         }

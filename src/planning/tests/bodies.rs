@@ -42,7 +42,7 @@ impl Medium {
         Draft::new(source, Box::new(MemoryRows(&self.bytes)), None, 1).unwrap()
     }
 
-    /// Plans `compress --stale`; `None` if the provider cannot fold this session.
+    /// Plans `compress --preset`; `None` if the provider cannot fold this session.
     fn compress(&self, preset: &Preset) -> Option<Plan> {
         let mut draft = self.draft();
         let scope = Scope { end: BlockNumber::MAX, only: None, level: None };

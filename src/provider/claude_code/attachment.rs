@@ -29,35 +29,36 @@ const USER_TYPES: &[&str] = &[
 
 /// Number of characters from which a preview is made.
 const SHOWN_CHARACTERS: usize = 2 * PREVIEW_CHARACTERS;
-/// Types that hold instructions, rules, skills, memory, or the tools that the model can call, which are in force while they are in the
-/// window.
-const GROUND: &[&str] = &[
-    "account_memory_recall",
-    "agent_listing_delta",
-    "auto_mode",
-    "context_sections",
-    "cowork_memory_context",
-    "critical_system_reminder",
-    "deferred_tools_delta",
-    "goal_status",
-    "goals",
-    "instruction_files_not_loaded",
-    "instructions",
-    "invoked_skills",
-    "mcp_instructions_delta",
-    "memory",
-    "nested_memory",
-    "output_style",
-    "plan_mode",
-    "relevant_memories",
-    "remote_session_change",
-    "skill_listing",
+/// Types that hold content of files, of editors and of tools, or the words of a person. All others guide the model: rules, skills,
+/// memory, modes, lists of tools, the environment, reminders, texts of hooks and of aperture.
+const CONTENT: &[&str] = &[
+    "already_read_file",
+    "artifact_opening_prefetch",
+    "compact_file_reference",
+    "diagnostics",
+    "directory",
+    "edited_image_file",
+    "edited_text_file",
+    "file",
+    "image",
+    "local_command",
+    "lsp_diagnostics",
+    "mcp_resource",
+    "opened_file_in_ide",
+    "pdf_reference",
+    "plan_file_reference",
+    "poll_events",
+    "queued_command",
+    "selected_lines_in_ide",
+    "structured_output",
+    "task_status",
 ];
 
 /// Returns true if the client sends the content of an attachment again when no row of the chain holds it: modes, lists,
-/// servers. It reads a memory file again only when it reads a file next to it.
+/// servers. It reads a memory file again only when it reads a file next to it, and repeats no text of a hook or of aperture.
 pub(super) fn is_announced(block: &Block) -> bool {
-    block.kind == BlockKind::Attachment && !block.label.contains("memor")
+    let is_once = ["memor", "hook_", "aperture_"].iter().any(|part| block.label.contains(part));
+    block.kind == BlockKind::Attachment && !is_once
 }
 
 /// Types that list what the model can call. The client sends each list once, and later only what changed in it.
@@ -176,7 +177,7 @@ pub(super) fn read<'a>(
 pub(super) fn block<'a>(label: &str, role: Role, content: Cow<'a, str>) -> ParsedBlock<'a> {
     let mut block = Block::new(BlockKind::Attachment, role);
     block.label = label.into();
-    block.ground = GROUND.contains(&label);
+    block.ground = !CONTENT.contains(&label);
     ParsedBlock::new(block, content)
 }
 

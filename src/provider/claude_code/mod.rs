@@ -21,7 +21,7 @@ pub(super) mod write;
 
 use super::{
     Billing, Client, ClientPart, ForkedRow, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter,
-    Rewriter, Scanner, Stub, UsageScanner, Variables, WindowSize,
+    Rewriter, Scanner, Stub, Variables, WindowSize,
 };
 use crate::model::{Block, BlockKind, Conventions, Counts, Session, Slot, Window};
 use std::ops::Range;
@@ -67,10 +67,6 @@ impl Format for ClaudeCode {
 
     fn scanner(&self) -> Box<dyn Scanner> {
         Box::new(scan::Scan::default())
-    }
-
-    fn usage_scanner(&self) -> Box<dyn UsageScanner> {
-        Box::new(usage::UsageScan::default())
     }
 
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {

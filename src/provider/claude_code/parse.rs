@@ -1,3 +1,5 @@
+use super::usage::Figures;
+use super::write::last_iteration;
 use super::{attachment, content, words};
 use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, ThinkingScope, Usage};
 use crate::provider::json::{elements, fault, fields, is_true, member, number, text, text_of};
@@ -66,18 +68,6 @@ fields! {
         content = "content",
         usage = "usage",
         stopped = "stop_reason",
-    }
-}
-
-fields! {
-    /// The token figures of a response.
-    UsageFields {
-        input = "input_tokens",
-        read = "cache_read_input_tokens",
-        creation = "cache_creation_input_tokens",
-        output = "output_tokens",
-        details = "output_tokens_details",
-        iterations = "iterations",
     }
 }
 
@@ -348,11 +338,10 @@ fn unusable(row: &mut Row, blocks: &mut Vec<ParsedBlock<'_>>) {
 }
 
 fn usage(value: Option<&RawValue>, row: &mut Row) {
-    let Some(usage) = value.and_then(|value| serde_json::from_str::<UsageFields<'_>>(value.get()).ok()) else { return };
+    let Some(usage) = value.and_then(|value| serde_json::from_str::<Figures<'_>>(value.get()).ok()) else { return };
     // Of several iterations, the last one has the size of the window.
-    let last = value.filter(|_| usage.iterations.is_some_and(|list| list.get().len() > 2)).and_then(super::write::last_iteration);
-    let last = last.and_then(|last| serde_json::from_str::<UsageFields<'_>>(last.get()).ok());
-    let window = last.as_ref().unwrap_or(&usage);
+    let last = last_iteration(&usage);
+    let window = last.as_ref().map_or(&usage, |(_, last)| last);
     row.usage = Some(Usage {
         input: number(window.input).unwrap_or_default(),
         cache_read: number(window.read).unwrap_or_default(),

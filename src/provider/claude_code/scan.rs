@@ -1,7 +1,8 @@
 use super::parse;
+use super::usage::{BilledRow, UsageScan};
 use super::write::last_iteration;
-use crate::model::{Event, Flags, Key, RowKind};
-use crate::provider::json::{fields, is_true, number, text_of};
+use crate::model::{Event, FileUsage, Flags, Key, RowKind};
+use crate::provider::json::{is_true, number, text_of};
 use crate::provider::usage::NewestRow;
 use crate::provider::{ParsedRow, Scanner, Totals, title_of};
 use memchr::memmem::Finder;
@@ -31,43 +32,14 @@ fn is_result(start: &[u8]) -> bool {
     RESULT.find(start).is_some() || start.starts_with(b"user\",\"content\":[{\"type\":\"tool_result\"")
 }
 
-fields! {
-    /// The relevant keys of a response row.
-    Response {
-        kind = "type",
-        message: ResponseMessage = "message",
-        sidechain = "isSidechain",
-        api_error = "isApiErrorMessage",
-    }
-}
-
-fields! {
-    /// The relevant keys of a response's message.
-    ResponseMessage {
-        id = "id",
-        model = "model",
-        usage = "usage",
-    }
-}
-
-fields! {
-    /// The token figures of a response.
-    Figures {
-        input = "input_tokens",
-        read = "cache_read_input_tokens",
-        creation = "cache_creation_input_tokens",
-        output = "output_tokens",
-        iterations = "iterations",
-    }
-}
-
-/// Computes the totals of a file; parses only lines that can affect them.
+/// Computes the totals of a file and collects its bills; parses only lines that can affect them.
 #[derive(Default)]
 pub(super) struct Scan {
     main: Side,
     /// The rows of subagents; all rows in a subagent's own file.
     sidechain: Side,
     newest: NewestRow,
+    usage: UsageScan,
 }
 
 /// The totals of one side of a file.
@@ -94,8 +66,18 @@ impl Scanner for Scan {
             self.main.totals.directory = parse::parse(bytes).origin[1].as_deref().unwrap_or_default().into();
         }
         let role = ROLE.find(head).map(|place| &bytes[place + ROLE.needle().len()..]);
+        let answers = role.is_some_and(|rest| rest.starts_with(b"assistant\""));
+        let has_figures = answers || USAGE.find(bytes).is_some();
+        let billed = if has_figures || BOUNDARY.find(bytes).is_some() {
+            // A row whose message is not an object has no bill.
+            serde_json::from_slice::<BilledRow<'_>>(bytes).ok()
+        } else {
+            None
+        };
+        billed.iter().for_each(|row| self.usage.row(row));
+        let response = billed.filter(|row| !is_true(row.api_error) && text_of(row.kind).as_deref() == Some("assistant"));
         match role {
-            Some(rest) if rest.starts_with(b"assistant\"") => return self.response(bytes),
+            Some(_) if answers => return self.response(response),
             // Tool results are not parsed: they hold most of the bytes, and affect no total.
             Some(rest) if rest.starts_with(b"user\"") && is_result(&rest[..rest.len().min(RESULT_BYTES)]) => {
                 self.main.totals.moved_on = true;
@@ -111,19 +93,20 @@ impl Scanner for Scan {
         }
         // A row rewritten by another program, with its keys in another order.
         if bytes.len() > HEAD_BYTES && ROLE.find(&bytes[HEAD_BYTES..]).is_some() {
-            if USAGE.find(bytes).is_some() {
-                self.response(bytes);
+            if has_figures {
+                self.response(response);
             } else if USER.find(bytes).is_some() {
                 self.other(bytes);
             }
         }
     }
 
-    fn totals(&self) -> Totals {
-        let (main, side) = (&self.main.totals, &self.sidechain.totals);
+    fn finish(self: Box<Self>) -> (Totals, FileUsage) {
+        let Scan { main: Side { totals: main, .. }, sidechain: Side { totals: side, .. }, newest, usage } = *self;
         let own = main.steps + main.turns > 0 || side.steps + side.turns == 0;
+        let directory = main.directory.clone();
         let chosen = if own { main } else { side };
-        Totals { directory: main.directory.clone(), last_written: self.newest.milliseconds(), ..chosen.clone() }
+        (Totals { directory, last_written: newest.milliseconds(), ..chosen }, usage.finish())
     }
 }
 
@@ -132,11 +115,9 @@ impl Scan {
         if sidechain { &mut self.sidechain } else { &mut self.main }
     }
 
-    fn response(&mut self, bytes: &[u8]) {
-        let Ok(row) = serde_json::from_slice::<Response<'_>>(bytes) else { return };
-        if !is_true(row.api_error) && text_of(row.kind).as_deref() == Some("assistant") {
-            self.side(is_true(row.sidechain)).response(&row);
-        }
+    fn response(&mut self, row: Option<BilledRow<'_>>) {
+        let Some(row) = row else { return };
+        self.side(is_true(row.sidechain)).response(&row);
     }
 
     fn other(&mut self, bytes: &[u8]) {
@@ -146,17 +127,15 @@ impl Scan {
 }
 
 impl Side {
-    fn response(&mut self, row: &Response<'_>) {
-        let Some((message, value)) = row.message.and_then(|message| Some((message, message.usage?))) else { return };
-        let Ok(usage) = serde_json::from_str::<Figures<'_>>(value.get()) else { return };
+    fn response(&mut self, row: &BilledRow<'_>) {
+        let Some((message, usage)) = row.message.and_then(|message| Some((message, message.usage?))) else { return };
         let model = text_of(message.model).unwrap_or_default();
         if model == "<synthetic>" {
             return;
         }
         let count = |value| number(value).unwrap_or_default();
-        let last = usage.iterations.filter(|list| list.get().len() > 2).and_then(|_| last_iteration(value));
-        let last = last.and_then(|last| serde_json::from_str::<Figures<'_>>(last.get()).ok());
-        let window = last.as_ref().unwrap_or(&usage);
+        let last = last_iteration(&usage);
+        let window = last.as_ref().map_or(&usage, |(_, last)| last);
         let sent = count(window.input) + count(window.read) + count(window.creation);
         let output = count(usage.output);
         let id = text_of(message.id).map(|id| Key::from_text(&id));

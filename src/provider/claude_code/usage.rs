@@ -1,28 +1,27 @@
-//! Collects the bills of a session file: only rows with figures are parsed.
+//! Collects the bills of a session file from the rows that have figures.
 
 use crate::model::{BilledTokens, FileUsage, ResponseUsage};
-use crate::provider::UsageScanner;
 use crate::provider::json::{elements, fields, member, number, text_of};
 use crate::provider::usage::{Bills, response_key};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 use std::sync::LazyLock;
 
-static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage\":"));
 /// The kinds of iterations whose tokens are not in the sum of the response: those of an adviser, which another model gives, and of
 /// a compaction by the API.
 const APART: [&str; 2] = ["advisor_message", "compaction"];
 static APART_KINDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| APART.map(Finder::new));
-static BOUNDARY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"compact_boundary\""));
 
 /// The model of rows that the client writes in the place of a response.
 const SYNTHETIC: &str = "<synthetic>";
 
 fields! {
-    /// The keys of a row with a bill.
+    /// The keys of a row with figures.
     BilledRow {
         kind = "type",
         subtype = "subtype",
+        sidechain = "isSidechain",
+        api_error = "isApiErrorMessage",
         message: BilledMessage = "message",
         request = "requestId",
         time = "timestamp",
@@ -58,22 +57,18 @@ fields! {
 }
 
 fields! {
-    /// The token figures of a response. Those of its parts (`iterations`) are in the sum, except for those of [`APART`].
+    /// The token figures of a response, or of one of its `iterations`, which have a kind and a model too. Those of iterations are in the
+    /// sum, except for those of [`APART`].
     Figures {
         input = "input_tokens",
         output = "output_tokens",
         creation = "cache_creation_input_tokens",
         lifetimes = "cache_creation",
         read = "cache_read_input_tokens",
+        details = "output_tokens_details",
         iterations = "iterations",
         tools = "server_tool_use",
         speed = "speed",
-    }
-}
-
-fields! {
-    /// The keys of an iteration beside its figures.
-    Iteration {
         kind = "type",
         model = "model",
     }
@@ -85,13 +80,9 @@ pub(super) struct UsageScan {
     bills: Bills,
 }
 
-impl UsageScanner for UsageScan {
-    fn line(&mut self, bytes: &[u8]) {
-        if USAGE.find(bytes).is_none() && BOUNDARY.find(bytes).is_none() {
-            return;
-        }
-        // A row whose message is not an object has no bill.
-        let Ok(row) = serde_json::from_slice::<BilledRow<'_>>(bytes) else { return };
+impl UsageScan {
+    /// Takes the next row with figures, or the next boundary.
+    pub(super) fn row(&mut self, row: &BilledRow<'_>) {
         let Some(time) = time(row.time) else { return };
         let kind = text_of(row.kind).unwrap_or_default();
         if kind == "system" && text_of(row.subtype).is_some_and(|subtype| subtype == "compact_boundary") {
@@ -104,12 +95,11 @@ impl UsageScanner for UsageScan {
         }
     }
 
-    fn finish(self: Box<Self>) -> FileUsage {
+    /// Returns the bills of all rows.
+    pub(super) fn finish(self) -> FileUsage {
         self.bills.usage
     }
-}
 
-impl UsageScan {
     fn add(&mut self, time: i64, message: &BilledMessage<'_>, request: Option<&RawValue>, cost: Option<&RawValue>) {
         let model = text_of(message.model).unwrap_or_default();
         let Some(figures) = message.usage.filter(|_| model != SYNTHETIC) else { return };
@@ -125,8 +115,8 @@ impl UsageScan {
         // A stated cost is that of the whole request.
         let apart = if response.dollars.is_none() { apart(&figures) } else { Vec::new() };
         self.bills.add(response);
-        for (place, (iteration, figures)) in apart.into_iter().enumerate() {
-            let model = text_of(iteration.model).unwrap_or(model.clone());
+        for (place, figures) in apart.into_iter().enumerate() {
+            let model = text_of(figures.model).unwrap_or(model.clone());
             let key = id.as_ref().map(|id| response_key(&[id, &request, &place.to_string()]));
             let model = self.bills.usage.model(&model);
             self.bills.add(ResponseUsage { key, ..bill(&figures, time, model) });
@@ -134,14 +124,13 @@ impl UsageScan {
     }
 }
 
-/// Returns the iterations whose tokens are not in the sum, in their order, each with its figures.
-fn apart<'a>(figures: &Figures<'a>) -> Vec<(Iteration<'a>, Figures<'a>)> {
+/// Returns the figures of the iterations whose tokens are not in the sum, in their order.
+fn apart<'a>(figures: &Figures<'a>) -> Vec<Figures<'a>> {
     let holds = |list: &&RawValue| APART_KINDS.iter().any(|kind| kind.find(list.get().as_bytes()).is_some());
     let Some(list) = figures.iterations.filter(holds) else { return Vec::new() };
     let read = |entry: &'a RawValue| {
-        let iteration: Iteration<'a> = serde_json::from_str(entry.get()).ok()?;
-        let kind = text_of(iteration.kind)?;
-        Some((iteration, serde_json::from_str(entry.get()).ok()?)).filter(|_| APART.contains(&&*kind))
+        let iteration: Figures<'a> = serde_json::from_str(entry.get()).ok()?;
+        Some(iteration).filter(|iteration| text_of(iteration.kind).is_some_and(|kind| APART.contains(&&*kind)))
     };
     elements(list).into_iter().filter_map(read).collect()
 }
@@ -183,13 +172,15 @@ fn time(value: Option<&RawValue>) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scan::Scan;
     use super::*;
+    use crate::provider::Scanner;
 
     /// Collects the bills of rows given as JSON with `'` for `"`.
     fn scan(rows: &[String]) -> FileUsage {
-        let mut scan = Box::new(UsageScan::default());
+        let mut scan = Box::new(Scan::default());
         rows.iter().for_each(|row| scan.line(row.replace('\'', "\"").as_bytes()));
-        scan.finish()
+        scan.finish().1
     }
 
     fn usage(output: u64) -> String {

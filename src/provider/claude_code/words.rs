@@ -50,6 +50,12 @@ const CLIENTS: &[&str] = &[
     "<new-diagnostics>",
     "<user-prompt-submit-hook>",
 ];
+/// Prefixes of those that guide the model.
+const GUIDES: &[&str] = &["<system-reminder>", "<user-prompt-submit-hook>", "<local-command-caveat>"];
+/// Prefix of the client's note on an image.
+const IMAGE: &str = "[Image";
+/// The tag of the instructions in the record of a command.
+const COMMAND_TEXT: &str = "<command-contents>";
 /// The text with which the client marks an interruption, at the start of the next prompt.
 const INTERRUPTED: &str = "[Request interrupted by user";
 /// Maximum gap, in bytes, between questions, answers and notes that are joined into one span.
@@ -57,12 +63,18 @@ const BETWEEN_BYTES: usize = 32;
 /// Tags around the typed text in a record of a command.
 const TYPED_TAGS: &[&str] = &["command-args", "bash-input"];
 
-/// Marks the texts of a row that the client wrote in the user's name to instruct the model: a skill, a command, a compaction
-/// summary.
+/// Marks the texts of a row that the client or a hook wrote in the user's name to guide the model: a skill, a command, a reminder, a
+/// compaction summary.
 pub(super) fn mark_user_text(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
-    let instructs = is_true(fields.compact_summary) || row.flags.any(Flags::META) && !row.flags.any(Flags::CAVEAT);
-    for ParsedBlock { block, .. } in blocks.iter_mut().filter(|_| instructs) {
-        block.ground = block.kind == BlockKind::Text && block.role == Role::User;
+    let is_of_client = is_true(fields.compact_summary) || row.flags.any(Flags::META);
+    for ParsedBlock { block, content, .. } in blocks {
+        let guides = || {
+            let text = content.trim_start();
+            GUIDES.iter().any(|known| text.starts_with(known)) || text.starts_with("<command-") && text.contains(COMMAND_TEXT)
+        };
+        block.ground = block.kind == BlockKind::Text
+            && block.role == Role::User
+            && (is_of_client && !content.starts_with(IMAGE) || guides());
     }
 }
 

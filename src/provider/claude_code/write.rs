@@ -3,6 +3,7 @@
 //! A row is never serialized again: a value in it is replaced by byte range, and all other bytes are unchanged.
 
 use super::parse::{self, MessageFields, RowFields};
+use super::usage::Figures;
 use crate::model::{BlockKind, Event, Key, Media, Slot, ThinkingScope};
 use crate::provider::json::{elements, member, members, number, range_in, text, text_of, with_figures, with_values};
 use crate::provider::{ForkedRow, NewRow, Stub};
@@ -113,7 +114,7 @@ pub(in crate::provider) fn decode(value: &[u8]) -> String {
 pub(super) fn usage(value: &[u8], sent: u64, keep_bills: bool) -> Option<Vec<u8>> {
     let usage: &RawValue = serde_json::from_slice(value).ok()?;
     let billed = figures(value, usage, sent)?;
-    let last = last_iteration(usage).and_then(|last| figures(value, last, sent));
+    let last = last_iteration(&serde_json::from_slice(value).ok()?).and_then(|(last, _)| figures(value, last, sent));
     match (keep_bills, last) {
         (true, Some(last)) => Some(with_figures(value, last)),
         (true, None) => {
@@ -147,21 +148,19 @@ fn add_iteration(value: &[u8], usage: &RawValue, lowered: &RawValue) -> Option<V
 
 /// Returns the iteration from which the client takes the window size: the last one, if it has all figures. There is none without
 /// input figures beside it: a client that copies rows across a compaction sets these to zero, because the bill counted what is gone.
-pub(super) fn last_iteration(usage: &RawValue) -> Option<&RawValue> {
-    const INPUT: [&str; 3] = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-    if INPUT.iter().all(|name| number(member(usage, name)) == Some(0)) {
-        return None;
-    }
-    let last = elements(member(usage, "iterations")?).pop()?;
-    is_whole(last).then_some(last)
+pub(super) fn last_iteration<'a>(usage: &Figures<'a>) -> Option<(&'a RawValue, Figures<'a>)> {
+    let list = usage.iterations.filter(|list| list.get().len() > 2 && !is_zero(usage))?;
+    let last = elements(list).pop()?;
+    let figures: Figures<'a> = serde_json::from_str(last.get()).ok()?;
+    let is_message = text_of(figures.kind).is_some_and(|kind| kind == "message");
+    let has_all =
+        [figures.input, figures.output, figures.read, figures.creation].into_iter().all(|value| number(value).is_some());
+    (is_message && has_all && !is_zero(&figures)).then_some((last, figures))
 }
 
-/// Returns true if an iteration is that of a message and has all figures, with at least one input figure above zero.
-fn is_whole(iteration: &RawValue) -> bool {
-    const FIGURES: [&str; 4] = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
-    text_of(member(iteration, "type")).is_some_and(|kind| kind == "message")
-        && FIGURES.iter().all(|name| number(member(iteration, name)).is_some())
-        && FIGURES.iter().filter(|name| **name != "output_tokens").any(|name| number(member(iteration, name)) != Some(0))
+/// Returns true if all input figures are zero.
+fn is_zero(figures: &Figures<'_>) -> bool {
+    [figures.input, figures.read, figures.creation].into_iter().all(|value| number(value) == Some(0))
 }
 
 /// Returns true if two values of `usage` have the same billed input figures.

@@ -21,8 +21,8 @@ const CLIENT_TEXTS: &[&str] = &[
     "<skill>",
     "<system-reminder>",
 ];
-/// Labels of such texts that contain instructions.
-const GROUND: &[&str] = &["agents_md", "INSTRUCTIONS", "user_instructions", "skill"];
+/// Labels of such texts that contain results: all others guide the model.
+const CONTENT: &[&str] = &["subagent_notification", "user_shell_command"];
 /// The heading before the prompt in a text to which an editor prepended its own context.
 const REQUEST: &str = "## My request for Codex:";
 /// Prefixes of such texts.
@@ -121,7 +121,7 @@ fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     let mut block = Block::new(if added { BlockKind::Attachment } else { BlockKind::Text }, role);
     if added {
         block.label = label(&content).into();
-        block.ground = role == Role::System || GROUND.contains(&&*block.label);
+        block.ground = role == Role::System || is_clients(&content) && !CONTENT.contains(&&*block.label);
     } else if role == Role::User {
         let typed = prompt(&content);
         block.words = match typed {

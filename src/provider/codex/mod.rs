@@ -20,7 +20,7 @@ pub(super) mod write;
 
 use super::{
     Billing, Client, ForkedRow, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter,
-    Scanner, Stub, UsageScanner, Variables, WindowSize, WriterLock,
+    Scanner, Stub, Variables, WindowSize, WriterLock,
 };
 use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
@@ -67,10 +67,6 @@ impl Format for Codex {
 
     fn scanner(&self) -> Box<dyn Scanner> {
         Box::new(scan::Scan::default())
-    }
-
-    fn usage_scanner(&self) -> Box<dyn UsageScanner> {
-        Box::new(usage::UsageScan::default())
     }
 
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
@@ -152,7 +148,7 @@ impl Client for Codex {
 
     fn sends_again(&self, block: &Block) -> bool {
         // After a compaction the client sends its own instructions and those of the project again (0.169).
-        block.kind == BlockKind::Attachment && &*block.label != "skill"
+        block.role == Role::System || content::is_standing(block)
     }
 
     fn compacts_from(&self, _: &str, window: WindowSize) -> Option<u64> {

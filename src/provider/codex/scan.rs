@@ -1,28 +1,12 @@
-//! Computes the totals of a file: rows that affect them are parsed completely, all others only by their type.
+//! Computes the totals of a file and collects its bills: rows that affect the totals are parsed completely, all others only by their type.
 
 use super::parse;
-use crate::model::{Event, RowKind};
-use crate::provider::json::{fields, member, number, text_of};
+use super::usage::{Head, HeadPayload, UsageScan};
+use crate::model::{Event, FileUsage, RowKind};
+use crate::provider::json::{member, number, text_of};
 use crate::provider::usage::NewestRow;
 use crate::provider::{Scanner, Totals, without_insertions};
 use std::sync::Arc;
-
-fields! {
-    /// The keys of a row that determine its type.
-    Head {
-        kind = "type",
-        payload: HeadPayload = "payload",
-    }
-}
-
-fields! {
-    /// The keys of a payload that determine its type.
-    HeadPayload {
-        kind = "type",
-        role = "role",
-        info = "info",
-    }
-}
 
 /// The totals of a file.
 #[derive(Default)]
@@ -38,6 +22,7 @@ pub(super) struct Scan {
     /// The first text of the client before any prompt.
     first: Option<String>,
     newest: NewestRow,
+    usage: UsageScan,
 }
 
 impl Scanner for Scan {
@@ -45,6 +30,7 @@ impl Scanner for Scan {
         self.newest.line(bytes);
         let Ok(head) = serde_json::from_slice::<Head<'_>>(bytes) else { return };
         let kind = text_of(head.kind).unwrap_or_default();
+        self.usage.row(&head, &kind);
         let payload = head.payload.unwrap_or_default();
         let item = text_of(payload.kind).unwrap_or_default();
         match (&*kind, &*item) {
@@ -64,8 +50,8 @@ impl Scanner for Scan {
         }
     }
 
-    fn totals(&self) -> Totals {
-        Totals { last_written: self.newest.milliseconds(), ..self.totals.clone() }
+    fn finish(self: Box<Self>) -> (Totals, FileUsage) {
+        (Totals { last_written: self.newest.milliseconds(), ..self.totals }, self.usage.finish())
     }
 }
 

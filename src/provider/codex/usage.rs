@@ -1,34 +1,24 @@
 //! Collects the bills of a rollout. Its figures are cumulative, and repeated without a new response.
 
 use crate::model::{BilledTokens, FileUsage, Lineage, ResponseUsage};
-use crate::provider::UsageScanner;
 use crate::provider::json::{fields, member, number, text_of};
 use crate::provider::usage::{Bills, response_key};
-use memchr::memmem::Finder;
 use serde_json::value::RawValue;
-use std::sync::LazyLock;
-
-static COUNT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"token_count\""));
-static CONTEXT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"turn_context\""));
-static META: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"session_meta\""));
-static COMPACTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"compacted\""));
-
-/// Length of the head of a row, in bytes, that contains its type and that of its payload.
-const HEAD_BYTES: usize = 512;
 
 fields! {
-    /// The keys of a row with a bill.
-    BilledRow {
+    /// The keys of a row that determine its type, and those of its bill.
+    Head {
         kind = "type",
         time = "timestamp",
-        payload: BilledPayload = "payload",
+        payload: HeadPayload = "payload",
     }
 }
 
 fields! {
-    /// The keys of its payload.
-    BilledPayload {
+    /// The same of its payload.
+    HeadPayload {
         kind = "type",
+        role = "role",
         id = "id",
         source = "forked_from_id",
         model = "model",
@@ -53,17 +43,13 @@ pub(super) struct UsageScan {
     total: Option<Figures>,
 }
 
-impl UsageScanner for UsageScan {
-    fn line(&mut self, bytes: &[u8]) {
-        let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-        if [&COUNT, &CONTEXT, &META, &COMPACTED].iter().all(|kind| kind.find(head).is_none()) {
-            return;
-        }
-        let Ok(row) = serde_json::from_slice::<BilledRow<'_>>(bytes) else { return };
-        let kind = text_of(row.kind).unwrap_or_default();
+impl UsageScan {
+    /// Takes the next row, which has this type.
+    pub(super) fn row(&mut self, row: &Head<'_>, kind: &str) {
         let Some(payload) = row.payload else { return };
-        let time = text_of(row.time).and_then(|time| time.parse::<jiff::Timestamp>().ok()).map(jiff::Timestamp::as_millisecond);
-        match &*kind {
+        let time =
+            || text_of(row.time).and_then(|time| time.parse::<jiff::Timestamp>().ok()).map(jiff::Timestamp::as_millisecond);
+        match kind {
             // A fork can begin with a copy of the rows of its parent. Its own row is the first one, that of the first session, if the
             // file has it, the last; each fork names the session that it was forked from.
             "session_meta" if self.bills.usage.responses.is_empty() => {
@@ -79,9 +65,9 @@ impl UsageScanner for UsageScan {
                     self.model = model.into_owned();
                 }
             }
-            "compacted" => self.bills.usage.compactions.extend(time),
+            "compacted" => self.bills.usage.compactions.extend(time()),
             "event_msg" if text_of(payload.kind).is_some_and(|kind| kind == "token_count") => {
-                if let (Some(time), Some(info)) = (time, payload.info) {
+                if let (Some(time), Some(info)) = (time(), payload.info) {
                     self.count(time, info);
                 }
             }
@@ -89,12 +75,11 @@ impl UsageScanner for UsageScan {
         }
     }
 
-    fn finish(self: Box<Self>) -> FileUsage {
+    /// Returns the bills of all rows.
+    pub(super) fn finish(self) -> FileUsage {
         self.bills.usage
     }
-}
 
-impl UsageScan {
     /// Counts a response: the figures of the last request, or the growth of the total if they are missing.
     fn count(&mut self, time: i64, info: &RawValue) {
         let total = figures(info, "total_token_usage");
@@ -132,16 +117,18 @@ fn figures(info: &RawValue, part: &str) -> Option<Figures> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scan::Scan;
     use super::*;
+    use crate::provider::Scanner;
 
     /// Collects the bills of rows given as kind and payload, in JSON with `'` for `"`.
     fn scan(rows: &[(&str, &str)]) -> FileUsage {
-        let mut scan = Box::new(UsageScan::default());
+        let mut scan = Box::new(Scan::default());
         for (second, (kind, payload)) in rows.iter().enumerate() {
             let row = format!("{{'timestamp': '2026-11-21T10:00:{second:02}Z', 'type': '{kind}', 'payload': {payload}}}");
             scan.line(row.replace('\'', "\"").as_bytes());
         }
-        scan.finish()
+        scan.finish().1
     }
 
     fn count(total: [u64; 3], last: Option<[u64; 3]>) -> String {

@@ -9,7 +9,7 @@ use crate::fsio::RealDisk;
 use crate::model::{BlockEdit, BlockKind, Key, Level, OperationKind};
 use std::fs;
 
-/// Plans `compress --stale` like the command does.
+/// Plans `compress --preset` like the command does.
 fn compress_stale(draft: &mut Draft<'_>, preset: &Preset) -> Result<(), PlanError> {
     let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
     let rules = Rules::default();

@@ -156,7 +156,7 @@ fn a_listing_reads_each_file_once() {
     fs::write(&file, rows.replacen("more line 1 ", "password=hunter2hunter2 ", 1)).unwrap();
     let disk = CountingDisk::default();
     let places = Places { home: directory.path().to_owned(), ..Places::default() };
-    let listed = list(&disk, &TotalsCache::none(), &places, None, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
+    let listed = list(&disk, &TotalsCache::none(), &places, None, true, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
     let title = &listed.iter().flatten().next().unwrap().totals.title;
     assert!(title.starts_with("why is [secret:password] wrong"), "{title}");
     assert_eq!(disk.take(), (1, fs::metadata(&file).unwrap().len()));

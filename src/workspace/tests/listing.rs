@@ -1,6 +1,6 @@
 //! Tests that the list of all sessions is correct, whatever is cached.
 
-use super::list::{Listed, list};
+use super::list::{Listed, list, read_titles};
 use super::reading::fixtures;
 use super::*;
 use crate::fsio::failing::FailingDisk;
@@ -42,7 +42,7 @@ impl Home {
 
     fn list(&self, disk: &dyn Disk, cache: &TotalsCache, project: Option<&Project>) -> Option<BTreeMap<PathBuf, Totals>> {
         let places = Places { home: self.directory.path().to_owned(), ..Places::default() };
-        let listed = list(disk, cache, &places, project, &mut |_, _| {}).ok()?;
+        let listed = list(disk, cache, &places, project, true, &mut |_, _| {}).ok()?;
         Some(listed.into_iter().flatten().map(|Listed { found, totals, .. }| (found.path, totals)).collect())
     }
 
@@ -75,6 +75,40 @@ fn a_list_says_the_same_whatever_is_remembered() {
         }
         home.grow(&home.files[round]);
     }
+}
+
+#[test]
+fn a_title_that_could_hold_a_credential_is_read_once_it_is_wanted_and_never_kept_unmasked() {
+    let home = Home::new();
+    let row = |id: u32, text: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"u{id}\",\"sessionId\":\"s\",\"timestamp\":\"2026-11-21T10:00:0{id}Z\",\"message\":{{\"role\":\"user\",\
+             \"content\":\"{text}\"}}}}\n"
+        )
+    };
+    fs::write(&home.files[0], row(1, "log in with hunter2x7yz") + &row(2, "password: hunter2x7yz")).unwrap();
+    let truth = home.truth();
+    assert_eq!(truth[&home.files[0]].title, "log in with [secret:password]");
+    let places = Places { home: home.directory.path().to_owned(), ..Places::default() };
+    let list = |titles| {
+        let listed = list(&RealDisk, &home.cache(), &places, None, titles, &mut |_, _| {}).unwrap();
+        listed.into_iter().flatten().collect::<Vec<Listed>>()
+    };
+    for _ in 0..2 {
+        let listed = list(false);
+        let first = listed.iter().find(|listed| listed.found.path == home.files[0]).unwrap();
+        assert!(first.totals.untitled && first.totals.title.is_empty());
+        assert!(memchr::memmem::find(&fs::read(home.directory.path().join(TOTALS_FILE)).unwrap(), b"hunter2").is_none());
+    }
+    let mut listed = list(false);
+    read_titles(&RealDisk, &home.cache(), &mut listed.iter_mut().collect::<Vec<_>>());
+    let read =
+        |listed: Vec<Listed>| listed.into_iter().map(|listed| (listed.found.path, listed.totals)).collect::<BTreeMap<_, _>>();
+    assert_eq!(read(listed), truth);
+    assert_eq!(read(list(false)), truth, "the cache has the title now");
+    fs::write(home.directory.path().join(TOTALS_FILE), "").unwrap();
+    list(false);
+    assert_eq!(read(list(true)), truth, "an untitled session is read again where titles are wanted");
 }
 
 #[test]

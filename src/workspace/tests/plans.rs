@@ -93,6 +93,26 @@ fn a_plan_is_for_one_state_of_the_file() {
 }
 
 #[test]
+fn the_key_of_a_plan_is_another_one_after_each_change_of_its_inputs() {
+    let place = Place::new(small("2.1.330").as_bytes());
+    let key = |aim: u32| place.open(&RealDisk).unwrap().plan_key(&aim).unwrap();
+    let mut keys = vec![key(1), key(2)];
+    assert_eq!(key(1), keys[0]);
+    place.step(&RealDisk, Step::Shorten(Level::Archived)).unwrap();
+    keys.push(key(1));
+    place.step(&RealDisk, Step::Undo).unwrap();
+    keys.push(key(1));
+    place.append("{}");
+    keys.push(key(1));
+    let mut marked = place.open(&RealDisk).unwrap();
+    let number = marked.reading.window.blocks[0];
+    marked.reading.session.blocks[number as usize - 1].focused = true;
+    keys.push(marked.plan_key(&1_u32).unwrap());
+    let different: std::collections::BTreeSet<u128> = keys.iter().map(|key| key.0).collect();
+    assert_eq!(different.len(), keys.len());
+}
+
+#[test]
 fn a_block_that_another_program_changed_is_not_undone() {
     let place = Place::new(small("2.1.330").as_bytes());
     place.step(&RealDisk, Step::Shorten(Level::Archived)).unwrap();

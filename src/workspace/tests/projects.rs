@@ -50,14 +50,14 @@ impl Machine {
         let directory = named_directory(&RealDisk, &self.root, directory.as_ref());
         let project = Project::at(&RealDisk, &directory);
         let ids = |cache: &TotalsCache| -> Vec<String> {
-            let listed = list(&RealDisk, cache, &self.places(), Some(&project), &mut |_, _| {}).unwrap();
+            let listed = list(&RealDisk, cache, &self.places(), Some(&project), true, &mut |_, _| {}).unwrap();
             let mut ids: Vec<String> = listed.into_iter().flatten().map(|listed| listed.found.location.id).collect();
             ids.sort();
             ids
         };
         fs::write(self.root.join(crate::store::TOTALS_FILE), "").unwrap();
         let cache = || TotalsCache::at(&self.root);
-        list(&RealDisk, &cache(), &self.places(), None, &mut |_, _| {}).unwrap();
+        list(&RealDisk, &cache(), &self.places(), None, true, &mut |_, _| {}).unwrap();
         assert_eq!(ids(&cache()), ids(&TotalsCache::none()), "{}", directory.display());
         ids(&cache())
     }
@@ -196,7 +196,7 @@ fn a_list_and_a_search_read_the_same_directory() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::copy(&fixture, path).unwrap();
     }
-    let listed = list(&RealDisk, &TotalsCache::none(), &machine.places(), None, &mut |_, _| {}).unwrap();
+    let listed = list(&RealDisk, &TotalsCache::none(), &machine.places(), None, true, &mut |_, _| {}).unwrap();
     let listed: Vec<Listed> = listed.into_iter().flatten().collect();
     assert!(listed.iter().filter(|listed| listed.directory().is_some()).count() > 2);
     for listed in &listed {

@@ -4,9 +4,10 @@ use super::list::scan;
 use super::*;
 use crate::fsio::failing::FailingDisk;
 use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
-use crate::model::{Block, RowKind, Session, Zone};
+use crate::model::{Block, FileUsage, RowKind, Session, Zone};
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{FileKind, PROVIDERS, sniff};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -188,14 +189,41 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_again() {
     assert!(cached(&cache, &file) == fresh(&file));
 }
 
+/// Returns the output tokens of the responses, sorted.
+fn outputs(bills: &FileUsage) -> Vec<u64> {
+    let mut outputs: Vec<u64> = bills.responses.iter().map(|response| response.tokens.output).collect();
+    outputs.sort_unstable();
+    outputs
+}
+
+/// Returns the same from every row of a file of Claude Code, each parsed as a whole.
+fn outputs_of_rows(file: &Path) -> Vec<u64> {
+    let mut outputs: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for line in fs::read_to_string(file).unwrap().lines() {
+        let Ok(row) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let message = &row["message"];
+        if message["usage"].is_object() && message["model"] != "<synthetic>" && row["timestamp"].is_string() {
+            let output = outputs.entry((text(&message["id"]), text(&row["requestId"]))).or_default();
+            *output = (*output).max(message["usage"]["output_tokens"].as_u64().unwrap_or_default());
+        }
+    }
+    let mut outputs: Vec<u64> = outputs.into_values().collect();
+    outputs.sort_unstable();
+    outputs
+}
+
 #[test]
-fn totals_agree_with_the_whole_reading() {
+fn totals_and_bills_agree_with_the_whole_reading() {
     for fixture in fixtures() {
         let provider = provider(&fs::read(&fixture).unwrap());
         let mut file = RealDisk.open(&fixture, 0).unwrap();
         let mut buffer = Vec::new();
-        let (totals, whole) = scan(provider, &mut *file, &mut buffer).unwrap();
+        let (totals, bills, whole) = scan(provider, &mut *file, &mut buffer).unwrap();
         assert!(whole == Some(&fs::read(&fixture).unwrap()[..]), "{}", fixture.display());
+        if provider.name() == "claude-code" {
+            assert_eq!(outputs(&bills), outputs_of_rows(&fixture), "{}", fixture.display());
+        }
         let session = fresh(&fixture);
         let window = provider.window(&session);
         assert_eq!(totals.capacity_tokens, session.capacity, "{}", fixture.display());

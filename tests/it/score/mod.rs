@@ -1,7 +1,7 @@
 //! The score: the reduction of a window, and the share of content that its agent needs again and that is still in it.
 //!
 //! A session is cut after a step `t`. Its TAIL begins with the call of the third-last result of a tool, its STALE part is all
-//! before it. A copy that ends with step `t` is compressed by `aperture compress --stale --preset P --keep-from TAIL`, and
+//! before it. A copy that ends with step `t` is compressed by `aperture compress --preset P --keep-from TAIL`, and
 //! `aperture transcript --raw` prints what is LEFT of it. With `R(e)` for the references of what the agent said or called
 //! ([`references::references`]), and `x ∈ T` if the text `T` contains `x` verbatim ([`references::Visible::has`]):
 //!
@@ -122,7 +122,7 @@ impl Case {
             assert_eq!(outcome.code, 0, "{} at step {}, {preset}: {}", self.name, self.cut.step, outcome.stderr);
             outcome.stdout
         };
-        run(&["compress", "--stale", "--preset", preset, "--keep-from", &self.cut.tail, "-s", &file]);
+        run(&["compress", "--preset", preset, "--keep-from", &self.cut.tail, "-s", &file]);
         let left = run(&["transcript", "--raw", &file]);
         let mut visible = Visible::default();
         visible.add(&left);

@@ -70,7 +70,7 @@ impl Watch<'_> {
 /// Returns the newest other sessions of a project. Sessions that cannot be read are skipped.
 fn others(env: &Env, shown: &Shown, project: &Project) -> Vec<OtherSession> {
     let location = &shown.found.location;
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(project), &mut |_, _| {}).unwrap_or_default();
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(project), true, &mut |_, _| {}).unwrap_or_default();
     let mut others: Vec<OtherSession> = listed
         .into_iter()
         .flatten()
@@ -84,7 +84,7 @@ fn others(env: &Env, shown: &Shown, project: &Project) -> Vec<OtherSession> {
 }
 
 fn row(env: &Env, listed: Listed) -> OtherSession {
-    let Listed { found, identity, totals } = listed;
+    let Listed { found, identity, totals, .. } = listed;
     let size = capacity(&totals.model, totals.peak_tokens, totals.capacity_tokens, &env.settings).tokens.max(1);
     OtherSession {
         id: found.location.id,

@@ -281,7 +281,7 @@ impl<'a> Watch<'a> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         let (reading, history) = (&workspace.reading, &workspace.history);
         let title = status::title(reading);
-        let suggestions = manifest::advise(&self.env, workspace, &shown.name, Forecast::Estimated);
+        let suggestions = manifest::advise(&self.env, workspace, &shown.name, Forecast::Estimated, Forecast::Estimated);
         let activity = proxied::model_activity(workspace).filter(|_| has_answered(reading));
         let was_seen = shown.seen.is_some();
         let back = shown.unavailable.take().is_some();

@@ -281,6 +281,11 @@ impl Selector {
         self.0.check(reading)?;
         Ok(reading.session.blocks.iter().filter(|block| self.0.matches(block, reading)).map(|block| block.number).collect())
     }
+
+    /// Returns the blocks that it names by number or tool-use id, not by a property.
+    pub fn named(&self, reading: &Analysis) -> Vec<BlockNumber> {
+        reading.session.blocks.iter().filter(|block| self.0.names(block, reading)).map(|block| block.number).collect()
+    }
 }
 
 impl Node {
@@ -313,6 +318,14 @@ impl Node {
             Node::Not(inner) => inner.check(reading),
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().try_for_each(|node| node.check(reading)),
             _ => Ok(()),
+        }
+    }
+
+    fn names(&self, block: &Block, reading: &Analysis) -> bool {
+        match self {
+            Node::Numbers(_) | Node::Call(_) => self.matches(block, reading),
+            Node::And(nodes) | Node::Or(nodes) => nodes.iter().any(|node| node.names(block, reading)),
+            _ => false,
         }
     }
 

@@ -71,6 +71,9 @@ fn block<'a>(piece: &Piece<'a>, message: &MessageFields<'a>, speaker: Role, role
     }
 }
 
+/// Parts of the names of tags around texts that guide the model.
+const GUIDES: &[&str] = &["environment", "instructions", "reminder", "rules", "skill"];
+
 /// Builds the block of a text. Instructions, and texts in the user's name of which the client wrote every word, are attachments.
 fn spoken<'a>(content: Cow<'a, str>, speaker: Role, role: &str) -> ParsedBlock<'a> {
     if speaker == Role::System {
@@ -82,6 +85,7 @@ fn spoken<'a>(content: Cow<'a, str>, speaker: Role, role: &str) -> ParsedBlock<'
     if let Some(tag) = tag.filter(|_| speaker == Role::User && without_insertions(&content).is_empty()) {
         let mut block = Block::new(BlockKind::Attachment, Role::User);
         block.label = tag.replace('-', "_").into();
+        block.ground = GUIDES.iter().any(|part| block.label.contains(part));
         return ParsedBlock::new(block, content);
     }
     let mut block = Block::new(BlockKind::Text, speaker);
