@@ -103,11 +103,11 @@ complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l json -d '
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l project -d 'Only sessions of the project in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l project -d 'Only sessions of the project in this directory [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l client -d 'Only sessions of this client: claude-code or codex' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l model -d 'Only sessions whose model\'s name contains this' -r
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l newer -d 'Only sessions written to in this time, such as 12h, 7d or 8w' -r
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l older -d 'Only sessions not written to in this time' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l since -d 'Only sessions written to in this time, such as 12h, 7d or 8w' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l until -d 'Only sessions not written to in this time' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l larger -d 'Only files of at least this size, such as 500k or 2M bytes' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l fuller -d 'Only sessions whose window is full to at least this percentage' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l sort -d 'Sort key' -r -f -a "age\t'The newest first'
@@ -124,7 +124,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l open -d 'Only sessions that a running client has open'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l subagents -d 'Also the sessions of subagents'
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l all -d 'Also files without a single prompt or response'
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l empty -d 'Also files without a single prompt or response'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l reverse -d 'Reverse the order'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-cache -d 'Do not read or write the cache'
@@ -204,7 +204,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l headers -d 'Print a header for each message and part'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l raw -d 'Print only the content exactly as sent, including credentials and control characters'
-complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s a -l all -d 'Also texts that the client adds: reminders, lists of skills and agents'
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l client-texts -d 'Also texts that the client adds: reminders, lists of skills and agents'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
@@ -217,7 +217,7 @@ project\t'The project'
 model\t'The model'"
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l since -d 'Only responses from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l until -d 'Only responses until this day, inclusive, written like that of --since' -r
-complete -c aperture -n "__fish_aperture_using_subcommand usage" -l project -d 'Only sessions of the project in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l project -d 'Only sessions of the project in this directory [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l client -d 'Only sessions of this client: claude-code or codex' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l model -d 'Only responses of models whose name contains this' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
@@ -300,14 +300,14 @@ complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Maximum number of tokens printed' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of the project in this directory [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of this project, including those without a file'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session, including those without a file'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l memory -d 'In the memories and in all sessions of this project, archived or not'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 'Restore the blocks in place'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add the matches as a note at the end of the session'
@@ -421,7 +421,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all -d 'All texts in the file, including those outside blocks'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l whole-file -d 'All texts in the file, including those outside blocks'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l forget -d 'Also remove them from the stored originals: they can never be restored'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l yes -d 'Apply --forget, which is a dry run otherwise'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
@@ -429,8 +429,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l stat -d 'In
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all -d 'Every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all-sessions -d 'Every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-pager -d 'Do not use a pager'
@@ -540,7 +540,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l all -d 'In every session'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l all -d 'In every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-pager -d 'Do not use a pager'
@@ -551,7 +551,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand approve" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l all -d 'All pending ones of this session'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l pending -d 'All pending ones of this session'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s n -l dry-run -d 'Dry run: show the result; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l json -d 'Print JSON'
@@ -565,7 +565,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand deny" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l all -d 'All pending ones of this session'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l pending -d 'All pending ones of this session'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-pager -d 'Do not use a pager'
@@ -695,6 +695,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -706,6 +707,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand undo" -l stat -d 'In a
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-pager -d 'Do not use a pager'
@@ -725,6 +728,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Prin
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l project -d 'Also show every session of the project in this directory, a line each [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l for -d 'End after this number of seconds' -r
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l until-idle -d 'End after this number of seconds without an event' -r
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
@@ -733,7 +737,6 @@ complete -c aperture -n "__fish_aperture_using_subcommand watch" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l project -d 'Also show the other sessions of the project, one line each'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l apply-policy -d 'Apply the rules of the settings while the session is idle'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l live -d 'Also apply them to a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l lines -d 'Print lines, even on a terminal'
@@ -878,7 +881,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l all -d 'Also list superseded and archived entries'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l retired -d 'Also list superseded and archived entries'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l json-lines -d 'Print one JSON object per line'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l no-cache -d 'Do not read or write the cache'
@@ -904,7 +907,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l all -d 'Also search superseded and archived entries'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l retired -d 'Also search superseded and archived entries'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l json-lines -d 'Print one JSON object per line'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from search" -l no-cache -d 'Do not read or write the cache'
@@ -956,8 +959,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l all -d 'All entries of the project; with --user, of the user'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l user -d 'With --all: the tree of the user'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l everything -d 'All entries of the project; with --user, of the user'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l user -d 'With --everything: the tree of the user'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l no-cache -d 'Do not read or write the cache'
@@ -1185,15 +1188,15 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fis
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l scope -d 'Where, in the words of Claude Code' -r -f -a "user\t'All projects of the user: in ~/.claude'
+project\t'All users of this project: in .claude and .mcp.json'
+local\t'This user in this project: hooks and status line in .claude/settings.local.json'"
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude (default)'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l project -d 'For all users of this project: in .claude and .mcp.json'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l local -d 'For this user in this project: hooks and status line in .claude/settings.local.json'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l check -d 'Write nothing; exit with 1 if parts are missing'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l json -d 'Print JSON'
@@ -1227,15 +1230,15 @@ complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __f
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l scope -d 'Where, in the words of Claude Code' -r -f -a "user\t'All projects of the user: in ~/.claude'
+project\t'All users of this project: in .claude and .mcp.json'
+local\t'This user in this project: hooks and status line in .claude/settings.local.json'"
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude (default)'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l project -d 'For all users of this project: in .claude and .mcp.json'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l local -d 'For this user in this project: hooks and status line in .claude/settings.local.json'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Do not read or write the cache'

@@ -31,7 +31,9 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
         return blocks::run(env, &arguments);
     }
     match request {
-        Request::Compress(_) | Request::Archive(_) | Request::Redact(_) | Request::Repair(_) if request.bulk().is_some() => {
+        Request::Compress(_) | Request::Archive(_) | Request::Redact(_) | Request::Repair(_) | Request::Undo(_)
+            if request.bulk().is_some() =>
+        {
             bulk::run(env, request)
         }
         Request::Manifest(arguments) => manifest::run(env, arguments),

@@ -18,6 +18,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A client interprets other exit codes of these commands as a request to stop.
     let mut harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
     let gate = Gate::default();
+    // A command line that cannot be parsed has no options yet.
+    let json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
     let line = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line,
         Err(error) if harmless && error.use_stderr() => {
@@ -26,10 +28,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Err(mut error) => {
             if let Some((text, hint)) = missing_argument(&error) {
-                print_error(&gate, &app::CommandError::new(ErrorKind::Usage, anyhow::anyhow!(text)).hint(hint));
+                print_error(&gate, &app::CommandError::new(ErrorKind::Usage, anyhow::anyhow!(text)).hint(hint), json);
                 return ExitCode::from(ErrorKind::Usage.code());
             }
             forget_hidden(&mut error);
+            let foreign = foreign_command(&error);
+            if error.use_stderr() && (json || foreign.is_some()) {
+                print_error(&gate, &foreign.unwrap_or_else(|| usage(&error)), json);
+                return ExitCode::from(ErrorKind::Usage.code());
+            }
             // A closed pipe is not an error.
             let _ = print(&gate, &error);
             return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
@@ -57,11 +64,39 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Err(error) => {
             if error.kind != ErrorKind::AlreadyReported {
-                print_error(&gate, &error);
+                print_error(&gate, &error, json);
             }
             ExitCode::from(error.kind.code())
         }
     }
+}
+
+/// Commands of other programs, with the one that does this here.
+const FOREIGN: [(&str, &str); 8] = [
+    ("search", "to search: aperture recall WORDS --all"),
+    ("grep", "to search: aperture recall WORDS --all"),
+    ("find", "to search: aperture recall WORDS --all"),
+    ("ls", "to list the sessions: aperture sessions"),
+    ("list", "to list the sessions: aperture sessions"),
+    ("cost", "for tokens and cost: aperture usage"),
+    ("context", "for the context window: aperture status; its blocks: aperture blocks"),
+    ("top", "to list the largest blocks: aperture blocks --sort tokens"),
+];
+
+/// Returns the error for a command of another program, with the right command.
+fn foreign_command(error: &clap::Error) -> Option<app::CommandError> {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let (_, hint) = FOREIGN.iter().find(|(foreign, _)| foreign == name)?;
+    Some(app::CommandError::new(ErrorKind::Usage, anyhow::anyhow!("no command '{name}'")).hint(*hint))
+}
+
+/// Returns an error of the command line as one of a command: its first line, and the others as hints.
+fn usage(error: &clap::Error) -> app::CommandError {
+    let text = error.to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+    lines.fold(app::CommandError::new(ErrorKind::Usage, anyhow::anyhow!(message)), |error, line| error.hint(line))
 }
 
 /// Removes hidden commands from clap's suggestions.

@@ -32,6 +32,7 @@ impl Request {
             Request::Archive(arguments) => &arguments.bulk,
             Request::Redact(arguments) => &arguments.bulk,
             Request::Repair(arguments) => &arguments.bulk,
+            Request::Undo(arguments) => &arguments.bulk,
             Request::Check(arguments) => &arguments.bulk,
             Request::Verify(arguments) => &arguments.bulk,
             Request::Export(arguments) => &arguments.bulk,

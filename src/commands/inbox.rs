@@ -6,13 +6,13 @@ use crate::model::ProposalNumber;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture inbox           pending commands, and the effect of each
-  aperture inbox --all     in every session
+  aperture inbox --all     in every session on this machine
   aperture approve 3 4     executes them
-  aperture deny --all --reason 'still needed'
+  aperture deny --pending --reason 'still needed'
 
 The commands that need approval are set under [model]: aperture help settings.")]
 pub struct Arguments {
-    /// In every session
+    /// In every session on this machine
     #[arg(long)]
     pub all: bool,
 }
@@ -25,7 +25,7 @@ pub struct ProposalSelection {
     #[arg(group = "which", value_name = "NUMBER")]
     pub numbers: Vec<ProposalNumber>,
     /// All pending ones of this session
-    #[arg(long, group = "which")]
+    #[arg(long = "pending", group = "which")]
     pub all: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct ProposalSelection {
 #[command(after_help = "Examples:
   aperture approve 3 --dry-run
   aperture approve 3 4
-  aperture approve --all
+  aperture approve --pending
   aperture approve 3 --live      in a session that a client has open
 
 Each is one operation in aperture log; aperture undo reverts it. The exit code is 1
@@ -59,7 +59,7 @@ pub const REJECTED: &str = "rejected by the user";
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture deny 3 --reason 'the tests still need it'
-  aperture deny --all
+  aperture deny --pending
 
 The model receives the answer with the next prompt.")]
 pub struct DenyArguments {

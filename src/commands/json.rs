@@ -160,6 +160,11 @@ pub fn is_flag(argument: &Arg) -> bool {
     matches!(argument.get_action(), ArgAction::SetTrue)
 }
 
+/// Returns true if an argument can be given without a value.
+pub fn is_switch(argument: &Arg) -> bool {
+    is_flag(argument) || argument.get_num_args().is_some_and(|values| values.min_values() == 0)
+}
+
 /// Returns true if an argument takes several values.
 pub fn is_list(argument: &Arg) -> bool {
     matches!(argument.get_action(), ArgAction::Append)
@@ -170,7 +175,7 @@ fn values(argument: &Arg, value: &Value) -> Result<Vec<Option<String>>, JsonErro
     let wrong = |what| Err(JsonError::Type(key(argument), what));
     match value {
         Value::Null => Ok(Vec::new()),
-        Value::Bool(set) if is_flag(argument) => Ok(if *set { vec![None] } else { Vec::new() }),
+        Value::Bool(set) if is_switch(argument) => Ok(if *set { vec![None] } else { Vec::new() }),
         _ if is_flag(argument) => wrong("true or false"),
         Value::String(text) => Ok(vec![Some(text.clone())]),
         Value::Number(number) => Ok(vec![Some(number.to_string())]),
@@ -303,7 +308,7 @@ mod tests {
             (r#"{"archive":{"selector":["3..9","stale & error"]}}"#, "archive 3..9 'stale & error'"),
             (r#"{"blocks":{"selector":"cold"}}"#, "blocks cold"),
             (r#"{"recall":{"query":["retry","policy"],"max_tokens":500}}"#, "recall retry policy --max-tokens 500"),
-            (r#"{"redact":{"all":true}}"#, "redact --all"),
+            (r#"{"redact":{"all":true}}"#, "redact --whole-file"),
         ] {
             let request = request(json);
             assert_eq!(serde_json::to_string(&request).unwrap(), json);

@@ -36,7 +36,7 @@ pub enum Action {
     /// List entries
     #[command(after_help = "Examples:
   aperture memory list --kind correction
-  aperture memory list --file gotchas --all")]
+  aperture memory list --file gotchas --retired")]
     List(ListArguments),
     /// Show entries or a file, with the metadata
     #[command(after_help = "Examples:
@@ -76,15 +76,15 @@ pub enum Action {
     /// Delete entries; they are not learned again
     #[command(after_help = "Examples:
   aperture memory forget 12 14
-  aperture memory forget --all --dry-run")]
+  aperture memory forget --everything --dry-run")]
     Forget {
         /// The entries
         #[arg(required_unless_present = "all", value_name = "ID")]
         ids: Vec<String>,
         /// All entries of the project; with --user, of the user
-        #[arg(long, conflicts_with = "ids")]
+        #[arg(long = "everything", conflicts_with = "ids")]
         all: bool,
-        /// With --all: the tree of the user
+        /// With --everything: the tree of the user
         #[arg(long, requires = "all")]
         user: bool,
         /// Print the change and write nothing
@@ -198,7 +198,7 @@ pub struct ListArguments {
     #[arg(long, value_name = "FILE")]
     pub file: Option<String>,
     /// Also list superseded and archived entries
-    #[arg(long, conflicts_with = "state")]
+    #[arg(long = "retired", conflicts_with = "state")]
     pub all: bool,
     /// Print one JSON object per line
     #[arg(long)]
@@ -245,7 +245,7 @@ pub struct SearchArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub prompt_file: Option<PathBuf>,
     /// Also search superseded and archived entries
-    #[arg(long)]
+    #[arg(long = "retired")]
     pub all: bool,
     /// Number of places in sessions
     #[arg(short = 'n', long, value_name = "N", value_parser = super::number::<usize>, default_value = "10")]

@@ -2,19 +2,21 @@
 
 use super::{ChangeOptions, tokens};
 use crate::engine::Selector;
+use std::path::PathBuf;
 
 /// Arguments of `recall`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture recall 412                          one block, as it was
   aperture recall 'how are tokens refreshed'   the parts that match a query
-  aperture recall 'retry policy' --all         in every session of the store
+  aperture recall 'retry policy' --all         in every session on this machine, in the window or not
   aperture recall 'release steps' --memory     in the memories and sessions of the project
   aperture recall 412 --restore                restores it in place
   aperture recall 'retry policy' --inject      as a note at the end; the prompt cache stays valid
 
-It searches archived, shortened and compacted content. A selector names
-blocks; anything else is a query. The exit code is 1 without a match.")]
+It searches archived, shortened and compacted content; with --all or --project also what is in
+the windows of the sessions, for blocks with all words. A selector names blocks; anything else
+is a query. The exit code is 1 without a match.")]
 pub struct Arguments {
     /// Blocks, by selectors, or the words of a query
     #[arg(required = true)]
@@ -23,10 +25,10 @@ pub struct Arguments {
     /// Maximum number of tokens printed
     #[arg(long, value_name = "TOKENS", value_parser = tokens, default_value = MOST_TOKENS)]
     pub max_tokens: u64,
-    /// In every session of this project, including those without a file
-    #[arg(long, conflicts_with_all = ["all", "restore"])]
-    pub project: bool,
-    /// In every session, including those without a file
+    /// In every session of the project in this directory [default: the current directory]
+    #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".", conflicts_with_all = ["all", "restore"])]
+    pub project: Option<PathBuf>,
+    /// In every session on this machine
     #[arg(long, conflicts_with = "restore")]
     pub all: bool,
     /// In the memories and in all sessions of this project, archived or not
@@ -55,7 +57,7 @@ impl Arguments {
         Arguments {
             query: vec![query],
             max_tokens,
-            project: false,
+            project: None,
             all: false,
             memory: false,
             restore: false,
@@ -73,6 +75,11 @@ impl Arguments {
     /// Returns the words of the query.
     pub fn words(&self) -> String {
         self.query.join(" ")
+    }
+
+    /// Returns true if sessions are searched in bulk, and not the one session of every command.
+    pub fn is_everywhere(&self) -> bool {
+        self.all || self.project.is_some()
     }
 
     /// Returns true if the session is changed.

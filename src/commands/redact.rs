@@ -4,15 +4,13 @@ use super::{BulkOptions, ChangeOptions};
 
 /// Arguments of `redact`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-// --all has another meaning here: all texts of a session.
-#[command(mut_arg("all_sessions", |argument| argument.long("all-sessions")))]
 #[command(after_help = "Examples:
-  aperture redact --all --dry-run       the credentials, by kind
-  aperture redact --all                 everywhere in the file, including rows that are never sent
-  aperture redact 12                    in one block
-  aperture redact --all --forget --yes  also in the stored originals, permanently
-  aperture redact --all --all-sessions  everywhere in every session on this machine
-  aperture redact --text @-             texts of your own, from standard input
+  aperture redact --whole-file --dry-run       the credentials, by kind
+  aperture redact --whole-file                 everywhere in the file, including rows that are never sent
+  aperture redact 12                           in one block
+  aperture redact --whole-file --forget --yes  also in the stored originals, permanently
+  aperture redact --whole-file --all           everywhere in every session on this machine
+  aperture redact --text @-                    texts of your own, from standard input
 
 Each credential becomes [secret:KIND], and nothing else in the file changes. aperture undo restores them; with --forget,
 nothing does: the originals in the store are rewritten as well. It finds the same shapes as aperture check --no-secrets;
@@ -24,7 +22,7 @@ pub struct Arguments {
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,
     /// All texts in the file, including those outside blocks
-    #[arg(long, conflicts_with = "selector")]
+    #[arg(long = "whole-file", conflicts_with = "selector")]
     pub all: bool,
     /// Texts of your own instead of credentials, one on each line: @- reads standard input, @FILE a file
     #[arg(long, value_name = "@-")]

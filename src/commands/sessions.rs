@@ -6,9 +6,9 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture sessions                          newest first
-  aperture sessions --project . --sort full  the sessions of this project, the fullest first
+  aperture sessions --project --sort full  the sessions of this project, the fullest first
   aperture sessions 'flaky test'             with these words in the title or first prompt
-  aperture sessions --client codex --newer 7d --fuller 60
+  aperture sessions --client codex --since 7d --fuller 60
   aperture sessions --open                   sessions that a client has open
   aperture sessions --json | jq '.sessions[] | select(.percent > 80) | .id'
 
@@ -17,8 +17,8 @@ no other title than its first prompt unless the client or the user named it.")]
 pub struct Arguments {
     /// Only sessions with this text in the title, the first prompt, or at the start of the id, in any case
     pub text: Option<String>,
-    /// Only sessions of the project in this directory
-    #[arg(long, value_name = "DIRECTORY")]
+    /// Only sessions of the project in this directory [default: the current directory]
+    #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".")]
     pub project: Option<PathBuf>,
     /// Only sessions of this client: claude-code or codex
     #[arg(long, value_name = "NAME")]
@@ -27,11 +27,11 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT")]
     pub model: Option<String>,
     /// Only sessions written to in this time, such as 12h, 7d or 8w
-    #[arg(long, value_name = "TIME", value_parser = super::gc::retention)]
+    #[arg(long = "since", alias = "newer", value_name = "TIME", value_parser = super::gc::retention)]
     #[serde(serialize_with = "age")]
     pub newer: Option<i64>,
     /// Only sessions not written to in this time
-    #[arg(long, value_name = "TIME", value_parser = super::gc::retention)]
+    #[arg(long = "until", alias = "older", value_name = "TIME", value_parser = super::gc::retention)]
     #[serde(serialize_with = "age")]
     pub older: Option<i64>,
     /// Only files of at least this size, such as 500k or 2M bytes
@@ -47,7 +47,7 @@ pub struct Arguments {
     #[arg(long)]
     pub subagents: bool,
     /// Also files without a single prompt or response
-    #[arg(long)]
+    #[arg(long = "empty")]
     pub all: bool,
     /// Sort key
     #[arg(long, value_name = "KEY", default_value = "age")]

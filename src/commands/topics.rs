@@ -57,8 +57,7 @@ older models of OpenAI cl100k, p50k or r50k; those of other models are estimates
 const BULK: &str = "\
 compress, archive, redact, check, export and verify run on many sessions with
 
-  --all                  every session on this machine; of redact, where --all
-                         means all texts of a session, it is --all-sessions
+  --all                  every session on this machine
   --project [DIRECTORY]  every session that was started in this directory
                          [default: the current one]
 
@@ -68,7 +67,7 @@ current directory. A directory follows --project, so a selector precedes it:
 
   aperture compress --stale --all --dry-run
   aperture archive 'stale & larger(2k)' --project
-  aperture redact --all --all-sessions
+  aperture redact --whole-file --all
   aperture repair --all --dry-run
   aperture export --all -o backup
   aperture check --project ../shop --no-secrets

@@ -5,7 +5,7 @@
 #[command(after_help = "Examples:
   aperture transcript            the conversation of the newest session here
   aperture transcript --headers  with the header of each message and part
-  aperture transcript --all      including texts added by the client
+  aperture transcript --client-texts  including texts added by the client
   aperture transcript --raw 6666 | wc -c
 
 Credentials are masked and control characters are shown as symbols, except with --raw.")]
@@ -20,6 +20,6 @@ pub struct Arguments {
     #[arg(long)]
     pub raw: bool,
     /// Also texts that the client adds: reminders, lists of skills and agents
-    #[arg(short, long)]
+    #[arg(long = "client-texts")]
     pub all: bool,
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
   aperture usage --by week --since 4w          the last weeks
   aperture usage --by session --since 2026-11-01
   aperture usage --by project --client codex
-  aperture usage --project . --json            with exact figures
+  aperture usage --project --json              with exact figures
 
 Each response of a model counts once: the rows of a response repeat its figures, and
 resumed and forked sessions contain copies. ccusage counts copies without a request id
@@ -32,8 +32,8 @@ pub struct Arguments {
     /// Only responses until this day, inclusive, written like that of --since
     #[arg(long, value_name = "DAY")]
     pub until: Option<Day>,
-    /// Only sessions of the project in this directory
-    #[arg(long, value_name = "DIRECTORY")]
+    /// Only sessions of the project in this directory [default: the current directory]
+    #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".")]
     pub project: Option<PathBuf>,
     /// Only sessions of this client: claude-code or codex
     #[arg(long, value_name = "NAME")]

@@ -1,5 +1,6 @@
 //! `aperture watch`: shows the events in a session as they happen.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Arguments of `watch`.
@@ -26,9 +27,9 @@ pub struct Arguments {
     /// Session: a path, an id or an id prefix [default: always the newest of this project]
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
-    /// Also show the other sessions of the project, one line each
-    #[arg(long)]
-    pub project: bool,
+    /// Also show every session of the project in this directory, a line each [default: the current directory]
+    #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".")]
+    pub project: Option<PathBuf>,
     /// Apply the rules of the settings while the session is idle
     #[arg(long)]
     pub apply_policy: bool,

@@ -459,6 +459,7 @@ impl Argument {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::json::is_switch;
 
     #[test]
     fn every_argument_is_one_of_the_command() {
@@ -470,7 +471,7 @@ mod tests {
                     Source::Command => assert!(defined(parameter.name).is_some(), "{} {}", tool.name, parameter.name),
                     Source::Flags(words) => {
                         assert!(defined(words[0]).is_none(), "{} {}", tool.name, words[0]);
-                        assert!(words[1..].iter().all(|word| defined(word).is_some_and(is_flag)), "{} {words:?}", tool.name);
+                        assert!(words[1..].iter().all(|word| defined(word).is_some_and(is_switch)), "{} {words:?}", tool.name);
                     }
                     source => panic!("{}: {source:?} is not an argument of a command", tool.name),
                 }

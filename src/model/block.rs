@@ -529,6 +529,16 @@ impl Zone {
             Zone::Cold => "cold",
         }
     }
+
+    /// Returns the name in texts for people, which is a selector too.
+    pub fn label(self) -> &'static str {
+        match self {
+            Zone::Primacy => "beginning",
+            Zone::Middle => "middle",
+            Zone::Recency => "newest",
+            Zone::Cold => "outside",
+        }
+    }
 }
 
 /// The usage of a block by later blocks.

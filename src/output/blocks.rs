@@ -1,7 +1,7 @@
+use super::table::{Cell, Column, Table, left, rest, right};
 use super::{Paint, Report, Style, age, clip, plural, tokens, unit};
 use crate::engine::{Analysis, label, lifecycle, stale_reason};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Media, Outdated, Pin, Role, State, TokenCount, Zone};
-use comfy_table::{CellAlignment, Table, presets};
 
 /// A reason why a block is outdated.
 #[derive(Clone, Copy, Debug)]
@@ -197,9 +197,11 @@ impl Report for BlocksReport {
         if self.blocks.is_empty() {
             return format!("{}\n", self.empty);
         }
+        let table = Table::new(style, &COLUMNS, self.blocks.iter().map(|block| cells(style, block)).collect());
         let mut text = String::new();
         if self.tree {
             let mut rest = &self.blocks[..];
+            let mut rows = 0;
             while let Some(first) = rest.first() {
                 let turn = first.turn;
                 let length = rest.iter().take_while(|block| block.turn == turn).count();
@@ -211,11 +213,12 @@ impl Report for BlocksReport {
                     format!("{}  {}, {}", clip(&title, style.width.saturating_sub(26)), plural(length, "block"), tokens(cost));
                 text.push_str(&style.paint(Paint::Heading, &heading));
                 text.push('\n');
-                text.push_str(&table(style, blocks, false));
+                text.extend((rows..rows + length).map(|row| table.row(row)));
+                rows += length;
                 rest = later;
             }
         } else {
-            text.push_str(&table(style, &self.blocks, true));
+            text.push_str(&table.text());
         }
         let total = format!("{}, {}\n", plural(self.blocks.len(), "block"), unit(&tokens(self.tokens), "token"));
         text.push_str(&style.paint(Paint::Dim, &total));
@@ -223,67 +226,50 @@ impl Report for BlocksReport {
     }
 }
 
-/// Formats the table. The columns other than the label depend on the width of the terminal.
-fn table(style: &Style, blocks: &[BlockRow], heading: bool) -> String {
-    let wide = style.width >= 110;
-    let narrow = style.width < 70;
-    let mut names = vec!["#", "ROLE", "WHAT", "TOKENS"];
-    if !narrow {
-        names.extend(["TURN", "ZONE", "STATE", "HEAT", "REFS"]);
-    }
-    if wide {
-        names.extend(["LEFT", "AGE", "LEVEL", "TOPIC"]);
-    }
-    let fixed = if narrow {
-        21
-    } else if wide {
-        99
-    } else {
-        54
+/// Widths that the description keeps when columns are added: first the most useful ones, then those for wide terminals.
+const WHAT: usize = 26;
+const WHAT_WIDE: usize = 40;
+
+const COLUMNS: [Column; 12] = [
+    right("#"),
+    left("ROLE"),
+    rest("WHAT"),
+    right("TOKENS"),
+    right("TURN").optional(1, WHAT),
+    left("POSITION").optional(3, WHAT),
+    left("STATE").optional(0, WHAT),
+    right("USED").optional(2, WHAT),
+    right("LEFT").optional(7, WHAT_WIDE),
+    left("AGE").optional(5, WHAT_WIDE),
+    left("LEVEL").optional(6, WHAT_WIDE),
+    left("TOPIC").optional(8, WHAT_WIDE),
+];
+
+/// Maximum width of a topic.
+const TOPIC: usize = 20;
+
+/// Returns the cells of a block, one for each column.
+fn cells(style: &Style, block: &BlockRow) -> Vec<Cell> {
+    let state = match block.state {
+        State::Stale => Cell::new(style, Paint::Warning, block.state.name()),
+        State::Evicted | State::Archived => Cell::new(style, Paint::Dim, block.state.name()),
+        _ => Cell::plain(block.state.name().to_owned()),
     };
-    let room = style.width.saturating_sub(fixed).max(10);
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    if heading {
-        table.set_header(names.iter().map(|name| style.paint(Paint::Dim, name)));
-    }
-    for block in blocks {
-        let state = match block.state {
-            State::Stale => style.paint(Paint::Warning, block.state.name()),
-            State::Evicted | State::Archived => style.paint(Paint::Dim, block.state.name()),
-            _ => block.state.name().to_owned(),
-        };
-        let mark = if block.error { "!" } else { "" };
-        let mut cells = vec![
-            style.paint(Paint::Name, &block.number.to_string()),
-            short_role(block.role).to_owned(),
-            clip(&format!("{mark}{}", block.label), room),
-            tokens(block.tokens),
-        ];
-        if !narrow {
-            cells.extend([
-                block.turn.to_string(),
-                block.zone.name().to_owned(),
-                state,
-                style.paint(Paint::Dim, &format!("{:.2}", block.heat)),
-                block.references.to_string(),
-            ]);
-        }
-        if wide {
-            cells.push(block.turns_left.map(|turns| turns.to_string()).unwrap_or_default());
-            cells.push(block.timestamp.map(|time| age(style.now, time)).unwrap_or_default());
-            cells.push(block.level.name().to_owned());
-            cells.push(clip(&block.topic, 20));
-        }
-        table.add_row(cells);
-    }
-    for (place, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 1));
-        if matches!(place, 0 | 3 | 4 | 7 | 8 | 9) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    let mark = if block.error { "!" } else { "" };
+    vec![
+        Cell::new(style, Paint::Name, &block.number.to_string()),
+        Cell::plain(short_role(block.role).to_owned()),
+        Cell::plain(clip(&format!("{mark}{}", block.label), style.width)),
+        Cell::plain(tokens(block.tokens)),
+        Cell::plain(block.turn.to_string()),
+        Cell::plain(block.zone.label().to_owned()),
+        state,
+        Cell::plain(block.references.to_string()),
+        Cell::plain(block.turns_left.map(|turns| turns.to_string()).unwrap_or_default()),
+        Cell::plain(block.timestamp.map(|time| age(style.now, time)).unwrap_or_default()),
+        Cell::plain(block.level.name().to_owned()),
+        Cell::plain(clip(&block.topic, TOPIC)),
+    ]
 }
 
 /// Returns a short word for a role, for a narrow column.

@@ -136,6 +136,7 @@ impl BulkReport {
             "compress" => "compressed",
             "archive" => "archived",
             "redact" => "redacted",
+            "undo" => "undone",
             _ => "exported",
         };
         match totals.changed + totals.written {
@@ -222,11 +223,10 @@ impl BulkReport {
         let ids: Vec<String> = done().map(|(_, name)| quoted(name)).collect();
         match &*ids {
             [] => None,
+            _ if self.command == "undo" => None,
             [id] => Some(format!("to undo: aperture undo -s {id}\n")),
             [first, ..] => Some(format!(
-                "one operation for each session; to undo one: aperture undo -s {first}\n\
-                 to undo all: for s in {}; do aperture undo -s \"$s\"; done\n",
-                ids.join(" ")
+                "one operation for each session; to undo one: aperture undo -s {first}; all of them: aperture undo --all\n"
             )),
         }
     }

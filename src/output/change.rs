@@ -1,4 +1,6 @@
-use super::{DiffReport, Paint, Report, Style, amount, bytes, clip, numbered, padded, percent, plural, price_lines, unit};
+use super::{
+    DiffReport, Paint, Report, Style, amount, bytes, clip, numbered, padded, percent, plural, price_lines, tokens, unit,
+};
 use crate::engine::diff::BlockDifference;
 use crate::engine::{ChangeGroup, EditPrice};
 use crate::model::{
@@ -30,6 +32,17 @@ pub enum ChangeDetail {
     Full,
 }
 
+/// A block that was pinned or selected.
+#[derive(Clone, Debug)]
+pub struct MarkedBlock {
+    /// Its number.
+    pub number: BlockNumber,
+    /// A short description.
+    pub label: String,
+    /// Its size in the window.
+    pub tokens: TokenCount,
+}
+
 /// The result of a change, or of its dry run.
 #[derive(Clone, Debug)]
 pub struct ChangeReport {
@@ -51,6 +64,8 @@ pub struct ChangeReport {
     pub changes: Vec<BlockChange>,
     /// Blocks that were pinned or selected.
     pub marks: Vec<BlockNumber>,
+    /// The same blocks with their names.
+    pub marked: Vec<MarkedBlock>,
     /// Blocks that were unpinned or unfocused.
     pub unmarked: Vec<BlockNumber>,
     /// Number of values of the file that were replaced, including added and removed rows.
@@ -110,6 +125,7 @@ impl ChangeReport {
             what: Some(format!("operation {} ({})", operation.id, operation.command)),
             changes: Vec::new(),
             marks: Vec::new(),
+            marked: Vec::new(),
             unmarked: Vec::new(),
             edits: operation.edits.len(),
             companions: 0,
@@ -172,7 +188,7 @@ impl ChangeReport {
 
     /// Returns a summary on one line: `3 blocks archived, −4.2k tokens; skipped #12 (pinned)`.
     pub fn in_short(&self) -> String {
-        let mut text = if self.is_nothing() { "nothing to do".to_owned() } else { format!("{} {}", self.object(), self.verb) };
+        let mut text = if self.is_nothing() { self.nothing() } else { format!("{} {}", self.object(), self.verb) };
         let saved = self.saved().round();
         if saved != 0.0 {
             let sign = if saved > 0.0 { '−' } else { '+' };
@@ -182,6 +198,11 @@ impl ChangeReport {
             text.push_str(&format!("; skipped {} ({why})", numbered(blocks, FEW)));
         }
         text
+    }
+
+    /// Returns that there is nothing to do, and why if the first note says so.
+    fn nothing(&self) -> String {
+        self.notes.first().map_or_else(|| "nothing to do".to_owned(), |why| format!("nothing to do: {why}"))
     }
 
     /// Returns the object of the change: a number of blocks, or another object.
@@ -202,7 +223,7 @@ impl Report for ChangeReport {
         };
         let nothing = self.is_nothing();
         if nothing {
-            line("nothing to do");
+            line(&self.nothing());
         } else {
             let would = if self.dry_run { "would be " } else { "" };
             let heading = format!("{} {would}{}", self.object(), self.verb);
@@ -210,8 +231,14 @@ impl Report for ChangeReport {
         }
         self.table(style).iter().for_each(|row| line(row));
         self.removed_lines().iter().for_each(|row| line(row));
-        if !self.marks.is_empty() {
-            line(&format!("  {}", numbered(&self.marks, LISTED)));
+        let digits = self.marked.iter().map(|block| block.number.to_string().len()).max().unwrap_or_default();
+        for block in self.marked.iter().take(LISTED) {
+            let (number, size) = (format!("#{}", block.number), tokens(block.tokens));
+            let room = style.width.saturating_sub(digits + size.width() + 8).max(NARROWEST);
+            line(&format!("  {number:<0$}  {1} ({size})", digits + 1, clip(&block.label, room)));
+        }
+        if self.marked.len() > LISTED {
+            line(&format!("  … and {} more", self.marked.len() - LISTED));
         }
         if !self.unmarked.is_empty() {
             let instead = if self.marks.is_empty() { "" } else { "cleared: " };
@@ -236,7 +263,7 @@ impl Report for ChangeReport {
         if self.bills_changed && self.is_first {
             line("the client's fill level follows; programs that add up bills (ccusage) see that too");
         }
-        for note in &self.notes {
+        for note in self.notes.iter().skip(usize::from(nothing)) {
             line(note);
         }
         if let Some(operation) = self.operation {

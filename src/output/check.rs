@@ -2,6 +2,7 @@ use super::bulk::table;
 use super::sessions::short_id;
 use super::{Form, Paint, Report, Style, clip, plural, printable, wrap};
 use crate::engine::Violation;
+use crate::model::split_id;
 
 /// Maximum columns of a title in the table of sessions.
 const TITLE_COLUMNS: usize = 32;
@@ -88,7 +89,10 @@ impl CheckReport {
                     }
                 }
             }
-            for hint in hints(session) {
+            let id = short_id(&session.session);
+            let is_shared =
+                self.sessions.iter().any(|other| other.path != session.path && is_named(&other.session, &session.session));
+            for hint in hints(session, if is_shared { &session.session } else { &id }) {
                 text.push_str(&style.paint(Paint::Dim, &format!("  {hint}\n")));
             }
         }
@@ -188,8 +192,14 @@ fn place(finding: &Violation) -> String {
     }
 }
 
+/// Returns true if the first characters of an id, without a word in front of it, select a session with another id too.
+fn is_named(other: &str, id: &str) -> bool {
+    let start = |id: &str| split_id(id).1.chars().take(8).collect::<String>();
+    start(other) == start(id)
+}
+
 /// Returns the commands that fix the findings, without duplicates. If there are many, returns the one command that fixes all.
-fn hints(session: &CheckedSession) -> Vec<String> {
+fn hints(session: &CheckedSession, name: &str) -> Vec<String> {
     const MOST: usize = 3;
     let mut hints: Vec<&str> = Vec::new();
     for hint in session.findings.iter().map(|finding| finding.hint.as_str()).filter(|hint| !hint.is_empty()) {
@@ -198,11 +208,11 @@ fn hints(session: &CheckedSession) -> Vec<String> {
         }
     }
     let redact = |hint: &&str| hint.starts_with("aperture redact");
-    if hints.iter().filter(|hint| redact(hint)).count() > MOST || hints.contains(&"aperture redact --all") {
+    if hints.iter().filter(|hint| redact(hint)).count() > MOST || hints.contains(&"aperture redact --whole-file") {
         hints.retain(|hint| !redact(hint));
-        hints.push("aperture redact --all");
+        hints.push("aperture redact --whole-file");
     }
-    hints.into_iter().map(|hint| format!("{hint} -s {}", short_id(&session.session))).collect()
+    hints.into_iter().map(|hint| format!("{hint} -s {name}")).collect()
 }
 
 /// Escapes a text for XML.

@@ -77,7 +77,7 @@ impl ExplainReport {
             block.kind.name().replace('_', " "),
             format!("{} tokens", tokens(block.tokens)),
             format!("turn {}, step {}", block.turn, block.step),
-            block.zone.name().to_owned(),
+            block.zone.label().to_owned(),
             block.level.name().to_owned(),
         ];
         if !block.topic.is_empty() {

@@ -22,7 +22,7 @@ impl Report for ExportReport {
 
     fn text(&self, style: &Style) -> String {
         let (operations, values) = (plural(self.operations, "operation"), plural(self.values, "value"));
-        let note = "it contains the archived originals, secrets included; to read it: aperture import";
+        let note = "it contains the archived originals, secrets included; to read it: aperture import FILE";
         format!(
             "exported {operations} and {values} of {} to {} ({})\n{}\n",
             self.session,

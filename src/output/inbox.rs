@@ -66,7 +66,8 @@ impl Report for InboxReport {
             text.push('\n');
         }
         let live = if self.live { " --live" } else { "" };
-        let hint = format!("to execute one: aperture approve NUMBER{live}; to reject one: aperture deny NUMBER");
+        let first = self.proposals.first().map(|row| row.number).unwrap_or_default();
+        let hint = format!("to execute one: aperture approve {first}{live}; to reject one: aperture deny {first}");
         text.push_str(&style.paint(Paint::Dim, &hint));
         text.push('\n');
         text

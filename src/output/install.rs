@@ -10,6 +10,8 @@ pub struct FileChange {
     pub path: PathBuf,
     /// The action: `create`, `change`, `delete` or `keep`.
     pub action: &'static str,
+    /// The parts of it that belong to aperture: `5 hooks, status line`.
+    pub parts: String,
     /// Settings that another program uses and that were therefore not changed.
     pub taken: Vec<&'static str>,
     /// The unified diff, with credentials masked.
@@ -22,7 +24,13 @@ pub struct FileChange {
 
 impl FileChange {
     /// Returns the change between two contents of a file.
-    pub fn new(path: &Path, before: Option<String>, after: Option<String>, taken: Vec<&'static str>) -> FileChange {
+    pub fn new(
+        path: &Path,
+        parts: String,
+        before: Option<String>,
+        after: Option<String>,
+        taken: Vec<&'static str>,
+    ) -> FileChange {
         let action = match (&before, &after) {
             (None, Some(_)) => "create",
             (Some(_), None) => "delete",
@@ -31,7 +39,7 @@ impl FileChange {
         };
         let (old, new) = (before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
         let difference = TextDiff::from_lines(old, new).unified_diff().context_radius(2).to_string();
-        FileChange { path: path.to_owned(), action, taken, difference: mask(&difference).into_owned(), before, after }
+        FileChange { path: path.to_owned(), action, parts, taken, difference: mask(&difference).into_owned(), before, after }
     }
 }
 
@@ -68,7 +76,16 @@ impl Report for InstallReport {
             let path = file.path.display().to_string();
             path.strip_prefix(&self.home).filter(|rest| rest.starts_with('/')).map_or(path.clone(), |rest| format!("~{rest}"))
         };
+        let done = |action: &str| match action {
+            "create" => "created",
+            "delete" => "deleted",
+            _ => "changed",
+        };
         for file in self.files.iter().filter(|file| file.action != "keep" && !self.check) {
+            if !self.dry_run {
+                line(None, &format!("{} {}: {}", done(file.action), name(file), file.parts));
+                continue;
+            }
             line(Some(Paint::Heading), &format!("{} {}", file.action, name(file)));
             for changed in file.difference.lines() {
                 let paint = match changed.as_bytes().first() {
@@ -102,7 +119,7 @@ impl Report for InstallReport {
 impl InstallReport {
     fn conclusion(&self) -> String {
         let changed = self.files.iter().filter(|file| file.action != "keep").count();
-        let scope = if self.scope == "user" { String::new() } else { format!(" --{}", self.scope) };
+        let scope = if self.scope == "user" { String::new() } else { format!(" --scope {}", self.scope) };
         let command = format!("aperture {} {}{scope}", self.verb, self.into);
         match (self.verb, changed) {
             ("install", 0) => "already installed".to_owned(),
@@ -110,9 +127,9 @@ impl InstallReport {
             _ if self.check => format!("some parts are missing; to add them: {command}"),
             _ if self.dry_run => format!("nothing was written: this is a dry run; to apply: {command}"),
             ("install", _) => {
-                format!("done: active in new sessions; to remove: aperture uninstall {}{scope}", self.into)
+                format!("active in new sessions; to remove: aperture uninstall {}{scope}", self.into)
             }
-            _ => "done: removed everything that aperture added".to_owned(),
+            _ => "removed everything that aperture added".to_owned(),
         }
     }
 }

@@ -383,7 +383,15 @@ impl Report for MemoryReviewReport {
             }
             entries.iter().for_each(|memory| memory_entry(&mut text, style, memory, widest, true));
         }
-        line(&mut text, "to decide: aperture memory review --accept ID, --reject ID or --merge ID ID");
+        let entries = || self.contradictions.iter().map(|pair| &pair.newer).chain(&self.refuted).chain(&self.pending);
+        if let Some(first) = entries().next().map(|memory| memory.name()) {
+            line(
+                &mut text,
+                &format!(
+                    "to keep one: aperture memory review --accept {first}; to drop it: aperture memory review --reject {first}"
+                ),
+            );
+        }
         text
     }
 }

@@ -4,7 +4,7 @@ use super::json::{MemoryHitLine, ToJson};
 use super::memory::{line, memory_entry, memory_lines};
 use super::{Form, Paint, Report, Style, clip, memory_changes_in_words, padded, plural, printable};
 use crate::engine::memory::{Change, Intent};
-use crate::model::Memory;
+use crate::model::{Memory, quoted};
 use unicode_width::UnicodeWidthStr;
 
 /// Lessons of the sessions of several projects.
@@ -27,12 +27,21 @@ pub struct LearnedProject {
     pub changes: String,
     /// The operation; `None` if nothing was written.
     pub operation: Option<u32>,
+    /// True if these are the memories of the user, not of a project.
+    pub is_user: bool,
 }
 
 impl MemoryLearnReport {
     /// Adds the changes of a project.
     pub fn add(&mut self, project: String, sessions: usize, changes: &[Change], operation: Option<u32>) {
-        self.projects.push(LearnedProject { project, sessions, changes: memory_changes_in_words(changes), operation });
+        let changes = memory_changes_in_words(changes);
+        self.projects.push(LearnedProject { project, sessions, changes, operation, is_user: false });
+    }
+
+    /// Adds the changes of the memories of the user.
+    pub fn add_user(&mut self, changes: &[Change], operation: Option<u32>) {
+        let (project, changes) = ("all projects (user)".to_owned(), memory_changes_in_words(changes));
+        self.projects.push(LearnedProject { project, sessions: 0, changes, operation, is_user: true });
     }
 }
 
@@ -54,7 +63,9 @@ impl Report for MemoryLearnReport {
                 0 => String::new(),
                 count => format!("{}: ", plural(count as u64, "session")),
             };
-            let undo = project.operation.map(|number| format!("; undo: aperture memory undo {number}")).unwrap_or_default();
+            let of_project = if project.is_user { String::new() } else { format!(" --project {}", quoted(&project.project)) };
+            let undo = project.operation.map(|number| format!("; undo: aperture memory undo {number}{of_project}"));
+            let undo = undo.unwrap_or_default();
             line(&mut text, &format!("{name}  {sessions}{}{undo}", project.changes));
         }
         text

@@ -73,10 +73,10 @@ impl Report for ObeyReport {
         for note in notes {
             text.push_str(&format!("{note}\n"));
         }
-        if self.commands.iter().any(|command| command.status == ProposalStatus::Waiting) {
-            text.push_str(
-                &style.paint(Paint::Dim, "to list pending commands: aperture inbox; to execute one: aperture approve NUMBER"),
-            );
+        if let Some(first) = self.commands.iter().find(|command| command.status == ProposalStatus::Waiting) {
+            // In a dry run it has no number yet.
+            let approve = first.number.map(|number| format!("; to execute one: aperture approve {number}")).unwrap_or_default();
+            text.push_str(&style.paint(Paint::Dim, &format!("to list pending commands: aperture inbox --all{approve}")));
             text.push('\n');
         }
         text

@@ -285,7 +285,8 @@ impl Report for ProxyRequestsReport {
             column.set_padding((0, 2));
         }
         let mut text: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-        text.push_str(&style.paint(Paint::Dim, "to explain one: aperture proxy explain NUMBER"));
+        let newest = self.requests.last().map(|request| request.number).unwrap_or_default();
+        text.push_str(&style.paint(Paint::Dim, &format!("to explain one: aperture proxy explain {newest}")));
         text.push('\n');
         text
     }

@@ -1,4 +1,4 @@
-use super::{Paint, Report, Style, clip, printable, short_id};
+use super::{Paint, Report, Style, clip, plural, printable, short_id, time};
 use crate::model::{BlockNumber, Level};
 
 /// A recalled block.
@@ -12,6 +12,12 @@ pub struct RecalledBlock {
     pub label: String,
     /// Its compression level in the session.
     pub level: Level,
+    /// The time of its row; if only the store knows the block, of the operation. In milliseconds since 1970, UTC.
+    pub time: Option<i64>,
+    /// Its turn. `None` if only the store knows the block.
+    pub turn: Option<u32>,
+    /// The command that prints all of it. `None` if the block was selected by name, or the session has no file.
+    pub command: Option<String>,
     /// The search score. `None` if the block was selected by name.
     pub score: Option<f32>,
     /// The content: all of it if the block was selected by name, else the pieces that match the query.
@@ -27,6 +33,10 @@ pub struct RecallReport {
     pub blocks: Vec<RecalledBlock>,
     /// The current session. Blocks of other sessions are shown with their origin.
     pub session: String,
+    /// The number of sessions that were searched. `None` if it was only the current one.
+    pub searched: Option<usize>,
+    /// The number of sessions with the words that were not read, because there were enough blocks.
+    pub unread: usize,
 }
 
 impl RecallReport {
@@ -57,16 +67,36 @@ impl Report for RecallReport {
             if !text.is_empty() {
                 text.push('\n');
             }
-            let origin = self.origin(block);
-            let heading = clip(&format!("#{} {}", block.number, block.label), style.width.saturating_sub(origin.len()));
-            text.push_str(&style.paint(Paint::Heading, &format!("{heading}{origin}")));
+            let heading = clip(&format!("#{} {}", block.number, block.label), style.width);
+            text.push_str(&style.paint(Paint::Heading, &heading));
             text.push('\n');
+            if block.score.is_some() {
+                text.push_str(&style.paint(Paint::Dim, &place(style, block)));
+                text.push('\n');
+            }
             match printable(&block.content).trim_end() {
                 "" => text.push_str(&style.paint(Paint::Dim, "(no text)")),
                 content => text.push_str(content),
             }
             text.push('\n');
         }
+        if let Some(searched) = self.searched {
+            let unread = match self.unread {
+                0 => String::new(),
+                unread => format!("; {} more with these words: add words", plural(unread as u64, "session")),
+            };
+            let searched = format!("\nsearched {}{unread}\n", plural(searched as u64, "session"));
+            text.push_str(&style.paint(Paint::Dim, &searched));
+        }
         text
     }
+}
+
+/// Returns where a block is: `11111111  turn 3  2026-11-21 14:03:07  aperture show 16 -s 11111111`.
+fn place(style: &Style, block: &RecalledBlock) -> String {
+    let turn = block.turn.filter(|turn| *turn > 0).map(|turn| format!("turn {turn}"));
+    let time = block.time.map(|milliseconds| time(style, milliseconds));
+    let command = block.command.clone().unwrap_or_else(|| "its file is gone".to_owned());
+    let parts = [Some(short_id(&block.session)), turn, time, Some(command)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }

@@ -1,3 +1,4 @@
+use super::table::{Cell, Column, Table, left, rest, right};
 use super::{Paint, Report, Style, age, bytes, clip, tokens};
 use crate::model::{TokenCount, split_id};
 use unicode_width::UnicodeWidthStr;
@@ -61,30 +62,8 @@ impl Report for SessionsReport {
         if self.sessions.is_empty() {
             return "no matching sessions\n".to_owned();
         }
-        let columns: &[Column] = match style.width {
-            110.. => &COLUMNS,
-            70.. => &COLUMNS_NARROW,
-            _ => &COLUMNS_NARROWEST,
-        };
-        let fixed: usize = columns.iter().map(|column| column.width + 1).sum();
-        let room = style.width.saturating_sub(fixed).max(8);
-        let cells = |session| columns.iter().map(move |column| column.cell(style, session, room)).collect();
-        let rows: Vec<Vec<Cell>> = self.sessions.iter().map(cells).collect();
-        let widest = |place: usize| rows.iter().map(|row| row[place].width).max().unwrap_or(0).max(columns[place].name.len());
-        let widths: Vec<usize> = (0..columns.len()).map(widest).collect();
-        let heading = columns.iter().map(|column| Cell::new(style, Paint::Dim, column.name)).collect();
-        let mut text = String::new();
-        // The layout is done here because comfy-table takes as long as the rest of a list with a warm cache.
-        for row in std::iter::once(&heading).chain(&rows) {
-            let start = text.len();
-            for ((cell, column), width) in row.iter().zip(columns).zip(&widths) {
-                let room = " ".repeat(width - cell.width);
-                let (before, behind) = if column.right { (&*room, "") } else { ("", &*room) };
-                text.extend([before, &cell.text, behind, " "]);
-            }
-            text.truncate(start + text[start..].trim_end().len());
-            text.push('\n');
-        }
+        let rows = self.sessions.iter().map(|session| cells(style, session)).collect();
+        let mut text = Table::new(style, &COLUMNS, rows).text();
         if self.left_out > 0 {
             let all = if self.outside_project { "aperture sessions" } else { "--limit 0" };
             text.push_str(&style.paint(Paint::Dim, &format!("and {} more; to list all: {all}\n", self.left_out)));
@@ -96,81 +75,51 @@ impl Report for SessionsReport {
     }
 }
 
-/// A column of the list. The title takes the remaining width.
-#[derive(Clone, Copy)]
-struct Column {
-    name: &'static str,
-    width: usize,
-    right: bool,
-}
+/// Widths that the title keeps when columns are added: first the most useful ones, then those for wide terminals.
+const TITLE: usize = 26;
+const TITLE_WIDE: usize = 40;
 
-const fn left_aligned(name: &'static str, width: usize) -> Column {
-    Column { name, width, right: false }
-}
+const COLUMNS: [Column; 10] = [
+    left("AGE"),
+    left("ID"),
+    left("CLIENT").optional(2, TITLE),
+    left("PROJECT").optional(0, TITLE),
+    right("WINDOW").optional(3, TITLE_WIDE),
+    right("FULL"),
+    right("TURNS").optional(1, TITLE),
+    right("SIZE").optional(5, TITLE_WIDE),
+    left("MODEL").optional(4, TITLE_WIDE),
+    rest("TITLE"),
+];
 
-const fn right(name: &'static str, width: usize) -> Column {
-    Column { name, width, right: true }
-}
+/// Maximum widths of a client, a project and a model.
+const CLIENT: usize = 6;
+const PROJECT: usize = 16;
+const MODEL: usize = 14;
 
-const AGE: Column = left_aligned("AGE", 7);
-const ID: Column = left_aligned("ID", 8);
-const CLIENT: Column = left_aligned("CLIENT", 6);
-const PROJECT: Column = left_aligned("PROJECT", 16);
-const WINDOW: Column = right("WINDOW", 6);
-const FULL: Column = right("FULL", 5);
-const TURNS: Column = right("TURNS", 5);
-const SIZE: Column = right("SIZE", 7);
-const MODEL: Column = left_aligned("MODEL", 14);
-const TITLE: Column = left_aligned("TITLE", 0);
-
-const COLUMNS: [Column; 10] = [AGE, ID, CLIENT, PROJECT, WINDOW, FULL, TURNS, SIZE, MODEL, TITLE];
-const COLUMNS_NARROW: [Column; 7] = [AGE, ID, CLIENT, PROJECT, FULL, TURNS, TITLE];
-const COLUMNS_NARROWEST: [Column; 4] = [AGE, ID, FULL, TITLE];
-
-/// A cell: its painted text and its width.
-struct Cell {
-    text: String,
-    width: usize,
-}
-
-impl Cell {
-    fn new(style: &Style, paint: Paint, text: &str) -> Cell {
-        Cell { width: text.width(), text: style.paint(paint, text) }
-    }
-
-    fn plain(text: String) -> Cell {
-        Cell { width: text.width(), text }
-    }
-}
-
-impl Column {
-    fn cell(&self, style: &Style, session: &SessionRow, room: usize) -> Cell {
-        match self.name {
-            "AGE" => {
-                let mut cell = if session.open { Cell::new(style, Paint::Good, "●") } else { Cell::plain(" ".to_owned()) };
-                let age = age(style.now, session.last_written);
-                cell.width += age.width();
-                cell.text.push_str(&age);
-                cell
-            }
-            "ID" => Cell::new(style, Paint::Name, &short_id(&session.id)),
-            "CLIENT" => Cell::plain(clip(session.provider.split('-').next().unwrap_or_default(), self.width)),
-            "PROJECT" => Cell::plain(clip(last_part(&session.project), self.width)),
-            "WINDOW" => Cell::plain(tokens(session.tokens)),
-            "FULL" => {
-                let paint = match session.percent {
-                    80.0.. => Paint::Bad,
-                    60.0.. => Paint::Warning,
-                    _ => Paint::Dim,
-                };
-                Cell::new(style, paint, &format!("{:.0} %", session.percent))
-            }
-            "TURNS" => Cell::plain(session.turns.to_string()),
-            "SIZE" => Cell::plain(bytes(session.bytes)),
-            "MODEL" => Cell::plain(clip(short_model(&session.model), self.width)),
-            _ => Cell::plain(clip(&session.title, room)),
-        }
-    }
+/// Returns the cells of a session, one for each column.
+fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
+    let mut age_cell = if session.open { Cell::new(style, Paint::Good, "●") } else { Cell::plain(" ".to_owned()) };
+    let age = age(style.now, session.last_written);
+    age_cell.width += age.width();
+    age_cell.text.push_str(&age);
+    let full = match session.percent {
+        80.0.. => Paint::Bad,
+        60.0.. => Paint::Warning,
+        _ => Paint::Dim,
+    };
+    vec![
+        age_cell,
+        Cell::new(style, Paint::Name, &short_id(&session.id)),
+        Cell::plain(clip(session.provider.split('-').next().unwrap_or_default(), CLIENT)),
+        Cell::plain(clip(last_part(&session.project), PROJECT)),
+        Cell::plain(tokens(session.tokens)),
+        Cell::new(style, full, &format!("{:.0} %", session.percent)),
+        Cell::plain(session.turns.to_string()),
+        Cell::plain(bytes(session.bytes)),
+        Cell::plain(clip(short_model(&session.model), MODEL)),
+        Cell::plain(clip(&session.title, style.width)),
+    ]
 }
 
 /// Returns the first eight characters of an id, after the word in front of it if there is one.

@@ -45,7 +45,7 @@ impl Report for ShowReport {
                 (None, target) => format!("{} {target}", block.role.name()),
             };
             let mut facts =
-                vec![unit(&tokens(block.tokens), "token"), format!("turn {}", block.turn), block.zone.name().to_owned()];
+                vec![unit(&tokens(block.tokens), "token"), format!("turn {}", block.turn), block.zone.label().to_owned()];
             if !block.media.is_empty() {
                 facts.insert(0, described(block.kind, &block.media));
             }

@@ -3,7 +3,7 @@ use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, p
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry, Finding, Suggestion, SuggestionKind};
 use crate::model::paths::relative;
-use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone};
+use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone, quoted};
 use unicode_width::UnicodeWidthStr;
 
 /// The status of a session, for one screen.
@@ -11,6 +11,8 @@ use unicode_width::UnicodeWidthStr;
 pub struct StatusReport {
     /// The session's id.
     pub session: String,
+    /// The name by which commands find the session.
+    pub named: String,
     /// The provider.
     pub provider: &'static str,
     /// The file.
@@ -112,6 +114,8 @@ pub struct Share {
 const WIDEST: usize = 100;
 /// Columns before the text of each line.
 const MARGIN: usize = 10;
+/// The median error of the estimates from which on it is shown.
+const LARGE_ERROR: f64 = 0.2;
 /// Below this width, lists are shown below their names instead of beside them.
 const BESIDE: usize = 60;
 
@@ -201,18 +205,17 @@ impl StatusReport {
             lines.extend(wrap(&format!("model     {activity} in the last turn"), MARGIN, width));
         }
         let accuracy = &self.accuracy;
-        let measured = match (self.measured, accuracy.step_median, accuracy.step_p90) {
-            (Some(measured), Some(median), Some(p90)) => format!(
-                "billed    {} at the last step; estimated within {} (median), {} (p90)",
-                count(measured),
+        let measured = match (self.measured, accuracy.step_median) {
+            (Some(measured), Some(median)) if median > LARGE_ERROR => format!(
+                "billed    {} at the last answer; the figures of blocks are estimates, with errors of {}: aperture util accuracy",
+                amount(measured),
                 percent(median),
-                percent(p90),
             ),
-            (Some(measured), ..) => format!("billed    {} at the last step", count(measured)),
-            (None, ..) if self.changed_since_bill => {
+            (Some(measured), _) => format!("billed    {} at the last answer", amount(measured)),
+            (None, _) if self.changed_since_bill => {
                 "billed    nothing since the window was changed: its size is an estimate until the next response".to_owned()
             }
-            (None, ..) => "billed    never: the model has not answered in this window, all figures are estimates".to_owned(),
+            (None, _) => "billed    never: the model has not answered in this window, all figures are estimates".to_owned(),
         };
         lines.extend(wrap(&measured, MARGIN, width));
     }
@@ -231,15 +234,17 @@ impl StatusReport {
                 style.paint(Paint::Name, &style.bar(part, bar))
             )
         };
-        lines.push(style.paint(Paint::Heading, "by zone"));
-        for zone in self.zones.iter().filter(|zone| zone.name != Zone::Cold.name()) {
-            let blocks = plural(zone.blocks as usize, "block");
-            let note = if zone.name == Zone::Primacy.name() && self.outside.round() > 0 {
-                format!("{blocks}; {} not in file", tokens(self.outside))
-            } else {
-                blocks
-            };
-            lines.push(with_note(style, &row(zone, &zone.name), &note, room));
+        lines.push(style.paint(Paint::Heading, "by position"));
+        if self.outside.round() > 0 {
+            let outside = Share { name: String::new(), blocks: 0, tokens: self.outside };
+            lines.push(with_note(style, &row(&outside, "system, tools"), "not in file", room));
+        }
+        for (zone, share) in Zone::ALL.iter().filter(|zone| **zone != Zone::Cold).zip(&self.zones) {
+            let is_first = *zone == Zone::Primacy && self.outside.round() > 0;
+            let outside = if is_first { self.outside } else { TokenCount::ZERO };
+            let value = (share.tokens.value - outside.value).max(0.0);
+            let share = Share { tokens: TokenCount { value, ..share.tokens }, ..share.clone() };
+            lines.push(with_note(style, &row(&share, zone.label()), &plural(share.blocks as usize, "block"), room));
         }
         if !self.client_parts.is_empty() {
             lines.push(style.paint(Paint::Heading, "added by the client"));
@@ -303,7 +308,7 @@ impl StatusReport {
                 let text = format!("{:margin$}{number} {} {rest}", "", clip(&entry.label, room));
                 lines.push(clip(&text, width));
             }
-            let all = format!("{:margin$}aperture blocks stale --sort tokens lists them", "");
+            let all = format!("{:margin$}to list them: aperture blocks stale --sort tokens -s {}", "", quoted(&self.named));
             lines.extend(wrap(&all, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         } else {
             lines.push("stale     nothing".to_owned());

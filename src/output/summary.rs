@@ -1,7 +1,6 @@
 use super::{Paint, Report, ShowReport, Style, age, clip, padded, plural, printable, wrap};
 use crate::engine::summary::{Point, SessionSummary, TurnSummary};
 use jiff::tz::TimeZone;
-use unicode_width::UnicodeWidthStr;
 
 /// The output formats of a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -44,8 +43,8 @@ pub struct SummaryReport {
 const SHOWN_TURNS: usize = 8;
 /// Columns of the labels.
 const LABEL: usize = 10;
-/// Columns of a turn header that is followed by the prompt.
-const HEADER: usize = 46;
+/// Columns of the outcome of a turn.
+const OUTCOME: usize = 15;
 /// Maximum line width of running text, in columns: longer lines are hard to read.
 const WIDEST: usize = 110;
 
@@ -122,15 +121,18 @@ impl SummaryReport {
         let number = format!("{:>digits$}", turn.number);
         let room = style.width.saturating_sub(digits + 2);
         let left = if turn.live { "" } else { " (left)" };
-        let header = clip(&format!("{}{left}", turn.header.text), room);
-        let asked = turn.summary.points.first().filter(|_| self.current.is_some() && room >= HEADER + 20);
-        let asked = asked.filter(|point| point.kind.label() == "asked");
-        let behind = asked.map_or_else(String::new, |point| {
-            let start = HEADER.max(header.width() + 2);
-            format!("{}{}", " ".repeat(start - header.width()), clip(&point.text(), room.saturating_sub(start)))
-        });
+        let asked = turn.summary.points.first().filter(|point| self.current.is_some() && point.kind.label() == "asked");
+        let header = match asked {
+            Some(asked) => {
+                let outcome = turn.outcomes.iter().map(|outcome| outcome.words()).next().unwrap_or_default();
+                let time = turn.timestamp.and_then(|moment| clock(zone, moment)).unwrap_or_default();
+                format!("{time:<5}  {outcome:<OUTCOME$}  {}{left}", asked.text())
+            }
+            None => format!("{}{left}", turn.header.text),
+        };
+        let header = clip(&header, room);
         let header = if turn.live { header } else { style.paint(Paint::Dim, &header) };
-        lines.push(format!("{}  {header}{}", style.paint(Paint::Name, &number), style.paint(Paint::Dim, &behind)));
+        lines.push(format!("{}  {header}", style.paint(Paint::Name, &number)));
         lines
     }
 
@@ -164,6 +166,12 @@ impl SummaryReport {
 fn date(zone: &TimeZone, milliseconds: i64) -> Option<String> {
     let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
     Some(time.to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string())
+}
+
+/// Returns the time of day of a time in milliseconds.
+fn clock(zone: &TimeZone, milliseconds: i64) -> Option<String> {
+    let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
+    Some(time.to_zoned(zone.clone()).strftime("%H:%M").to_string())
 }
 
 /// Escapes text for Markdown. Code in backticks is not changed.

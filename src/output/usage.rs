@@ -1,9 +1,12 @@
+use super::table::fit;
 use super::{Paint, Report, Style, amount, clip, clip_start, plural, short_id};
 use crate::engine::{UsageGroup, UsageSum, UsageTable};
 use unicode_width::UnicodeWidthStr;
 
 /// Minimum columns of the names.
 const NARROWEST: usize = 10;
+/// Columns that a name keeps when figures are added.
+const NAME: usize = 16;
 
 /// Tokens and cost, by group.
 #[derive(Clone, Debug)]
@@ -22,14 +25,25 @@ impl Report for UsageReport {
         if table.rows.is_empty() {
             return "no matching usage\n".to_owned();
         }
-        let shown = columns(style.width, table.total.saved_tokens > 0.0);
-        let figures = |sum: &UsageSum| shown.iter().map(|column| column.text(sum)).collect::<Vec<_>>();
-        let heading: Vec<String> = shown.iter().map(|column| column.name().to_owned()).collect();
+        let columns = columns(table.total.saved_tokens > 0.0);
+        let widest = |column: &Column| {
+            let cells = table.rows.iter().chain([&table.total]).map(|sum| column.text(sum).width());
+            cells.max().unwrap_or_default().max(column.name().width())
+        };
+        let widths: Vec<usize> = columns.iter().map(widest).collect();
+        let sum = |wanted: bool| columns.iter().zip(&widths).filter(move |(column, _)| column.is_optional() == wanted);
+        let room = style.width.saturating_sub(sum(false).map(|(_, width)| width + 2).sum());
+        let longest = table.rows.iter().map(|sum| self.name(sum).width()).max().unwrap_or_default();
+        let keeps = longest.clamp(NARROWEST, NAME);
+        let (added, room) = fit(room, sum(true).map(|(_, width)| (width + 2, keeps)));
+        let is_shown = |place: &usize| !columns[*place].is_optional() || *place < added;
+        let shown: Vec<usize> = (0..columns.len()).filter(is_shown).collect();
+        let widths: Vec<usize> = shown.iter().map(|place| widths[*place]).collect();
+        let figures = |sum: &UsageSum| shown.iter().map(|place| columns[*place].text(sum)).collect::<Vec<_>>();
+        let heading: Vec<String> = shown.iter().map(|place| columns[*place].name().to_owned()).collect();
         let total = figures(&table.total);
         let rows: Vec<Vec<String>> = table.rows.iter().map(figures).collect();
-        let widest = |at: usize| rows.iter().chain([&heading, &total]).map(|row| row[at].width()).max().unwrap_or_default();
-        let widths: Vec<usize> = (0..shown.len()).map(widest).collect();
-        let room = style.width.saturating_sub(widths.iter().map(|width| width + 2).sum()).max(NARROWEST);
+        let room = room.max(NARROWEST);
         let names: Vec<String> = table.rows.iter().map(|sum| self.clipped(sum, room)).collect();
         let first = names.iter().map(|name| name.width()).max().unwrap_or_default().max(NARROWEST);
         let line = |name: &str, row: &[String]| {
@@ -79,7 +93,11 @@ impl UsageReport {
         if total.unpriced_tokens > 0 {
             let models = unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
             notes.push(format!("no price, so not in the cost: {}", models.collect::<Vec<_>>().join(", ")));
-            notes.push(format!("  ({} tokens; to set prices: aperture help settings)", amount(total.unpriced_tokens)));
+            let example = unpriced.iter().find(|model| !model.is_empty()).map_or("NAME", String::as_str);
+            let figure = amount(total.unpriced_tokens);
+            notes.push(format!(
+                "  ({figure} tokens; a price, in the settings: [prices] {example} = 1.25; aperture help settings)"
+            ));
         }
         if copies.responses > 0 {
             let copy = if copies.responses == 1 { "copy" } else { "copies" };
@@ -114,18 +132,20 @@ enum Column {
     Saved,
 }
 
-/// Returns the columns for a width.
-fn columns(width: usize, savings: bool) -> Vec<Column> {
+/// Returns the columns; the optional ones come first.
+fn columns(savings: bool) -> Vec<Column> {
     use Column::*;
-    let mut columns = match width {
-        72.. => vec![Input, Output, Written, Read, Total, Cost],
-        _ => vec![Total, Cost],
-    };
+    let mut columns = vec![Input, Output, Written, Read, Total, Cost];
     columns.extend(savings.then_some(Saved));
     columns
 }
 
 impl Column {
+    /// Returns true if the column is only shown if there is room for it.
+    fn is_optional(self) -> bool {
+        matches!(self, Column::Input | Column::Output | Column::Written | Column::Read)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Column::Input => "INPUT",

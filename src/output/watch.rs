@@ -335,7 +335,7 @@ impl WatchScreen {
                 row(stale.block.number, stale.block.role, &stale.block.label, stale.block.tokens, reason, room)
             })
         });
-        let hot = self.hot.iter().map(|hot| block(&hot.block, &format!("{:.2}, {}×", hot.heat, hot.references), hot.block.time));
+        let hot = self.hot.iter().map(|hot| block(&hot.block, &format!("used {}×", hot.references), hot.block.time));
         let commands =
             self.commands.iter().map(|executed| timed(Some(executed.executed), &|_| format!("  {}", command(executed))));
         let next =
@@ -344,7 +344,7 @@ impl WatchScreen {
         let sections = [
             ("came in", arrived, usize::MAX),
             ("stale", stale.collect(), 3),
-            ("hot", hot.collect(), 3),
+            ("most used", hot.collect(), 3),
             ("model", self.activity.iter().map(|activity| clip(activity, width)).collect(), 1),
             ("commands", commands.collect(), 2),
             ("next", next.take(1).collect(), 1),
@@ -470,7 +470,7 @@ mod tests {
                       23:59:27   #33 result Read src/日本語/a_rather_long_name_3…   1.2k
                       23:59:28   #32 result Read src/日本語/a_rather_long_name_3…   1.2k
             stale     00:00:00    #7 result Read src/tax.rs            9.8k  read again in…
-            hot       23:59:55    #5 result Read src/日本語/a_rathe…   1.2k  0.93, 4×
+            most used 23:59:55    #5 result Read src/日本語/a_rathe…   1.2k  used 4×
             model     Claude archived 3 blocks and expanded 1
             commands  23:59:00  compress --stale (watch --apply-policy)  operation 4  −31k
             sessions  7777bbbb    45k  22 %  another one

@@ -33,7 +33,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
         redirection(&name, url).ok_or_else(|| {
             let known = REDIRECTED.join(", ");
             CommandError::new(ErrorKind::Usage, anyhow!("'{name}' is not a client that aperture can start behind the proxy"))
-                .hint(format!("known clients: {known}; for others start aperture proxy and set their base URL"))
+                .hint(format!("known clients: {known}; for others start `aperture proxy` and set their base URL"))
         })
     };
     redirect("")?;

@@ -63,7 +63,7 @@ fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
 fn a_dry_run_shows_the_table_of_the_change_and_writes_nothing() {
     let sandbox = sandbox();
     let before = bytes(&sandbox);
-    for line in ["compress --stale --all", "archive 'larger(500)' --project", "redact --all --all-sessions"] {
+    for line in ["compress --stale --all", "archive 'larger(500)' --project", "redact --whole-file --all"] {
         let planned = report(&run(&sandbox, &format!("{line} --dry-run --json")));
         assert_eq!(bytes(&sandbox), before, "{line}");
         assert!(!sandbox.home.join(".aperture/store.db").exists(), "{line}");
@@ -93,6 +93,36 @@ fn each_session_has_an_operation_that_restores_its_bytes() {
 }
 
 #[test]
+fn undo_of_all_sessions_undoes_the_last_run_and_nothing_else() {
+    let sandbox = sandbox();
+    let nothing = run(&sandbox, "undo --all");
+    assert!(nothing.code == 1 && nothing.stderr.contains("nothing to undo"), "{}", nothing.all());
+    assert_eq!(run(&sandbox, "archive 24 -s 11111111").code, 0);
+    let one = bytes(&sandbox);
+    assert!(ids(&report(&run(&sandbox, "archive 'larger(500)' --all --json")), "changed").len() > 2);
+    let after_first = bytes(&sandbox);
+    let second = ids(&report(&run(&sandbox, "compress --stale --preset aggressive --all --json")), "changed");
+    assert!(!second.is_empty());
+    let preview = report(&run(&sandbox, "undo --all --dry-run --json"));
+    assert_eq!(ids(&preview, "changed").len(), second.len());
+    let undone = run(&sandbox, "undo --all");
+    assert!(undone.code == 0 && undone.stdout.contains(" undone\n"), "{}", undone.all());
+    assert_eq!(bytes(&sandbox), after_first);
+    assert_eq!(run(&sandbox, "undo --all").code, 0);
+    assert_eq!(bytes(&sandbox), one, "the change of one session stays");
+    assert_eq!(run(&sandbox, "undo --all").code, 1);
+}
+
+#[test]
+fn a_redaction_of_all_sessions_names_what_it_redacts() {
+    let sandbox = sandbox();
+    let before = bytes(&sandbox);
+    let outcome = run(&sandbox, "redact --all");
+    assert!(outcome.code == 2 && outcome.stderr.contains("aperture redact --whole-file"), "{}", outcome.all());
+    assert_eq!(bytes(&sandbox), before);
+}
+
+#[test]
 fn tables_of_changes() {
     screens(
         &sandbox().columns(80),
@@ -103,7 +133,7 @@ fn tables_of_changes() {
             "archive 'kind(tool_result) & larger(100)' --all",
             "compress 45 --project",
             "compress 45 --project",
-            "redact --all-sessions",
+            "redact --whole-file --all",
             "export --all -o kept",
             "export --all -o kept",
             "archive 12 -s 11111111",
@@ -160,7 +190,7 @@ fn credentials_are_redacted_in_every_session() {
     }
     let before = bytes(&sandbox);
     let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(&key);
-    for line in ["redact --all --all-sessions --json", "redact --project --json", "redact 1 --project --json"] {
+    for line in ["redact --whole-file --all --json", "redact --project --json", "redact 1 --project --json"] {
         let done = report(&run(&sandbox, line));
         assert_eq!(ids(&done, "changed"), ["aaaaaaaa", "bbbbbbbb"], "{line}");
         assert_eq!(done["sessions"][0]["what"], "1 credential");
@@ -168,8 +198,8 @@ fn credentials_are_redacted_in_every_session() {
         undo(&sandbox, &done);
         assert_eq!(bytes(&sandbox), before, "{line}");
     }
-    run(&sandbox, "redact --all --all-sessions");
-    let forgotten = report(&run(&sandbox, "redact --all-sessions --forget --yes --json"));
+    run(&sandbox, "redact --whole-file --all");
+    let forgotten = report(&run(&sandbox, "redact --whole-file --all --forget --yes --json"));
     assert_eq!(ids(&forgotten, "changed"), ["aaaaaaaa", "bbbbbbbb"], "only stored originals are rewritten: {forgotten:#}");
     assert!(forgotten["sessions"][0]["undo"].is_null());
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;
 
 /// The words of a command line, as a shell would give them; quotes are single ones.
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let mut words = vec![None::<String>];
     let mut quoted = false;
     for character in line.chars() {
@@ -139,6 +139,42 @@ fn shortening() {
         "compress 16 --keep-from 10",
     ];
     screens(&sandbox, "shortening", &lines);
+}
+
+#[test]
+fn all_sessions_are_searched_and_each_match_says_where_it_is() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.add("codex-tools");
+    sandbox.add("older-model");
+    let elsewhere = sandbox.home.join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let run = |line: &str| {
+        let words = words(line);
+        let output = sandbox.command(&words.iter().map(String::as_str).collect::<Vec<_>>()).current_dir(&elsewhere).output();
+        let output = output.unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, text) = run("recall echo --all");
+    assert!(code == Some(0) && text.contains("\nsearched 4 sessions\n"), "{text}");
+    let (_, report) = run("recall echo --all --json");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let blocks = report["blocks"].as_array().unwrap();
+    let sessions: std::collections::BTreeSet<&str> = blocks.iter().map(|block| block["session"].as_str().unwrap()).collect();
+    assert!(sessions.len() > 1 && report["searched_sessions"] == 4, "{report}");
+    for block in blocks {
+        let command = block["command"].as_str().unwrap();
+        assert!(block["turn"].is_u64() && block["time"].is_object() | block["time"].is_string(), "{block}");
+        assert!(text.contains(command), "{command}: {text}");
+        let (code, shown) = run(command.strip_prefix("aperture ").unwrap());
+        assert!(code == Some(0) && shown.contains("echo"), "{command}: {shown}");
+    }
+    let (code, text) = run("recall setting_2_14 --all");
+    assert!(code == Some(1) && text.contains("no match for 'setting_2_14' in 4 sessions"), "{text}");
+    // Archived content is found by its original, and names the command that prints that.
+    done(&sandbox, "archive 19 -s 11111111");
+    let (_, text) =
+        run("recall 'long output' --project PROJECT".replace("PROJECT", &sandbox.project.display().to_string()).as_str());
+    assert!(text.contains("aperture recall 19 -s 11111111"), "{text}");
 }
 
 #[test]
@@ -536,12 +572,35 @@ fn every_report_is_json() {
 #[test]
 fn a_query_without_a_match_is_reported_in_text_and_json() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let (said, reported) = (sandbox.run(&["recall", "nothing-at-all"]), sandbox.run(&["recall", "nothing-at-all", "--json"]));
+    let (said, reported) = (sandbox.run(&["recall", "nosuchword"]), sandbox.run(&["recall", "nosuchword", "--json"]));
     assert_eq!((said.code, &*said.stdout), (1, ""));
     assert!(said.stderr.starts_with("error: no archived, shortened or compacted content matches"), "{}", said.stderr);
     assert_eq!((reported.code, &*reported.stderr), (1, ""));
     let report: serde_json::Value = serde_json::from_str(&reported.stdout).unwrap();
     assert_eq!((&report["schema"], &report["blocks"]), (&"aperture.recall/1".into(), &serde_json::json!([])));
+}
+
+#[test]
+fn an_identifier_with_underscores_is_a_query() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let outcome = run(&sandbox, "recall setting_2_14");
+    assert!(outcome.stderr.contains("matches 'setting_2_14'"), "{}", outcome.all());
+    let outcome = run(&sandbox, "recall NEEDLE");
+    assert!(outcome.stderr.contains("is not in removed content"), "{}", outcome.all());
+    assert!(outcome.stderr.contains("hint: to read the best: aperture show "), "{}", outcome.all());
+}
+
+#[test]
+fn an_error_is_json_if_json_is_requested() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    for (line, code) in
+        [("show 9999 --json", 1), ("compress --json", 2), ("search words --json", 2), ("blocks --nosuch --json", 2)]
+    {
+        let outcome = run(&sandbox, line);
+        let error: serde_json::Value = serde_json::from_str(&outcome.stderr).unwrap_or_else(|_| panic!("{}", outcome.all()));
+        assert_eq!((&error["schema"], &error["exit_code"]), (&"aperture.error/1".into(), &code.into()), "{line}");
+        assert!(error["message"].as_str().is_some_and(|text| !text.is_empty() && !text.starts_with("error:")), "{line}: {error}");
+    }
 }
 
 #[test]
@@ -556,9 +615,7 @@ fn a_hit_in_another_session_says_which() {
     let word = recalled.split_whitespace().rfind(|word| word.len() > 5).unwrap();
     assert!(!words.is_empty());
     let text = sandbox.text(&["recall", word, "--all"]);
-    assert!(text.lines().next().unwrap().ends_with("  in 11111111"), "{text}");
-    let text = sandbox.text(&["recall", word, "--all", "-s", first]);
-    assert!(!text.contains("  in 11111111"), "{text}");
+    assert!(text.lines().nth(1).unwrap().starts_with("11111111  turn 1  "), "{text}");
     let text = sandbox.text(&["recall", word, "--all", "--inject", "--dry-run"]);
     assert!(text.contains("Recalled from earlier sessions") && text.contains("  in 11111111]"), "{text}");
 }

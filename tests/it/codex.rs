@@ -44,7 +44,7 @@ fn a_transcript_is_what_the_model_sees() {
     for home in ["codex-tools", "codex-fork"] {
         let sandbox = Sandbox::of(home);
         let texts = sent(&fs::read_to_string(&sandbox.rollouts()[0]).unwrap());
-        let transcript = sandbox.text(&["transcript", "--raw", "--all"]);
+        let transcript = sandbox.text(&["transcript", "--raw", "--client-texts"]);
         for text in &texts {
             assert!(transcript.contains(text.as_str()), "{home}: {text}");
         }
@@ -137,9 +137,9 @@ fn a_digest_after_a_compaction_keeps_what_is_the_clients() {
 #[test]
 fn a_call_is_kept_with_all_that_follows_it() {
     let sandbox = Sandbox::of("codex-tools");
-    let original = sandbox.text(&["transcript", "--raw", "--all"]);
+    let original = sandbox.text(&["transcript", "--raw", "--client-texts"]);
     sandbox.text(&["compress", "all", "--level", "minimal", "--keep-from", "call_a6"]);
-    let transcript = sandbox.text(&["transcript", "--raw", "--all"]);
+    let transcript = sandbox.text(&["transcript", "--raw", "--client-texts"]);
     assert!(transcript.len() < original.len() / 2);
     let tail = |text: &str| text[text.find("*** Update File: tests/discount.rs").unwrap()..].to_owned();
     assert_eq!(tail(&transcript), tail(&original));
@@ -197,11 +197,12 @@ fn a_rollout_belongs_to_the_project_that_it_names() {
     let hits = |place: &str| {
         let outcome = sandbox.run(&["recall", "orders", place, "--json"]);
         let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
-        report["blocks"].as_array().unwrap().len()
+        let of_other = |block: &&Value| other.contains(block["session"].as_str().unwrap());
+        report["blocks"].as_array().unwrap().iter().filter(of_other).count()
     };
     assert!(hits("--all") > 0);
     assert_eq!(hits("--project"), 0);
-    let listed = sandbox.json(&["sessions", "--project", "."], "aperture.sessions/2");
+    let listed = sandbox.json(&["sessions", "--project"], "aperture.sessions/2");
     assert_eq!(listed["sessions"].as_array().unwrap().len(), 1);
     let checked = |arguments: &[&str]| sandbox.json(arguments, "aperture.check/1")["sessions"].as_array().unwrap().len();
     assert_eq!(checked(&["check", "--no-damage", "--project"]), 1);
@@ -215,7 +216,7 @@ fn a_session_is_found_by_its_id_and_by_its_project() {
     let own = "88888888-0000-7000-8000-000000000001";
     assert_eq!(id(&["status"]), own);
     assert_eq!(id(&["status", "8888"]), own);
-    let listed = sandbox.json(&["sessions", "--project", "."], "aperture.sessions/2");
+    let listed = sandbox.json(&["sessions", "--project"], "aperture.sessions/2");
     let session = &listed["sessions"][0];
     assert_eq!(
         (&session["id"], &session["provider"], &session["title"]),
@@ -320,12 +321,12 @@ fn no_row_of_a_numbered_session_moves() {
     let original = fs::read(path).unwrap();
     let lengths = || -> Vec<usize> { fs::read_to_string(path).unwrap().lines().map(str::len).collect() };
     let before = lengths();
-    let window = sandbox.text(&["transcript", "--raw", "--all"]);
+    let window = sandbox.text(&["transcript", "--raw", "--client-texts"]);
     for command in [&["compress", "tool(exec_command)", "--level", "minimal"][..], &["archive", "tool(exec_command)"]] {
         sandbox.text(command);
         assert_eq!(lengths(), before, "{command:?}");
         assert!(fs::read_to_string(path).unwrap().contains("}   "));
-        assert!(sandbox.text(&["transcript", "--raw", "--all"]).len() < window.len() / 2);
+        assert!(sandbox.text(&["transcript", "--raw", "--client-texts"]).len() < window.len() / 2);
     }
     sandbox.text(&["expand", "tool(exec_command)"]);
     assert!(fs::read(path).unwrap() == original);
@@ -546,7 +547,7 @@ fn forked(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
 fn a_fork_continues_from_the_rows_of_its_parent() {
     let sandbox = Sandbox::new();
     forked(&sandbox);
-    let raw = |thread: &str| sandbox.text(&["transcript", "--raw", "--all", "-s", thread]);
+    let raw = |thread: &str| sandbox.text(&["transcript", "--raw", "--client-texts", "-s", thread]);
     let (parent, own) = (raw(THREAD), raw(FORK));
     let common = parent.split("Count them.").next().unwrap();
     assert!(own.starts_with(common), "{own}");
@@ -634,7 +635,7 @@ fn an_output_is_shown_as_it_is_sent_and_counts_as_it_was_billed() {
         path
     };
     let sent = |thread: &str| {
-        let transcript = sandbox.json(&["transcript", "--raw", "--all", "-s", thread], "aperture.transcript/2");
+        let transcript = sandbox.json(&["transcript", "--raw", "--client-texts", "-s", thread], "aperture.transcript/2");
         let parts = transcript["messages"].as_array().unwrap().iter().flat_map(|message| message["parts"].as_array().unwrap());
         let part = parts.clone().find(|part| part["block"] == 5).unwrap();
         (part["content"].as_str().unwrap().to_owned(), part["tokens"].clone())

@@ -57,7 +57,7 @@ fn ids(sandbox: &Sandbox) -> Vec<String> {
 fn every_command_on_every_fixture() {
     for home in homes() {
         let sandbox = Sandbox::of(&home);
-        let mut text = screens(&sandbox, &["aperture sessions --subagents --all"]);
+        let mut text = screens(&sandbox, &["aperture sessions --subagents --empty"]);
         for id in ids(&sandbox) {
             let id = &id[..8];
             text.push_str(&screens(
@@ -299,8 +299,15 @@ fn a_home_without_sessions() {
         &sandbox,
         &["--json"],
         expect![[r#"
-            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
-            hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
+            {
+              "schema": "aperture.error/1",
+              "message": "no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions",
+              "causes": [],
+              "hints": [
+                "run Claude Code or Codex once, or name a file: aperture status FILE.jsonl"
+              ],
+              "exit_code": 1
+            }
             exit code 1
         "#]],
     );
@@ -386,12 +393,12 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
         &sandbox,
         &["blocks", "-s", "abc2"],
         expect![[r##"
-        # ROLE   WHAT           TOKENS TURN ZONE    STATE HEAT REFS
-        1 user   "fix the test"     ~2    1 primacy fresh 0.63    0
-        2 assist "It is fixed."      7    1 recency fresh 0.63    0
-        2 blocks, ~9 tokens
-        exit code 0
-    "##]],
+            # ROLE   WHAT           TOKENS TURN POSITION  STATE USED
+            1 user   "fix the test"     ~2    1 beginning fresh    0
+            2 assist "It is fixed."      7    1 newest    fresh    0
+            2 blocks, ~9 tokens
+            exit code 0
+        "##]],
     );
     check(
         &sandbox,
@@ -440,10 +447,10 @@ fn files_other_than_sessions() {
                 billed    never: the model has not answered in this window, all figures are
                           estimates
 
-                by zone
-                  primacy             1  100 %  ████████████████████ 1 block
+                by position
+                  beginning           1  100 %  ████████████████████ 1 block
                   middle              0    0 %                       0 blocks
-                  recency             0    0 %                       0 blocks
+                  newest              0    0 %                       0 blocks
                 by kind
                   text                1  100 %  ████████████████████ 1 block
 
@@ -543,7 +550,8 @@ fn several_selectors_are_a_union() {
         &["pin", "3,", "7", "--dry-run"],
         expect![[r#"
             2 blocks would be pinned
-              #3, #7
+              #3  model (~54)
+              #7  date (~38)
             nothing was written: this is a dry run
             exit code 0
         "#]],
@@ -771,12 +779,13 @@ fn damage_is_counted_and_never_fatal() {
             window    ▕██                                      ▏  10k of 200k tokens, 5 %
                       157k free until auto-compaction; window size by model
             reserve   33k: the client compacts automatically from 167k on
-            billed    10,000 at the last step
+            billed    10k at the last answer
 
-            by zone
-              primacy           10k  100 %  ████████████████████ 1 block; 10k not in file
+            by position
+              system, tools     10k  100 %  ████████████████████ not in file
+              beginning           2  0.0 %                       1 block
               middle              0    0 %                       0 blocks
-              recency             7  0.1 %                       1 block
+              newest              7  0.1 %                       1 block
             by kind
               text                9  0.1 %                       2 blocks
 
@@ -809,10 +818,10 @@ fn damage_is_counted_and_never_fatal() {
             billed    never: the model has not answered in this window, all figures are
                       estimates
 
-            by zone
-              primacy             2  100 %  ████████████████████ 1 block
+            by position
+              beginning           2  100 %  ████████████████████ 1 block
               middle              0    0 %                       0 blocks
-              recency             0    0 %                       0 blocks
+              newest              0    0 %                       0 blocks
             by kind
               text                2  100 %  ████████████████████ 1 block
 
@@ -846,7 +855,7 @@ fn a_session_that_grows_is_read_on() {
 fn the_cache_changes_nothing() {
     for home in ["interactive-compact", "tools-and-spill"] {
         let sandbox = Sandbox::of(home);
-        for arguments in [&["status"][..], &["manifest"], &["blocks", "all"], &["sessions", "--all"]] {
+        for arguments in [&["status"][..], &["manifest"], &["blocks", "all"], &["sessions", "--empty"]] {
             let cold = sandbox.text(&[arguments, &["--no-cache"]].concat());
             let first = sandbox.text(arguments);
             let warm = sandbox.text(arguments);
@@ -887,11 +896,11 @@ fn a_broken_cache_is_ignored() {
     assert!(cache.exists());
     std::fs::write(&cache, "no database").unwrap();
     assert_eq!(sandbox.text(&["status"]), plain);
-    let list = sandbox.text(&["sessions", "--all"]);
+    let list = sandbox.text(&["sessions", "--empty"]);
     let totals = sandbox.home.join(".aperture/cache/totals");
     assert!(std::fs::metadata(&totals).unwrap().len() > 100);
     std::fs::write(&totals, "no totals").unwrap();
-    assert_eq!(sandbox.text(&["sessions", "--all"]), list);
+    assert_eq!(sandbox.text(&["sessions", "--empty"]), list);
     std::fs::remove_dir_all(cache.parent().unwrap()).unwrap();
     std::fs::write(cache.parent().unwrap(), "no directory").unwrap();
     assert_eq!(sandbox.text(&["status"]), plain);
@@ -905,14 +914,14 @@ fn the_cache_is_private_and_no_session_is_touched() {
     let path = sandbox.session("abc1", SMALL, 0);
     let before = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
     sandbox.text(&["status"]);
-    sandbox.text(&["sessions", "--all"]);
+    sandbox.text(&["sessions", "--empty"]);
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&sandbox.home.join(".aperture/cache")), 0o700);
     assert_eq!(["cache.db", "totals"].map(|name| mode(&sandbox.home.join(".aperture/cache").join(name))), [0o600; 2]);
     assert_eq!(before, (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap()));
     let other = Sandbox::of("older-model");
     other.text(&["status", "--no-cache"]);
-    other.text(&["sessions", "--all", "--no-cache"]);
+    other.text(&["sessions", "--empty", "--no-cache"]);
     assert!(!other.home.join(".aperture").exists(), "--no-cache leaves nothing behind");
 }
 
@@ -927,9 +936,9 @@ fn a_line_of_two_megabytes() {
         &sandbox,
         &["blocks", "all"],
         expect![[r##"
-            # ROLE   WHAT                       TOKENS TURN ZONE    STATE HEAT REFS
-            1 user   "lorem ipsum lorem ipsum …   ~10k    1 primacy fresh 0.63    0
-            2 assist "It is fixed."                  7    1 recency fresh 0.63    0
+            # ROLE   WHAT                                   TOKENS TURN POSITION  STATE USED
+            1 user   "lorem ipsum lorem ipsum lorem ipsum …   ~10k    1 beginning fresh    0
+            2 assist "It is fixed."                              7    1 newest    fresh    0
             2 blocks, ~10k tokens
             exit code 0
         "##]],

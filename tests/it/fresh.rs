@@ -216,13 +216,13 @@ fn examples_in_help_texts_can_be_run() {
 
 /// Command lines with the arguments that no example has.
 const OTHERS: &[&str] = &[
-    "aperture sessions text --project /p --model opus --client codex --newer 12h --older 1w --larger 500k --fuller 80% --all",
+    "aperture sessions text --project /p --model opus --client codex --newer 12h --older 1w --larger 500k --fuller 80% --empty",
     "aperture sessions --subagents --limit 0 --sort full --reverse",
     "aperture compress 12 -n --stat",
     "aperture archive 12 --dry-run --full",
     "aperture usage --by day --since 20261101 --until 2026-11-30 --client codex --model opus",
     "aperture blocks --sort heat -- '--json | 3'",
-    "aperture transcript 6666 --headers -a",
+    "aperture transcript 6666 --headers --client-texts",
     "aperture compress 12 --budget 12.5% --preset handoff --level trimmed --keep-from 9 --live --keep-thinking -n",
     "aperture compress --over-budget",
     "aperture pin 12 --bottom",
@@ -238,7 +238,7 @@ const OTHERS: &[&str] = &[
     "aperture memory list --state pending --kind fact --file gotchas --json-lines --project /p",
     "aperture memory review --merge 4 5 --dry-run",
     "aperture memory review --accept 4 --accept 5",
-    "aperture memory forget --all --user",
+    "aperture memory forget --everything --user",
     "aperture memory undo 3",
     "aperture preset show",
     "aperture diff a b --full",

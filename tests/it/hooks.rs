@@ -58,7 +58,7 @@ fn tree(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[test]
 fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
-    for scope in ["--user", "--project", "--local"] {
+    for scope in ["user", "project", "local"] {
         let sandbox = Sandbox::new();
         let settings = "{\n\t\"env\": {\"KEY\": \"sk-ant-api03-abcdefghijklmnopqrstuvwxyz\"},\n\t\"hooks\": {}\n}";
         for path in [sandbox.home.join(".claude/settings.json"), sandbox.project.join(".claude/settings.json")] {
@@ -66,27 +66,27 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
             fs::write(path, settings).unwrap();
         }
         let before = (tree(&sandbox.home), tree(&sandbox.project));
-        let look = sandbox.text(&["install", "claude-code", scope, "--dry-run"]);
+        let look = sandbox.text(&["install", "claude-code", "--scope", scope, "--dry-run"]);
         assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "a dry run writes nothing");
         assert!(!look.contains("abcdefghijklm"), "{look}");
-        assert_eq!(sandbox.run(&["install", "claude-code", scope, "--check"]).code, 1);
-        let files = sandbox.json(&["install", "claude-code", scope, "--dry-run"], "aperture.install/1");
-        assert_eq!(files["files"][0]["action"], if scope == "--local" { "create" } else { "change" });
-        sandbox.text(&["install", "claude-code", scope]);
+        assert_eq!(sandbox.run(&["install", "claude-code", "--scope", scope, "--check"]).code, 1);
+        let files = sandbox.json(&["install", "claude-code", "--scope", scope, "--dry-run"], "aperture.install/1");
+        assert_eq!(files["files"][0]["action"], if scope == "local" { "create" } else { "change" });
+        sandbox.text(&["install", "claude-code", "--scope", scope]);
         let after = (tree(&sandbox.home), tree(&sandbox.project));
         assert_ne!(after, before);
-        assert_eq!(sandbox.text(&["install", "claude-code", scope]), "already installed\n");
-        sandbox.text(&["install", "claude-code", scope, "--check"]);
+        assert_eq!(sandbox.text(&["install", "claude-code", "--scope", scope]), "already installed\n");
+        sandbox.text(&["install", "claude-code", "--scope", scope, "--check"]);
         assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), after, "twice is once");
-        sandbox.text(&["uninstall", "claude-code", scope]);
+        sandbox.text(&["uninstall", "claude-code", "--scope", scope]);
         assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "{scope}");
-        assert_eq!(sandbox.text(&["uninstall", "claude-code", scope]), "nothing to remove\n");
+        assert_eq!(sandbox.text(&["uninstall", "claude-code", "--scope", scope]), "nothing to remove\n");
     }
 }
 
 #[test]
 fn uninstall_leaves_what_was_there_before() {
-    for scope in ["--user", "--project", "--local"] {
+    for scope in ["user", "project", "local"] {
         let sandbox = Sandbox::new();
         for directory in [".claude/skills/aperture/commands", ".claude/commands"] {
             fs::create_dir_all(sandbox.home.join(directory)).unwrap();
@@ -98,15 +98,15 @@ fn uninstall_leaves_what_was_there_before() {
         }
         let before = (tree(&sandbox.home), tree(&sandbox.project));
         for _ in 0..2 {
-            sandbox.text(&["install", "claude-code", scope]);
-            sandbox.text(&["install", "claude-code", scope]);
-            sandbox.text(&["uninstall", "claude-code", scope]);
+            sandbox.text(&["install", "claude-code", "--scope", scope]);
+            sandbox.text(&["install", "claude-code", "--scope", scope]);
+            sandbox.text(&["uninstall", "claude-code", "--scope", scope]);
             assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "{scope}");
         }
         // An entry installed by an earlier version is in no list.
-        sandbox.text(&["install", "claude-code", scope]);
+        sandbox.text(&["install", "claude-code", "--scope", scope]);
         fs::remove_file(sandbox.home.join(".aperture/installed.json")).unwrap();
-        sandbox.text(&["uninstall", "claude-code", scope]);
+        sandbox.text(&["uninstall", "claude-code", "--scope", scope]);
         assert!(sandbox.home.join(".claude/commands").is_dir() && sandbox.project.join(".claude/commands").is_dir());
     }
 }
@@ -145,7 +145,7 @@ fn install_in_a_project() {
     fs::write(sandbox.project.join(".mcp.json"), "{\"mcpServers\": {\"aperture\": {\"command\": \"camera\"}}}\n").unwrap();
     fs::create_dir_all(sandbox.project.join(".claude")).unwrap();
     fs::write(sandbox.project.join(".claude/settings.json"), "{\"statusLine\": {\"command\": \"mine\"}}\n").unwrap();
-    sandbox.text(&["install", "claude-code", "--project"]);
+    sandbox.text(&["install", "claude-code", "--scope", "project"]);
     fs::remove_file(sandbox.project.join(".claude/commands/aperture/recall.md")).unwrap();
     let tidy = sandbox.project.join(".claude/commands/aperture/tidy.md");
     fs::write(&tidy, fs::read_to_string(&tidy).unwrap() + "mine\n").unwrap();
@@ -158,11 +158,11 @@ fn install_in_a_project() {
         skipped: statusLine in PROJECT/.claude/settings.json was not written by aperture
         skipped: aperture in PROJECT/.mcp.json was not written by aperture
         skipped: the file in PROJECT/.claude/commands/aperture/tidy.md was not written by aperture
-        some parts are missing; to add them: aperture install claude-code --project
+        some parts are missing; to add them: aperture install claude-code --scope project
         exit code 1
     "#]]
-    .assert_eq(&sandbox.run(&["install", "claude-code", "--project", "--check"]).all());
-    sandbox.text(&["uninstall", "claude-code", "--project"]);
+    .assert_eq(&sandbox.run(&["install", "claude-code", "--scope", "project", "--check"]).all());
+    sandbox.text(&["uninstall", "claude-code", "--scope", "project"]);
     let left: Vec<PathBuf> = tree(&sandbox.project).into_keys().filter(|path| path.is_file()).collect();
     assert_eq!(
         left,
@@ -182,14 +182,14 @@ fn invalid_settings_are_not_changed() {
         ("[]", "because: 'the document' has an unexpected type\n"),
     ] {
         fs::write(&path, settings).unwrap();
-        let outcome = sandbox.run(&["install", "claude-code", "--project"]);
+        let outcome = sandbox.run(&["install", "claude-code", "--scope", "project"]);
         assert_eq!(outcome.code, 1);
         assert!(outcome.stderr.contains(because) && outcome.stderr.contains("nothing was written"), "{}", outcome.stderr);
         assert_eq!(tree(&sandbox.project).len(), 2, "nothing else was written");
         assert_eq!(fs::read_to_string(&path).unwrap(), settings);
     }
     fs::write(&path, [0xff, 0xfe]).unwrap();
-    assert_eq!(sandbox.run(&["install", "claude-code", "--project"]).code, 1);
+    assert_eq!(sandbox.run(&["install", "claude-code", "--scope", "project"]).code, 1);
 }
 
 #[cfg(unix)]

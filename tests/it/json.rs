@@ -235,7 +235,11 @@ impl Coverage {
     fn run(&mut self, sandbox: &Sandbox, lines: &[&str]) {
         for line in lines {
             let words: Vec<&str> = line.split(' ').chain(["--json"]).collect();
-            self.add(&sandbox.run(&words).stdout);
+            let outcome = sandbox.run(&words);
+            self.add(&outcome.stdout);
+            if outcome.stdout.is_empty() {
+                self.add(&outcome.stderr);
+            }
         }
     }
 
@@ -280,6 +284,8 @@ const LINES: &[&str] = &[
     "explain 23",
     "explain 31",
     "recall the",
+    "show 99999",
+    "recall echo --all",
     "diff",
     "snapshot save point",
     "snapshot list",
@@ -334,7 +340,7 @@ fn memories(coverage: &mut Coverage) {
     sandbox.write(".aperture/memory/operational/gotchas.md", crate::memory::REFUTED);
     coverage.run(
         &sandbox,
-        &["memory", "memory list --all", "memory why 4", "memory review", "memory review --accept 5", "memory log"],
+        &["memory", "memory list --retired", "memory why 4", "memory review", "memory review --accept 5", "memory log"],
     );
     let more = ["memory compose --budget 300", "memory search pnpm", "memory learn --all --dry-run", "util instructions"];
     coverage.run(&sandbox, &more);

@@ -404,7 +404,7 @@ fn an_export_replaces_a_file_only_if_forced() {
         &["export", "-o", "e"],
         expect![[r#"
             exported 1 operation and 15 values of 11111111-1111-4111-8111-111111111111 to PROJECT/e (N kB)
-            it contains the archived originals, secrets included; to read it: aperture import
+            it contains the archived originals, secrets included; to read it: aperture import FILE
             exit code 0
         "#]],
     );
@@ -450,9 +450,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["undo"],
         expect![[r#"
-            error: cannot change the session 11111111
-            because: there is nothing to undo
-            hint: to list the operations: aperture log -s 11111111
+            error: nothing to undo: aperture has not changed 11111111
             exit code 1
         "#]],
     );
@@ -588,11 +586,11 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         &sandbox,
         &["import", "foreign"],
         expect![[r#"
-        error: cannot import PROJECT/foreign
-        because: it is not an aperture export
-        hint: to write such a file: aperture export
-        exit code 1
-    "#]],
+            error: cannot import PROJECT/foreign
+            because: it is not an aperture export
+            hint: give a file that the command export wrote
+            exit code 1
+        "#]],
     );
     check(
         &sandbox,
@@ -600,7 +598,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         expect![[r#"
             error: cannot import PROJECT/missing
             because: No such file or directory (os error 2)
-            hint: give the path of a file that aperture export wrote
+            hint: give the path of a file that the command export wrote
             exit code 1
         "#]],
     );

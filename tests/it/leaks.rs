@@ -129,9 +129,9 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "show" => &["all"],
         "summary" => &["", "--turns 1..", "--turn 1 --full", "--turn 3 --full", "--format markdown"],
         "explain" => &["1", "3", "4", "5", "6", "9", "12", "13", "20", "21"],
-        "transcript" => &["", "--all", "--headers --all"],
+        "transcript" => &["", "--client-texts", "--headers --client-texts"],
         "recall" => &["deploy", "failed", "decided", "1..40"],
-        "sessions" => &["", "--all"],
+        "sessions" => &["", "--empty"],
         "usage" => &["", "--by session", "--by model", "--by project"],
         "compress" => &[
             "--stale -n",
@@ -149,14 +149,14 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "pin" | "unpin" | "focus" | "unfocus" => &["2"],
         "update" => &["12 other -n", "12 other"],
         "create" => &["note -n", "note"],
-        "redact" => &["1 -n", "--all -n"],
+        "redact" => &["1 -n", "--whole-file -n"],
         "compact" => &["2..3 -n", "2..20 -n", "2..3"],
         "diff" => &["", "--from original", "--from original --full", "--stat"],
         "snapshot" => &["list", "save here", "diff here"],
         "stage" => &["text", "", "--clear"],
         "restore" => &["original -n"],
-        "approve" => &["--all"],
-        "deny" => &["--all"],
+        "approve" => &["--pending"],
+        "deny" => &["--pending"],
         "verify" | "check" | "log" | "undo" | "redo" => &["", "--no-secrets"],
         "obey" => &["", "--tell"],
         "export" => &["-o out.aperture --force"],
@@ -204,7 +204,7 @@ fn nothing_that_is_planted_leaves_by_any_command() {
     let raw = sandbox.command(&["show", "all", "--raw"]).output().unwrap();
     let raw = String::from_utf8(raw.stdout).unwrap();
     assert!(plants.iter().all(|plant| raw.contains(&plant.value)) && raw.contains(HOSTILE));
-    let raw = sandbox.command(&["transcript", "--raw", "--all"]).output().unwrap();
+    let raw = sandbox.command(&["transcript", "--raw", "--client-texts"]).output().unwrap();
     assert!(String::from_utf8(raw.stdout).unwrap().contains(&plants[1].value));
     let commands: Vec<clap::Command> = aperture::commands::definition().get_subcommands().cloned().collect();
     assert!(commands.len() > 40);
@@ -255,9 +255,16 @@ fn what_a_shortened_block_named_stays_masked() {
     let before = left(&file());
     sandbox.text(&["archive", "all"]);
     assert!(left(&file()) + 20 <= before, "{} of {before} are still named", left(&file()));
-    for line in
-        ["show all", "transcript --all", "blocks", "manifest --tier full", "summary", "recall deploy", "diff --full", "log"]
-    {
+    for line in [
+        "show all",
+        "transcript --client-texts",
+        "blocks",
+        "manifest --tier full",
+        "summary",
+        "recall deploy",
+        "diff --full",
+        "log",
+    ] {
         for mode in [&[][..], &["--json"]] {
             let words: Vec<&str> = line.split(' ').chain(mode.iter().copied()).collect();
             clean(&plants, &format!("{words:?} behind an archive"), &sandbox.run(&words).all());

@@ -100,7 +100,7 @@ fn the_age_and_the_title_of_a_session_are_those_of_its_status() {
 #[test]
 fn outside_a_project_the_recent_sessions_are_listed() {
     let sandbox = sandbox();
-    assert!(sandbox.text(&[]).contains("by zone"), "{}", sandbox.text(&[]));
+    assert!(sandbox.text(&[]).contains("by position"), "{}", sandbox.text(&[]));
     let elsewhere = sandbox.home.to_string_lossy().into_owned();
     expect![[r#"
         AGE   ID       CLIENT PROJECT FULL TURNS TITLE

@@ -18,6 +18,7 @@ mod files;
 mod fill;
 mod forks;
 mod fresh;
+mod hints;
 mod hooks;
 mod instructions;
 mod json;

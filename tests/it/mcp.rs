@@ -651,11 +651,11 @@ fn tools_that_name_memories_wait_for_approval() {
     assert!(note.starts_with("memory-3 saved, pending"), "{note}");
     assert_eq!(server.end(), 0);
     let states = || {
-        let list = sandbox.json(&["memory", "list", "--all"], "aperture.memories/1")["memories"].as_array().unwrap().clone();
+        let list = sandbox.json(&["memory", "list", "--retired"], "aperture.memories/1")["memories"].as_array().unwrap().clone();
         list.iter().map(|memory| format!("{} {}", memory["state"], memory["text"]).replace('"', "")).collect::<Vec<_>>()
     };
     assert!(states().contains(&"active Use npm.".to_owned()));
-    sandbox.text(&["approve", "--all"]);
+    sandbox.text(&["approve", "--pending"]);
     let expected = ["active Use pnpm.", "pending the tests need a database", "archived Answer in French."];
     assert!(expected.iter().all(|state| states().contains(&(*state).to_owned())), "{:?}", states());
 }

@@ -122,7 +122,7 @@ fn a_new_tree() {
         &["init", "--in-project"],
         &["init", "--in-project"],
         &[],
-        &["forget", "--all"],
+        &["forget", "--everything"],
         &["list"],
     ];
     snapshot("new", &screens(&sandbox, lines));
@@ -133,7 +133,7 @@ fn a_learned_tree() {
     let sandbox = learned();
     let lines: &[&[&str]] = &[
         &[],
-        &["list", "--all"],
+        &["list", "--retired"],
         &["list", "--state", "pending"],
         &["show", "user-prefs"],
         &["why", "4"],
@@ -267,7 +267,7 @@ fn dry_runs_write_nothing() {
         &["add", "second"][..],
         &["edit", "4", "x"],
         &["forget", "4"],
-        &["forget", "--all"],
+        &["forget", "--everything"],
         &["review", "--accept", "5"],
         &["review", "--reject", "5"],
         &["review", "--merge", "4", "5"],

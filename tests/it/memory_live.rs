@@ -159,7 +159,7 @@ fn stop(sandbox: &Sandbox, id: &str) {
 }
 
 fn listed(sandbox: &Sandbox) -> Vec<Value> {
-    sandbox.json(&["memory", "list", "--all"], "aperture.memories/1")["memories"].as_array().unwrap().clone()
+    sandbox.json(&["memory", "list", "--retired"], "aperture.memories/1")["memories"].as_array().unwrap().clone()
 }
 
 fn operations(sandbox: &Sandbox) -> usize {
@@ -413,7 +413,7 @@ fn changes_by_the_model_wait_for_approval() {
     assert_eq!(texts(), ["active Use npm.", "active Answer in French."]);
     let inbox = sandbox.text(&["inbox", "-s", FIRST]);
     assert!(inbox.contains("memory-1 saved") && inbox.contains("memory-2 archived"), "{inbox}");
-    sandbox.text(&["approve", "--all", "-s", FIRST]);
+    sandbox.text(&["approve", "--pending", "-s", FIRST]);
     assert_eq!(texts(), ["active Use pnpm 9.", "archived Answer in French."]);
     assert!(start(&sandbox, SECOND, "startup").contains("pnpm 9"));
     sandbox.text(&["memory", "undo"]);

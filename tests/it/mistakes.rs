@@ -39,7 +39,7 @@ const MISTAKES: [&str; 36] = [
     "manifest --tier huge",
     "check --project nowhere",
     "usage --by year",
-    "sessions --newer yesterday",
+    "sessions --since yesterday",
     "help compres",
     "import nosuch.aperture",
 ];

@@ -308,7 +308,7 @@ fn an_approval_in_an_open_session_needs_live() {
     say(&sandbox, "@archive(16) @pin(24)");
     open_in_client(&sandbox);
     assert_eq!(statuses(&sandbox), ["waiting"; 2]);
-    assert!(done(&sandbox, "inbox").contains("aperture approve NUMBER --live"));
+    assert!(done(&sandbox, "inbox").contains("aperture approve 1 --live"));
     let before = fs::read(session(&sandbox)).unwrap();
     expect![[r#"
         error: cannot approve 1
@@ -415,7 +415,7 @@ fn every_answer_reaches_the_model() {
 fn an_empty_inbox_is_reported_the_same_with_and_without_a_store() {
     let sandbox = sandbox();
     let outcome =
-        || ["approve --all", "deny --all"].map(|line| run(&sandbox, line)).map(|outcome| (outcome.code, outcome.stderr));
+        || ["approve --pending", "deny --pending"].map(|line| run(&sandbox, line)).map(|outcome| (outcome.code, outcome.stderr));
     let without = outcome();
     assert!(without[0].1.contains("no pending commands"), "{without:?}");
     done(&sandbox, "pin 16");

@@ -393,7 +393,7 @@ fn outcomes_of_commands_follow_the_next_prompt() {
         });
         assert!(failed.contains("@pin(9999) was not executed"), "{form:?}: {failed}");
         assert!(failed.contains(&format!("@archive({result}) is not executed yet: the user must approve it")), "{form:?}");
-        client.run(&["deny", "--all", "--reason", "it is needed"]);
+        client.run(&["deny", "--pending", "--reason", "it is needed"]);
         // Not a moment later: the next prompt has it.
         prompts.push("after the decision");
         let denied = format!("@archive({result}) is denied: it is needed");

@@ -114,7 +114,7 @@ const READING: &[&str] = &[
     "check",
     "verify",
     "compress all --dry-run",
-    "redact --all --dry-run",
+    "redact --whole-file --dry-run",
     "archive 4 --dry-run",
 ];
 
@@ -167,9 +167,9 @@ fn redact_changes_the_bytes_of_credentials_and_nothing_else() {
     let (sandbox, path) = sandbox();
     let before = fs::read(&path).unwrap();
     assert_eq!(shown(&before).len(), keys().len());
-    sandbox.text(&["redact", "--all", "--dry-run"]);
+    sandbox.text(&["redact", "--whole-file", "--dry-run"]);
     assert_eq!(fs::read(&path).unwrap(), before);
-    let said = sandbox.run(&["redact", "--all"]);
+    let said = sandbox.run(&["redact", "--whole-file"]);
     assert_eq!(said.code, 0, "{}", said.all());
     hidden(&said, "redact");
     let after = fs::read(&path).unwrap();
@@ -183,7 +183,7 @@ fn redact_changes_the_bytes_of_credentials_and_nothing_else() {
     };
     assert_eq!(figures(&after), figures(&masked(&before)));
     assert_eq!(sandbox.run(&["check", "--no-secrets"]).code, 0);
-    let again = sandbox.text(&["redact", "--all"]);
+    let again = sandbox.text(&["redact", "--whole-file"]);
     assert!(again.starts_with("nothing to do"), "{again}");
     assert_eq!(sandbox.run(&["verify"]).code, 0);
     // Blocks made from a redacted block stay redacted.
@@ -209,7 +209,7 @@ fn redact_of_a_block_leaves_the_others() {
         the cache is cold (idle 2 h): saves <$0.001 a turn, costs nothing now
         the client's fill level follows; programs that add up bills (ccusage) see that too
         1 github-token
-        18 credentials elsewhere in the file; to replace these too: --all
+        18 credentials elsewhere in the file; to replace these too: --whole-file
         credentials in 1 stored original; to remove these permanently: --forget --yes
         operation 1; to revert: aperture undo -s abc1
     "#]]
@@ -234,10 +234,10 @@ fn what_is_forgotten_is_gone() {
     sandbox.text(&["archive", "2"]);
     assert!(!shown(&stored(&sandbox)).is_empty());
     let before = fs::read(&path).unwrap();
-    let asked = sandbox.text(&["redact", "--all", "--forget"]);
+    let asked = sandbox.text(&["redact", "--whole-file", "--forget"]);
     assert!(asked.contains("to apply: --yes"), "{asked}");
     assert_eq!(fs::read(&path).unwrap(), before);
-    let said = sandbox.text(&["redact", "--all", "--forget", "--yes"]);
+    let said = sandbox.text(&["redact", "--whole-file", "--forget", "--yes"]);
     assert!(said.contains("rewritten: the credentials can never be restored") && !said.contains("aperture undo"), "{said}");
     assert_eq!(shown(&stored(&sandbox)), [""; 0]);
     for file in ["store.db", "store.db-wal"] {
@@ -268,7 +268,7 @@ fn what_the_model_asked_for_is_forgotten_with_it() {
     assert!(store(&sandbox));
     let refused = sandbox.run(&["snapshot", "save", key]);
     assert_eq!((refused.code, refused.stderr.contains(key)), (2, false), "{}", refused.stderr);
-    sandbox.text(&["redact", "--all", "--forget", "--yes"]);
+    sandbox.text(&["redact", "--whole-file", "--forget", "--yes"]);
     assert!(!store(&sandbox));
     assert_eq!(sandbox.run(&["approve", "2"]).code, 0);
 }
@@ -285,11 +285,10 @@ fn skipped_thinking_and_broken_rows_are_reported() {
         )
     );
     let path = sandbox.session("abc1", &rows, 0);
-    let said = sandbox.text(&["redact", "--all"]);
+    let said = sandbox.text(&["redact", "--whole-file"]);
     expect![[r#"
-        nothing to do
+        nothing to do: skipped: 1 row (3): broken, or without an identity
           skipped #2 (thinking is signed and stays whole)
-        skipped: 1 row (3): broken, or without an identity
     "#]]
     .assert_eq(&said);
     assert_eq!(fs::read_to_string(&path).unwrap(), rows);
@@ -337,7 +336,7 @@ fn check_reports_the_line_and_the_block_of_each_credential() {
           no-secrets  line 9: a credential: github-token
           no-secrets  line 10: a credential: anthropic-key
           no-secrets  line 11: a credential: github-token
-          aperture redact --all -s abc1
+          aperture redact --whole-file -s abc1
         1 session checked (no-secrets): 19 findings
         exit code 1
     "#]]
@@ -558,7 +557,7 @@ fn a_commit_with_a_credential_is_refused() {
     assert_eq!(shown(said.as_bytes()), [""; 0]);
     assert!(said.contains("line 1: a credential: huggingface-token") && said.contains("--no-verify"), "{said}");
     fs::write(&path, planted()).unwrap();
-    assert_eq!(repository.aperture(&["redact", "--all", "-s", "demo.jsonl"]).code, 0);
+    assert_eq!(repository.aperture(&["redact", "--whole-file", "-s", "demo.jsonl"]).code, 0);
     repository.git(&["add", "."]);
     repository.git(&["commit", "-qm", "demo"]);
     expect![[r#"
@@ -721,11 +720,11 @@ fn files_beside_a_session_are_checked_redacted_and_restored_with_it() {
     }
     let one = sandbox.text(&["redact", "1", "--dry-run"]);
     assert!(one.contains("2 credentials in 1 file beside the session; to replace these too: --all"), "{one}");
-    let planned = sandbox.text(&["redact", "--all", "--dry-run"]);
+    let planned = sandbox.text(&["redact", "--whole-file", "--dry-run"]);
     assert!(planned.contains("b12345678.txt"), "{planned}");
     assert_eq!(state(), before);
 
-    let redacted = sandbox.text(&["redact", "--all"]);
+    let redacted = sandbox.text(&["redact", "--whole-file"]);
     assert!(redacted.contains("changed beside the session:") && redacted.contains("aperture undo -s agent-a0"), "{redacted}");
     assert_eq!(state().map(|bytes| shown(&bytes)), [const { Vec::<String>::new() }; 3]);
     assert_eq!(
@@ -734,7 +733,7 @@ fn files_beside_a_session_are_checked_redacted_and_restored_with_it() {
     );
     assert_eq!(sandbox.run(&["check", "--no-secrets"]).code, 0);
     let after = state();
-    assert!(sandbox.text(&["redact", "--all"]).starts_with("nothing to do"));
+    assert!(sandbox.text(&["redact", "--whole-file"]).starts_with("nothing to do"));
 
     sandbox.text(&["undo"]);
     sandbox.text(&["undo", "-s", "agent-a0000000000000001"]);
@@ -753,7 +752,7 @@ fn only_the_file_beside_a_session_is_changed_if_only_that_has_a_credential() {
     let (output, subagent) = plant_beside(&sandbox);
     fs::remove_file(subagent).unwrap();
     let before = [fs::read(&path).unwrap(), fs::read(&output).unwrap()];
-    let redacted = sandbox.text(&["redact", "--all"]);
+    let redacted = sandbox.text(&["redact", "--whole-file"]);
     assert!(redacted.starts_with("2 credentials redacted"), "{redacted}");
     assert_eq!((fs::read(&path).unwrap(), shown(&fs::read(&output).unwrap())), (before[0].clone(), Vec::new()));
     // A file that another program changed since stays as it is.

@@ -46,7 +46,7 @@ fn by_day() {
         2026-11-21      3     700           2k        150k   153k       ?
         Total           9    5.2k           6k        450k   461k  ≥$0.29
         no price, so not in the cost: some-model
-          (153k tokens; to set prices: aperture help settings)
+          (153k tokens; a price, in the settings: [prices] some-model = 1.25; aperture …
         not counted again: 2 copies of responses in other sessions (309k tokens)
     "#]]
     .assert_eq(&sandbox.text(&["usage"]));
@@ -56,12 +56,12 @@ fn by_day() {
 fn by_session_on_a_narrow_terminal() {
     let sandbox = sandbox();
     expect![[r#"
-        SESSION                   TOTAL    COST
-        aaaa1111 count the carts   309k   $0.29
-        bbbb2222 count the carts   153k       ?
-        Total                      461k  ≥$0.29
+        SESSION           INPUT  OUTPUT  TOTAL    COST
+        aaaa1111 count …      6    4.5k   309k   $0.29
+        bbbb2222 count …      3     700   153k       ?
+        Total                 9    5.2k   461k  ≥$0.29
         no price, so not in the cost: some-model
-          (153k tokens; to set prices: aperture help sett…
+          (153k tokens; a price, in the settings: [prices…
         not counted again: 2 copies of responses in other…
     "#]]
     .assert_eq(&sandbox.columns_text(&["usage", "--by", "session"], 50));

@@ -207,7 +207,7 @@ fn outcomes_of_commands_follow_the_next_prompt_unless_a_hook_told_them() {
         for outcome in outcomes {
             assert_eq!((told.contains(outcome), sent.contains(outcome)), (has_hook, !has_hook), "{told}\n{sent}");
         }
-        client.sandbox.text(&["deny", "--all"]);
+        client.sandbox.text(&["deny", "--pending"]);
         let denied = "aperture: @archive(16) is denied: rejected by the user";
         let sent = client.send(&client.body(&["go on", "second", "third"]));
         assert_eq!(sent.matches(denied).count(), 1, "{sent}");

@@ -5,14 +5,19 @@ use super::visit::{Visited, fail, outcome, row, visit};
 use crate::app::change::pipeline::{NothingToChange, is_live, open_in_client};
 use crate::app::change::redact;
 use crate::app::dispatch::{change_one, unhandled};
-use crate::app::{CommandError, Env};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::{ChangeOptions, Request};
 use crate::engine::SelectorError;
 use crate::fsio::is_packed;
 use crate::model::quoted;
 use crate::output::{BulkOutcome, BulkReport, BulkRow, ChangeReport};
 use crate::workspace::ApplyError;
-use std::collections::BTreeMap;
+use anyhow::anyhow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// The longest time between two changes of one run, in milliseconds.
+const RUN_PAUSE: i64 = 600_000;
 
 /// The change of one session, without its details.
 #[derive(Default)]
@@ -40,9 +45,16 @@ pub fn run(env: &Env, request: &Request) -> Result<(), CommandError> {
     // A store that cannot be opened is one error, not one for each session.
     env.existing_store()?;
     let given = change_options(request).unwrap_or_default();
-    let mut visited = visit(env, listed(env, options)?, &mut |env, session| change_session(env, request, given, session))?;
+    let undone = match request {
+        Request::Undo(_) => Some(last_run(env)?),
+        _ => None,
+    };
+    let mut visited = visit(env, listed(env, options)?, &mut |env, session| match &undone {
+        Some(run) if !run.contains(&env.disk.resolve(&session.path)?) => Ok(Change::default()),
+        _ => change_session(env, request, given, session),
+    })?;
     let exit = outcome(&visited);
-    let rows = rows(&mut visited);
+    let rows = rows(&mut visited, undone.is_some());
     env.print(&BulkReport::new(request.name(), given.dry_run, rows))?;
     exit
 }
@@ -53,8 +65,43 @@ fn change_options(request: &Request) -> Option<ChangeOptions> {
         Request::Archive(arguments) => Some(arguments.options),
         Request::Redact(arguments) => Some(arguments.applied()),
         Request::Repair(arguments) => Some(arguments.options),
+        Request::Undo(arguments) => Some(arguments.options),
         _ => None,
     }
+}
+
+/// Returns the files whose newest change in force is of the last command that ran on many sessions.
+///
+/// # Errors
+///
+/// The store cannot be read, or no such change is in force.
+fn last_run(env: &Env) -> Result<BTreeSet<PathBuf>, CommandError> {
+    let mut changes: Vec<(i64, String, PathBuf)> = Vec::new();
+    if let Some(store) = env.existing_store()? {
+        for session in store.sessions()? {
+            let history = store.history(session.key)?;
+            let newest = history.undoable().and_then(|id| history.operation(id));
+            if let Some(operation) = newest.filter(|operation| is_bulk(&operation.command)) {
+                changes.push((operation.time, operation.command.clone(), session.path));
+            }
+        }
+    }
+    changes.sort_by(|a, b| b.cmp(a));
+    let Some((mut time, command, _)) = changes.first().cloned() else {
+        let error = anyhow!("nothing to undo: no change of many sessions is in force");
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("to undo the newest change of one session: aperture undo"));
+    };
+    let of_run = changes.into_iter().filter(|(_, other, _)| *other == command).take_while(|(earlier, ..)| {
+        let follows = time - earlier <= RUN_PAUSE;
+        time = *earlier;
+        follows
+    });
+    Ok(of_run.map(|(.., path)| path).collect())
+}
+
+/// Returns true if a logged command ran on many sessions.
+fn is_bulk(command: &str) -> bool {
+    command.split(' ').any(|word| matches!(word, "--all" | "--all-sessions" | "--project") || word.starts_with("--project="))
 }
 
 fn change_session(env: &Env, request: &Request, options: ChangeOptions, session: &BulkSession) -> Result<Change, CommandError> {
@@ -104,7 +151,7 @@ fn summary(report: ChangeReport, rewritten: usize) -> Change {
 }
 
 /// Returns the rows of the report.
-fn rows(visited: &mut [Visited<Change>]) -> Vec<BulkRow> {
+fn rows(visited: &mut [Visited<Change>], is_undo: bool) -> Vec<BulkRow> {
     let mut ids: BTreeMap<String, usize> = BTreeMap::new();
     visited.iter().for_each(|visited| *ids.entry(visited.session.id.clone()).or_default() += 1);
     let done = |visited: &mut Visited<Change>| {
@@ -115,7 +162,8 @@ fn rows(visited: &mut [Visited<Change>]) -> Vec<BulkRow> {
             Some(Ok(change)) => {
                 row.outcome = if change.is_changed { BulkOutcome::Changed } else { BulkOutcome::Unchanged };
                 let name = if ids[&row.session] == 1 { &row.session } else { &row.path };
-                row.undo = change.operation.map(|operation| format!("aperture undo {operation} -s {}", quoted(name)));
+                let back = if is_undo { "redo" } else { "undo" };
+                row.undo = change.operation.map(|operation| format!("aperture {back} {operation} -s {}", quoted(name)));
                 (row.what, row.operation, row.reason) = (change.what, change.operation, change.reason);
                 (row.tokens_before, row.tokens_after) = change.tokens.unzip();
             }

@@ -7,10 +7,10 @@ use crate::commands::ChangeOptions;
 use crate::engine::{self, EditFacts, EditPrice};
 use crate::fsio::is_packed;
 use crate::model::{
-    BlockChange, BlockKind, BlockNumber, CompanionEdit, Mark, OperationId, OperationKind, Plan, Session, Slot, State,
+    Block, BlockChange, BlockKind, BlockNumber, CompanionEdit, Mark, OperationId, OperationKind, Plan, Session, Slot, State,
     UnneededData,
 };
-use crate::output::{ChangeDetail, ChangeReport};
+use crate::output::{ChangeDetail, ChangeReport, MarkedBlock};
 use crate::store::{SessionKey, Store};
 use crate::workspace::{self, ApplyError, Draft, Drafted, Found, PlanError, SkipReason, Workspace, Writer};
 use anyhow::anyhow;
@@ -158,6 +158,7 @@ pub fn change(
         let outcome = once(env, options, found, plan);
         match outcome {
             Ok(report) => return Ok(report),
+            Err(error) if error.source.chain().any(|cause| cause.is::<NothingToChange>()) => return Err(error),
             Err(error) if left > 0 && is_passing(&error) => wait(std::time::Duration::from_millis(5)),
             Err(error) => {
                 let what = if options.dry_run { "plan the change of" } else { "change" };
@@ -348,6 +349,7 @@ fn report(
             _ => ChangeDetail::Table,
         },
         changes,
+        marked: marked_blocks(workspace, plan),
         marks: marked(&|mark| mark.after.is_some()),
         unmarked: marked(&|mark| mark.after.is_none()),
         edits: plan.slots().count(),
@@ -370,6 +372,13 @@ fn report(
         removed: summary.removed,
         notes,
     }
+}
+
+/// Returns the blocks that a plan marks.
+fn marked_blocks(workspace: &Workspace<'_>, plan: &Plan) -> Vec<MarkedBlock> {
+    let blocks = plan.marks.iter().filter(|mark| mark.after.is_some()).filter_map(|mark| workspace.reading.block(mark.number));
+    let marked = |block: &Block| MarkedBlock { number: block.number, label: engine::label(block), tokens: block.tokens };
+    blocks.map(marked).collect()
 }
 
 /// Returns true if a plan leaves the usage figures in the file unchanged.

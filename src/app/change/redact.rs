@@ -80,6 +80,12 @@ pub fn with_chosen_texts(env: &Env, arguments: &Arguments) -> Result<Env, Comman
 ///
 /// As for the plan, the session and the store.
 pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize), CommandError> {
+    if arguments.bulk.all_sessions && arguments.selector.is_empty() && !arguments.all {
+        let error = anyhow!("redact --all runs on every session on this machine, and needs the texts to redact");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint(
+            "all texts of this session: aperture redact --whole-file; of every session: aperture redact --whole-file --all",
+        ));
+    }
     let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;
     let asks = arguments.forget && !arguments.yes;
     let (all, options) = (arguments.is_everywhere(), arguments.applied());
@@ -104,6 +110,17 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
         let mut redacted = draft.redact(&blocks, all, &find)?;
         *chosen.borrow_mut() = blocks;
         let (edits, kinds) = workspace::redact_companions(env.disk, &beside.files, &find_beside)?;
+        if draft.is_empty() && redacted.kinds.is_empty() && edits.is_empty() && arguments.text.is_none() {
+            let mut summary = summary(&redacted);
+            if summary.notes.is_empty() {
+                let place = match all {
+                    true => plural(reading.session.rows.len() as u64, "row"),
+                    false => plural(chosen.borrow().len() as u64, "block"),
+                };
+                summary.notes.push(format!("no known credential in {place} (kinds: docs/credentials.md)"));
+            }
+            return Ok(summary);
+        }
         if !all {
             let mut summary = summary(&redacted);
             summary.notes.extend(beside_note(&edits, &kinds));
@@ -197,9 +214,10 @@ fn summary(redacted: &Redacted) -> ChangeSummary {
         summary.notes.push(format!("skipped: {what} ({}{more}): broken, or without an identity", rows.join(", ")));
     }
     if redacted.elsewhere > 0 {
-        summary
-            .notes
-            .push(format!("{} elsewhere in the file; to replace these too: --all", plural(redacted.elsewhere, "credential")));
+        summary.notes.push(format!(
+            "{} elsewhere in the file; to replace these too: --whole-file",
+            plural(redacted.elsewhere, "credential")
+        ));
     }
     summary
 }

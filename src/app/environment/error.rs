@@ -1,5 +1,5 @@
 use crate::engine::SelectorError;
-use crate::output::{Gate, printable};
+use crate::output::{ErrorReport, Gate, Report, printable};
 use crate::store::StoreError;
 use crate::workspace::{ApplyError, FindError, PlanError, SkipReason};
 use std::io;
@@ -85,6 +85,17 @@ impl CommandError {
             text.push_str(&format!("hint: {}\n", printable(hint)));
         }
         text
+    }
+
+    /// Returns the error in the JSON form.
+    pub fn report(&self) -> ErrorReport {
+        let mut causes = self.source.chain().map(|cause| cause.to_string().trim_end().to_owned());
+        ErrorReport {
+            message: causes.next().unwrap_or_default(),
+            causes: causes.collect(),
+            hints: self.hints.clone(),
+            exit_code: self.kind.code(),
+        }
     }
 
     /// Returns true if the error is only that the reader of the output closed the pipe.
@@ -183,7 +194,7 @@ impl From<PlanError> for CommandError {
                         (ErrorKind::Refused, "without --keep-thinking the change drops these blocks".to_owned())
                     }
                     PlanError::NotCompacted => {
-                        (ErrorKind::Refused, "to restore turns folded by aperture compact: aperture undo".to_owned())
+                        (ErrorKind::Refused, "to list the operations that can be undone: aperture log".to_owned())
                     }
                     PlanError::CutAway => (
                         ErrorKind::Refused,
@@ -261,10 +272,11 @@ pub fn next_step(error: &io::Error) -> Option<&'static str> {
     })
 }
 
-/// Writes an error to standard error: the failed action, each cause, each hint.
-pub fn print_error(gate: &Gate, error: &CommandError) {
+/// Writes an error to standard error: the failed action, each cause, each hint; or the same as JSON.
+pub fn print_error(gate: &Gate, error: &CommandError, json: bool) {
     use std::io::Write;
-    let _ = io::stderr().lock().write_all(gate.text(&error.text(), false).as_str().as_bytes());
+    let clean = if json { gate.json(&error.report().json()) } else { gate.text(&error.text(), false) };
+    let _ = io::stderr().lock().write_all(clean.as_str().as_bytes());
 }
 
 /// Writes an error to standard error on one line.

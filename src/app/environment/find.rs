@@ -68,7 +68,8 @@ impl Env {
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(Chosen { found, .. }) = chosen.filter(|_| !error.hints.is_empty()) {
             let name = quoted(&self.name_of(&found.path, &found.location.id));
-            error.hints.iter_mut().for_each(|hint| *hint = with_session(hint, &name));
+            let is_open = self.open_sessions().contains(&found.location.id);
+            error.hints.iter_mut().for_each(|hint| *hint = with_session(hint, &name, is_open));
         }
         error
     }

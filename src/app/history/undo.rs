@@ -1,12 +1,12 @@
 //! `aperture undo`: undoes an operation.
 
 use crate::app::change::deferred;
-use crate::app::change::pipeline::{ChangeSummary, OpenedSession, change};
+use crate::app::change::pipeline::{ChangeSummary, NothingToChange, OpenedSession, change};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::ChangeOptions;
 use crate::commands::undo::Arguments;
 use crate::model::{History, Operation, OperationId, OperationKind};
-use crate::output::ChangeReport;
+use crate::output::{ChangeReport, short_id};
 use crate::workspace::{self, Inexact, Undone};
 use anyhow::anyhow;
 use std::path::PathBuf;
@@ -31,7 +31,16 @@ pub fn invert(
         let history = &opened.workspace.history;
         let last = if kind == OperationKind::Redo { history.redoable() } else { history.undoable() };
         let nothing = || {
-            let error = CommandError::new(ErrorKind::Refused, anyhow!("there is nothing to {word}"));
+            let name = short_id(&opened.workspace.location.id);
+            let why = match (kind, history.operations.is_empty()) {
+                (_, true) => format!("aperture has not changed {name}"),
+                (OperationKind::Redo, _) => format!("no operation on {name} was undone since its last change"),
+                _ => format!("all operations on {name} are undone"),
+            };
+            let error = CommandError::new(ErrorKind::Refused, NothingToChange(format!("nothing to {word}: {why}")));
+            if history.operations.is_empty() {
+                return error.hint("to list the changed sessions: aperture verify --all");
+            }
             match history.dropped_redo().filter(|_| kind == OperationKind::Redo) {
                 Some(dropped) => {
                     error.hint(format!("to redo an operation that was undone before the last change: aperture redo {dropped}"))

@@ -2,6 +2,7 @@
 
 pub mod bare;
 pub mod blocks;
+mod everywhere;
 pub mod explain;
 pub mod manifest;
 pub mod recall;

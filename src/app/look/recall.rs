@@ -1,28 +1,41 @@
 //! `aperture recall`: searches archived, shortened and compacted content, and restores it.
 
-use crate::app::change::pipeline::{ChangeSummary, change, of_note};
+use crate::app::change::pipeline::{ChangeSummary, NothingToChange, change, of_note};
 use crate::app::memory::{self, Memories};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::recall::Arguments;
-use crate::engine::recall::{Document, answer, rank};
-use crate::engine::{label, mask, without_data};
-use crate::model::{Block, BlockNumber, History, Level, Zone};
-use crate::output::{ChangeReport, MemorySearchReport, RecallReport, RecalledBlock, plural};
+use crate::engine::recall::{AllWords, Document, answer, rank};
+use crate::engine::{SelectorError, label, mask, without_data};
+use crate::model::{Block, BlockNumber, History, Level, Zone, quoted};
+use crate::output::{ChangeReport, MemorySearchReport, RecallReport, RecalledBlock, numbered, plural};
 use crate::store::{Store, StoredSession};
 use crate::workspace::{self, Draft, NOTE, PlanError, Project, SkipReason, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 /// The maximum number of blocks that a query restores.
 const BEST: usize = 3;
 
+/// The maximum number of matching blocks in the window that are listed.
+const LISTED: usize = 8;
+
 /// A block that can be recalled.
-struct Found {
-    session: String,
-    number: BlockNumber,
-    level: Level,
-    title: String,
-    text: String,
+pub(super) struct Recalled {
+    /// The id of its session.
+    pub session: String,
+    /// The file of its session, which may not exist.
+    pub path: PathBuf,
+    pub number: BlockNumber,
+    pub level: Level,
+    pub title: String,
+    pub text: String,
+    /// The time of its row.
+    pub time: Option<i64>,
+    /// Its turn; `None` if only the store knows the block.
+    pub turn: Option<u32>,
+    /// True if the content is no longer in the window in full.
+    pub is_removed: bool,
 }
 
 /// The number of places in sessions that a search of memories returns.
@@ -39,7 +52,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     // JSON output already contains the empty result; both set the exit code.
     if !env.json {
-        return Err(no_match(arguments));
+        return Err(if arguments.is_everywhere() { no_match(arguments, report.searched) } else { not_removed(env, arguments)? });
     }
     env.print(&report)?;
     Err(CommandError::already_reported())
@@ -61,7 +74,7 @@ pub fn memory_report(env: &Env, arguments: &Arguments) -> Result<MemorySearchRep
 /// There are no matches; the session or the store cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let report = search_only(env, arguments)?;
-    if report.blocks.is_empty() { Err(no_match(arguments)) } else { Ok(report) }
+    if report.blocks.is_empty() { Err(no_match(arguments, report.searched)) } else { Ok(report) }
 }
 
 /// Returns the matches without changing the session.
@@ -70,7 +83,11 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandE
 ///
 /// The session or the store cannot be read.
 pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
-    let workspace = env.open(None)?;
+    let workspace = match env.find(None) {
+        // All sessions can be searched from a directory without one.
+        Err(_) if arguments.is_everywhere() && env.session().is_none() => return everywhere(env, arguments, Vec::new(), None),
+        found => env.read(found?)?,
+    };
     let store = env.existing_store()?;
     let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     search(env, arguments, &draft, &workspace)
@@ -88,7 +105,7 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
             let wanted: BTreeMap<BlockNumber, Level> =
                 report.blocks.iter().take(best(arguments)).map(|block| (block.number, Level::Original)).collect();
             if wanted.is_empty() {
-                return Err(no_match(arguments));
+                return Err(no_match(arguments, report.searched));
             }
             let mut summary = ChangeSummary { kept: shorten(draft, &wanted, "", None)?, ..ChangeSummary::change("restored") };
             if summary.kept.contains_key(&SkipReason::NotInWindow) {
@@ -102,7 +119,7 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
     change(env, arguments.options, &|draft, opened| {
         let report = search(env, arguments, draft, &opened.workspace)?;
         if report.blocks.is_empty() {
-            return Err(no_match(arguments));
+            return Err(no_match(arguments, report.searched));
         }
         draft.note(NOTE, &report.note());
         let what = format!("a note with {}", plural(report.blocks.len(), "block"));
@@ -110,14 +127,18 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
     })
 }
 
-fn no_match(arguments: &Arguments) -> CommandError {
+fn no_match(arguments: &Arguments, searched: Option<usize>) -> CommandError {
     let query = arguments.words();
+    if let Some(searched) = searched {
+        let error = NothingToChange(format!("no match for '{query}' in {}", plural(searched as u64, "session")));
+        return CommandError::new(ErrorKind::Refused, error).hint("a block must have all words: search for fewer of them");
+    }
     let hint = "to list the candidates: aperture blocks 'archived | compressed | cold'";
-    let error = CommandError::new(ErrorKind::Refused, anyhow!("no archived, shortened or compacted content matches '{query}'"))
-        .hint(hint);
+    let error = NothingToChange(format!("no archived, shortened or compacted content matches '{query}'"));
+    let error = CommandError::new(ErrorKind::Refused, error).hint(hint);
     match arguments.selector() {
         Some(_) => error.hint("for blocks in the window: aperture show"),
-        None => error,
+        None => error.hint(format!("to search every session: aperture recall {} --all", quoted(&query))),
     }
 }
 
@@ -127,45 +148,141 @@ fn best(arguments: &Arguments) -> usize {
 }
 
 fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
-    let budget = arguments.max_tokens as usize;
-    let session = workspace.location.id.clone();
     let mut documents = search_session(draft, workspace)?;
-    let selector = arguments.selector();
-    if let Some(selector) = &selector {
-        let chosen: BTreeSet<BlockNumber> = selector.select(&workspace.reading)?.into_iter().collect();
+    if let Some(chosen) = chosen(arguments, workspace)? {
         documents.retain(|document| chosen.contains(&document.number));
-        let blocks = documents.into_iter().map(|document| recalled(&document, None, document.text.clone())).collect();
-        return Ok(RecallReport { query: arguments.words(), blocks, session });
+        let session = workspace.location.id.clone();
+        let blocks = documents.iter().map(|document| recalled(env, document, None, document.text.clone())).collect();
+        return Ok(RecallReport { query: arguments.words(), blocks, session, searched: None, unread: 0 });
     }
-    if arguments.all || arguments.project {
-        documents.extend(others(env, arguments, workspace)?);
+    if arguments.is_everywhere() {
+        return everywhere(env, arguments, documents, Some(workspace));
     }
-    let words = arguments.words();
-    let query = words.trim().trim_matches('"');
-    let texts: Vec<_> = documents.iter().map(|document| without_data(&document.text)).collect();
-    let texts: Vec<Document<'_>> =
-        texts.iter().zip(&documents).map(|(text, document)| Document { text, title: &document.title }).collect();
-    let hits = rank(query, &texts);
-    let blocks = answer(query, &texts, &hits, budget).into_iter().filter_map(|(place, pieces)| {
-        let hit = hits.get(place)?;
-        Some(recalled(&documents[hit.document], Some(hit.score), pieces))
-    });
-    Ok(RecallReport { query: query.to_owned(), blocks: blocks.collect(), session })
+    let query = arguments.words();
+    let query = query.trim().trim_matches('"');
+    let blocks = best_blocks(env, arguments, query, &documents, |_| true);
+    Ok(RecallReport { query: query.to_owned(), blocks, session: workspace.location.id.clone(), searched: None, unread: 0 })
 }
 
-fn recalled(found: &Found, score: Option<f32>, pieces: String) -> RecalledBlock {
+/// Searches all sessions, or those of the project, and what was removed from them. `documents` is what was removed from the session
+/// of the request, which may have none.
+fn everywhere(
+    env: &Env,
+    arguments: &Arguments,
+    mut documents: Vec<Recalled>,
+    workspace: Option<&Workspace<'_>>,
+) -> Result<RecallReport, CommandError> {
+    let project = match (&arguments.project, workspace) {
+        (None, _) => None,
+        (Some(directory), Some(workspace)) if directory.as_os_str() == "." => {
+            let (provider, location) = (workspace.provider, workspace.location.clone());
+            Some(Project::of_session(env.disk, &workspace::Found { provider, path: workspace.path.clone(), location }))
+        }
+        (Some(directory), _) => Some(Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, directory))),
+    };
+    documents.extend(others(env, project.as_ref(), workspace)?);
+    let query = arguments.words();
+    let query = query.trim().trim_matches('"');
+    let words = AllWords::new(query);
+    let matches = super::everywhere::search(env, project.as_ref(), &words);
+    let known: BTreeSet<(String, BlockNumber)> =
+        documents.iter().map(|document| (document.session.clone(), document.number)).collect();
+    documents.extend(matches.blocks.into_iter().filter(|block| !known.contains(&(block.session.clone(), block.number))));
+    let blocks = best_blocks(env, arguments, query, &documents, |document| words.are_in(document.text.as_bytes()));
+    let session = workspace.map(|workspace| workspace.location.id.clone()).unwrap_or_default();
+    Ok(RecallReport { query: query.to_owned(), blocks, session, searched: Some(matches.searched), unread: matches.unread })
+}
+
+/// Returns the parts of documents that match a query, the best first.
+fn best_blocks(
+    env: &Env,
+    arguments: &Arguments,
+    query: &str,
+    documents: &[Recalled],
+    is_wanted: impl Fn(&Recalled) -> bool,
+) -> Vec<RecalledBlock> {
+    let texts: Vec<_> = documents.iter().map(|document| without_data(&document.text)).collect();
+    let texts: Vec<Document<'_>> =
+        texts.iter().zip(documents).map(|(text, document)| Document { text, title: &document.title }).collect();
+    let mut hits = rank(query, &texts);
+    hits.retain(|hit| is_wanted(&documents[hit.document]));
+    let parts = answer(query, &texts, &hits, arguments.max_tokens as usize).into_iter();
+    parts
+        .filter_map(|(place, pieces)| {
+            let hit = hits.get(place)?;
+            Some(recalled(env, &documents[hit.document], Some(hit.score), pieces))
+        })
+        .collect()
+}
+
+/// Returns the blocks that the query names; `None` if it is words, such as an identifier that only looks like a tool-use id.
+fn chosen(arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Option<BTreeSet<BlockNumber>>, CommandError> {
+    let Some(selector) = arguments.selector() else { return Ok(None) };
+    match selector.select(&workspace.reading) {
+        Ok(numbers) => Ok(Some(numbers.into_iter().collect())),
+        Err(SelectorError::NoSuchCall(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the error for a query of words without a match, with the blocks in the window that match.
+fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, CommandError> {
+    let workspace = env.open(None)?;
+    if chosen(arguments, &workspace)?.is_some() {
+        return Ok(no_match(arguments, None));
+    }
+    let in_window = |block: &&Block| block.position.zone != Zone::Cold;
+    let numbers: Vec<BlockNumber> = workspace.reading.session.blocks.iter().filter(in_window).map(|block| block.number).collect();
+    let contents = workspace.masked_contents(&numbers)?;
+    let texts: Vec<Document<'_>> = contents.iter().map(|content| Document { text: &content.readable, title: "" }).collect();
+    let words = arguments.words();
+    // A text with only some of the words is not an answer.
+    let all = AllWords::new(&words);
+    let hits = rank(words.trim().trim_matches('"'), &texts);
+    let hits = hits.iter().filter(|hit| all.are_in(texts[hit.document].text.as_bytes()));
+    let hits: Vec<BlockNumber> = hits.map(|hit| numbers[hit.document]).collect();
+    if hits.is_empty() {
+        return Ok(no_match(arguments, None));
+    }
+    let blocks = if hits.len() == 1 {
+        "1 block in the window matches".to_owned()
+    } else {
+        format!("{} blocks in the window match", hits.len())
+    };
+    let error = anyhow!("'{words}' is not in removed content; {blocks}: {}", numbered(&hits, LISTED));
+    let best: Vec<String> = hits.iter().take(BEST).map(ToString::to_string).collect();
+    Ok(CommandError::new(ErrorKind::Refused, error)
+        .hint(format!("to read the best: aperture show {}", best.join(" ")))
+        .hint(format!("to search every session: aperture recall {} --all", quoted(&words))))
+}
+
+fn recalled(env: &Env, document: &Recalled, score: Option<f32>, pieces: String) -> RecalledBlock {
+    let found = match (score, &document.turn) {
+        (None, _) => None,
+        _ => env.disk.identify(&document.path).ok().and_then(|_| env.find_by(&document.path.to_string_lossy()).ok()),
+    };
+    let verb = if document.is_removed { "recall" } else { "show" };
+    let name = |found: &workspace::Found| quoted(&env.name_of(&found.path, &found.location.id));
+    let command = found.as_ref().map(|found| format!("aperture {verb} {} -s {}", document.number, name(found)));
+    let place = match (document.turn, found) {
+        (None, Some(found)) => super::everywhere::place(env, found, document.number),
+        _ => None,
+    };
     RecalledBlock {
-        session: found.session.clone(),
-        number: found.number,
-        label: found.title.clone(),
-        level: found.level,
+        session: document.session.clone(),
+        number: document.number,
+        label: document.title.clone(),
+        level: document.level,
+        time: place.map_or(document.time, |(time, _)| time.or(document.time)),
+        turn: document.turn.or(place.map(|(_, turn)| turn)),
+        command,
         score,
         content: pieces,
     }
 }
 
 /// Returns the content of this session that is no longer in the window in full: shortened, archived, or hidden by the client.
-fn search_session(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
+fn search_session(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Recalled>, CommandError> {
     let gone = |block: &&Block| block.level != Level::Original || (block.position.zone == Zone::Cold && block.bytes > 0);
     let mut found = Vec::new();
     for block in workspace.reading.session.blocks.iter().filter(gone) {
@@ -175,46 +292,59 @@ fn search_session(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Fo
             Err(PlanError::NoOriginal(_)) => continue,
             Err(error) => return Err(error.into()),
         };
-        let (number, level) = (block.number, block.level);
-        found.push(Found { session: workspace.location.id.clone(), number, level, title: label(block), text });
+        found.push(Recalled {
+            session: workspace.location.id.clone(),
+            path: workspace.path.clone(),
+            number: block.number,
+            level: block.level,
+            title: label(block),
+            text,
+            time: block.timestamp,
+            turn: Some(block.position.turn),
+            is_removed: true,
+        });
     }
     Ok(found)
 }
 
-/// Returns the originals of other sessions, from the store alone.
-fn others(env: &Env, arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
+/// Returns the originals of other sessions, or of those of a project, from the store alone.
+fn others(env: &Env, project: Option<&Project>, own: Option<&Workspace<'_>>) -> Result<Vec<Recalled>, CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(Vec::new()) };
-    let own = env.disk.resolve(&workspace.path)?;
+    let own = own.map(|own| env.disk.resolve(&own.path)).transpose()?;
     let mut found = Vec::new();
-    let (provider, location) = (workspace.provider, workspace.location.clone());
-    let project = Project::of_session(env.disk, &workspace::Found { provider, path: workspace.path.clone(), location });
     for session in store.sessions()? {
         let other = workspace::found(&session)?;
-        let belongs = arguments.all || project.holds(env.disk, &other, workspace::stated(env.disk, &other).as_deref());
-        if belongs && session.path != own {
+        let belongs = |project: &Project| project.holds(env.disk, &other, workspace::stated(env.disk, &other).as_deref());
+        if project.is_none_or(belongs) && own.as_ref() != Some(&session.path) {
             found.extend(originals(&store, &session)?);
         }
     }
     Ok(found)
 }
 
-fn originals(store: &Store, session: &StoredSession) -> Result<Vec<Found>, CommandError> {
+fn originals(store: &Store, session: &StoredSession) -> Result<Vec<Recalled>, CommandError> {
     let history: History = store.history(session.key)?;
     let provider = session.provider()?;
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
-    for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
-        let (Some(change), Some(before), Some(index)) = (&edit.change, &edit.before, edit.slot.index()) else { continue };
-        if !seen.insert((edit.row, index)) {
-            continue;
+    for operation in &history.operations {
+        for edit in &operation.edits {
+            let (Some(change), Some(before), Some(index)) = (&edit.change, &edit.before, edit.slot.index()) else { continue };
+            if !seen.insert((edit.row, index)) {
+                continue;
+            }
+            found.push(Recalled {
+                session: session.session.clone(),
+                path: session.path.clone(),
+                number: change.number,
+                level: change.level_after,
+                title: change.label.clone(),
+                text: mask(&provider.decode(&store.original(before)?)).into_owned(),
+                time: Some(operation.time),
+                turn: None,
+                is_removed: true,
+            });
         }
-        found.push(Found {
-            session: session.session.clone(),
-            number: change.number,
-            level: change.level_after,
-            title: change.label.clone(),
-            text: mask(&provider.decode(&store.original(before)?)).into_owned(),
-        });
     }
     Ok(found)
 }

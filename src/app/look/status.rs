@@ -23,6 +23,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let (refused, activity) = (proxied::refusal(env, &workspace.location.id), proxied::model_activity(&workspace));
     let (unapplied, store_fault) = (proxied::unapplied(env, &workspace.location.id), env.store_fault());
     env.print(&StatusReport {
+        named: env.name_of(&workspace.path, &workspace.location.id),
         pending,
         deferred,
         refused,
@@ -53,6 +54,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
     StatusReport {
         client_parts: client_parts(workspace),
         session: session.id.clone(),
+        named: String::new(),
         provider: session.provider,
         path: workspace.path.display().to_string(),
         project: origin.map(|origin| origin.directory.clone()).unwrap_or_default(),

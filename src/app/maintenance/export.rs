@@ -18,8 +18,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return run_bulk(env, arguments);
     }
     let nothing = || {
-        let error = anyhow!("no operations on this session: nothing to export");
-        CommandError::new(ErrorKind::Refused, error).hint("to list the changed sessions: aperture verify --all")
+        let error = anyhow!("export writes what undo needs, and aperture has not changed this session");
+        CommandError::new(ErrorKind::Refused, error)
+            .hint("to print the conversation: aperture transcript")
+            .hint("to list the changed sessions: aperture verify --all")
     };
     let Some(store) = env.existing_store()? else {
         env.find(arguments.session.as_deref())?;

@@ -85,7 +85,7 @@ fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandErro
     env.print(&report)?;
     let error = anyhow!("{what} is refused: it contains sessions with credentials");
     Err(CommandError::new(ErrorKind::Refused, error)
-        .hint("to remove them: aperture redact --all -s FILE; then stage the file again")
+        .hint("to remove them: aperture redact --whole-file -s FILE; then stage the file again")
         .hint(format!("to skip this check once: {what} --no-verify")))
 }
 

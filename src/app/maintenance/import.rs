@@ -28,7 +28,7 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
     let relation = relation(&known, &export.history);
     if relation == Relation::Other && !arguments.force {
         let error = anyhow!("the store has another log of the session {}", session_name(&path));
-        let hint = "to keep that one: aperture export; to replace it: --force";
+        let hint = "to keep that one: aperture export -o FILE; to replace it: --force";
         return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
     }
     let workspace = env.read(found)?;
@@ -64,13 +64,13 @@ fn read(env: &Env, path: &Path) -> Result<Vec<u8>, CommandError> {
         .disk
         .identify(path)
         .and_then(|identity| read_range(env.disk, path, 0, usize::try_from(identity.bytes).unwrap_or(usize::MAX)));
-    let hint = "give the path of a file that aperture export wrote";
+    let hint = "give the path of a file that the command export wrote";
     read.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint(hint))
 }
 
 fn refused(error: ExportError) -> CommandError {
     let hint = match &error {
-        ExportError::Foreign => "to write such a file: aperture export",
+        ExportError::Foreign => "give a file that the command export wrote",
         ExportError::Newer { .. } => "update aperture",
         ExportError::Short { .. } | ExportError::Damaged(_) => "nothing was changed; copy the export again",
     };

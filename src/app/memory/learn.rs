@@ -29,7 +29,12 @@ pub fn run(memories: &Memories<'_>, arguments: &LearnArguments) -> Result<(), Co
     };
     let sessions = if named.is_some() { 1 } else { learning.sessions.len() };
     let updated = learn(memories, &learning, &candidates, arguments.dry_run)?;
-    let done = format!("learned from {}: {}", plural(sessions as u64, "session"), memory_changes_in_words(&updated.changes));
+    let read = plural(sessions as u64, "session");
+    let done = match (sessions, updated.changes.is_empty()) {
+        (0, _) => "no sessions of this project: nothing to learn from".to_owned(),
+        (_, true) => format!("read {read}: nothing new"),
+        _ => format!("learned from {read}: {}", memory_changes_in_words(&updated.changes)),
+    };
     memories.env.print(&changed(done, updated, arguments.dry_run))
 }
 
@@ -90,7 +95,7 @@ fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
         let feedback = Feedback { reads: memories.reads(MemoryScope::User)?, outcomes: Vec::new() };
         let updated: Updated = merge_into(memories, MemoryScope::User, &shared, &feedback, is_dry_run)?;
         let changes: &[Change] = &updated.changes;
-        report.add("all projects (user)".to_owned(), 0, changes, updated.operation);
+        report.add_user(changes, updated.operation);
     }
     env.print(&report)
 }

@@ -278,7 +278,7 @@ impl<'a> Memories<'a> {
             (None, Some(wanted)) => vec![wanted],
             (None, None) => {
                 let error = anyhow!("'{name}' is not the name of a memory");
-                let hint = "write a number from aperture memory list, such as 12, memory-12 or user-3";
+                let hint = "write a number that `aperture memory list` prints, such as 12, memory-12 or user-3";
                 return Err(CommandError::new(ErrorKind::Usage, error).hint(hint));
             }
         };
@@ -295,15 +295,17 @@ impl From<MemoryError> for CommandError {
     fn from(error: MemoryError) -> CommandError {
         let kind = if error.is_conflict() { ErrorKind::Conflict } else { ErrorKind::Refused };
         let hint = match &error {
-            MemoryError::Forgotten => "only the user can add it again: aperture memory add".to_owned(),
-            MemoryError::Unknown(_) => "to list them: aperture memory list --all".to_owned(),
+            MemoryError::Forgotten => "only the user can add it again: aperture memory add TEXT".to_owned(),
+            MemoryError::Unknown(_) => "to list them: aperture memory list --retired".to_owned(),
             MemoryError::Unwritable { reason, .. } if reason.contains("conflict") => {
                 "resolve the conflict in the file, then try again".to_owned()
             }
             MemoryError::Unwritable { .. } => "repair the file or move it away, then try again".to_owned(),
             MemoryError::Changed(_) => "nothing was written; try again".to_owned(),
             MemoryError::Locked(_) => "try again when it is done".to_owned(),
-            MemoryError::NoOperations => "they are made by commands that change memories, such as aperture memory add".to_owned(),
+            MemoryError::NoOperations => {
+                "they are made by commands that change memories, such as: aperture memory add TEXT".to_owned()
+            }
             MemoryError::NoOperation(_) | MemoryError::NothingToUndo | MemoryError::AlreadyUndone { .. } => {
                 "to list the operations: aperture memory log".to_owned()
             }

@@ -1,6 +1,7 @@
 //! `aperture memory why`: prints the evidence of an entry, quoted from the sessions.
 
-use super::Memories;
+use super::learning::Learning;
+use super::{Memories, compose};
 use crate::app::CommandError;
 use crate::engine::label;
 use crate::engine::memory::words::plain_words;
@@ -16,7 +17,7 @@ const OTHER_FILES: usize = 16;
 
 /// Prints the evidence.
 pub fn run(memories: &Memories<'_>, id: &str) -> Result<(), CommandError> {
-    let memory = memories.find(id)?;
+    let memory = memories.find(id).or_else(|error| not_learned(memories, id).ok_or(error))?;
     let mut opened: BTreeMap<String, Result<Workspace<'static>, String>> = BTreeMap::new();
     let mut evidence = Vec::new();
     for sighting in &memory.evidence {
@@ -27,6 +28,13 @@ pub fn run(memories: &Memories<'_>, id: &str) -> Result<(), CommandError> {
         });
     }
     memories.env.print(&MemoryWhyReport { memory, evidence })
+}
+
+/// Finds an entry that `compose` prints although no tree has it yet: sessions teach it that were not learned.
+fn not_learned(memories: &Memories<'_>, id: &str) -> Option<Memory> {
+    let name = id.trim_start_matches('#');
+    let current = compose::current(memories, &Learning::of_project(memories)).ok()?;
+    current.into_iter().find(|memory| memory.name() == name || memory.id.to_string() == name)
 }
 
 /// Opens the session with an id prefix.

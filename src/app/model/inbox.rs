@@ -6,7 +6,7 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::Request;
 use crate::commands::inbox::{ApproveArguments, Arguments, DenyArguments, ProposalSelection, REJECTED};
 use crate::engine::model_commands::read;
-use crate::model::{Proposal, ProposalNumber, ProposalStatus};
+use crate::model::{Proposal, ProposalStatus, quoted};
 use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};
 use crate::store::{Outcome, Store, StoredSession};
 use crate::workspace;
@@ -53,7 +53,7 @@ pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), Comman
         // The lock prevents another run from treating this proposal as interrupted while it is executed.
         let _lock = env.lock(&session.path.join("obey"))?;
         if !store.begin(proposal.number)? {
-            return Err(decided(proposal.number));
+            return Err(decided(session, proposal));
         }
         let (outcome, change) = follow(env, &session.path, &approved_decision(proposal), &proposal.command, false);
         store.conclude(proposal.number, &outcome)?;
@@ -77,9 +77,9 @@ fn refuse_open_session(env: &Env, session: &StoredSession, proposal: &Proposal) 
 
 /// Rejects the selected proposals.
 pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError> {
-    decide(env, &arguments.which, false, &|_, _| Ok(()), &|store, _, proposal| {
+    decide(env, &arguments.which, false, &|_, _| Ok(()), &|store, session, proposal| {
         if !store.begin(proposal.number)? {
-            return Err(decided(proposal.number));
+            return Err(decided(session, proposal));
         }
         let reason = Some(arguments.reason.trim()).filter(|reason| !reason.is_empty()).unwrap_or(REJECTED);
         let outcome = outcome(ProposalStatus::Denied, reason);
@@ -110,10 +110,10 @@ fn decide(
     for number in &which.numbers {
         let (session, proposal) = store.proposal(*number)?.ok_or_else(|| {
             let error = anyhow!("there is no proposal {number}");
-            CommandError::new(ErrorKind::Refused, error).hint("to list pending commands: aperture inbox")
+            CommandError::new(ErrorKind::Refused, error).hint("to list pending commands: aperture inbox --all")
         })?;
         if proposal.status != ProposalStatus::Waiting {
-            return Err(decided(*number));
+            return Err(decided(&session, &proposal));
         }
         meant.push((session, proposal));
     }
@@ -136,9 +136,19 @@ fn decide(
     if failed { Err(CommandError::already_reported()) } else { Ok(()) }
 }
 
-fn decided(number: ProposalNumber) -> CommandError {
-    let error = anyhow!("proposal {number} is no longer pending");
-    CommandError::new(ErrorKind::Refused, error).hint("to list the operations: aperture log")
+/// Returns the error for a proposal that is not pending, with what became of it.
+fn decided(session: &StoredSession, proposal: &Proposal) -> CommandError {
+    let name = quoted(&session.session);
+    let reason = proposal.answer.lines().next().unwrap_or_default().trim();
+    let status = match proposal.status {
+        ProposalStatus::Done => "was executed",
+        ProposalStatus::Denied => "was rejected",
+        ProposalStatus::Refused => "was refused",
+        ProposalStatus::Recorded | ProposalStatus::Begun | ProposalStatus::Waiting => "is being executed",
+    };
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    let error = anyhow!("proposal {} {status}{reason}", proposal.number);
+    CommandError::new(ErrorKind::Refused, error).hint(format!("to list the operations: aperture log -s {name}"))
 }
 
 /// Returns the current session, if it is in the store.

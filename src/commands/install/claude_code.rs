@@ -21,18 +21,24 @@ pub struct UninstallArguments {
     pub options: Options,
 }
 
+/// The places of an installation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum InstallScope {
+    /// All projects of the user: in ~/.claude.
+    User,
+    /// All users of this project: in .claude and .mcp.json.
+    Project,
+    /// This user in this project: hooks and status line in .claude/settings.local.json.
+    Local,
+}
+
 /// The options that installation and removal have in common.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Options {
-    /// For all projects of the user: in ~/.claude (default)
-    #[arg(long, conflicts_with_all = ["project", "local"])]
-    pub user: bool,
-    /// For all users of this project: in .claude and .mcp.json
-    #[arg(long, conflicts_with = "local")]
-    pub project: bool,
-    /// For this user in this project: hooks and status line in .claude/settings.local.json
-    #[arg(long)]
-    pub local: bool,
+    /// Where, in the words of Claude Code
+    #[arg(long, value_name = "SCOPE", default_value = "user")]
+    #[serde(serialize_with = "crate::commands::json::choice")]
+    pub scope: InstallScope,
     /// Show the difference; write nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,

@@ -8,7 +8,7 @@ pub mod git_hook;
 #[command(after_help = "Examples:
   aperture install claude-code --dry-run   show the changes, write nothing
   aperture install claude-code             for all projects of the user
-  aperture install claude-code --project   for all users of this project
+  aperture install claude-code --scope project   for all users of this project
   aperture install claude-code --check     exit 1 if parts are missing
   aperture install git-hook                pre-commit: refuses sessions with credentials
   aperture install git-hook --post-commit  adds a note about the session to each commit

@@ -137,7 +137,7 @@ pub static CHECKS: &[Check] = &[
                 block: sighting.block,
                 hint: match sighting.block {
                     Some(block) => format!("aperture redact {block}"),
-                    None => "aperture redact --all".to_owned(),
+                    None => "aperture redact --whole-file".to_owned(),
                 },
                 ..Violation::default()
             };

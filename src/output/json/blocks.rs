@@ -266,6 +266,10 @@ json_objects! {
         query: String = report.query,
         /// Blocks: in file order if they were named, else the best match first.
         blocks: Vec<RecalledBlock> = report.blocks,
+        /// Number of sessions that were searched; null if it was only the current one.
+        searched_sessions: Option<u64> = report.searched.map(|sessions| sessions as u64),
+        /// Number of sessions with the words that were not read, because there were enough blocks.
+        unread_sessions: u64 = report.unread,
     }
 
     /// A recalled block.
@@ -278,6 +282,12 @@ json_objects! {
         label: String = block.label,
         /// Level of reduction in the session.
         level: Level = block.level,
+        /// Time of the block; if the session has no file, of the operation that removed it.
+        time: Option<Time> = block.time.map(Moment),
+        /// Turn; null if the session has no file.
+        turn: Option<u32> = block.turn,
+        /// Command that prints all of it; null if the block was named, or the session has no file.
+        command: Option<String> = block.command,
         /// Score of the match; null if the block was named.
         score: Option<Number> = block.score,
         /// Content: all of it if the block was named, else the parts that match.

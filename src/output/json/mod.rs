@@ -49,6 +49,7 @@ pub fn contracts() -> Vec<Contract> {
         report::<super::CheckReport>(),
         report::<super::DiffReport>(),
         report::<super::ExplainReport>(),
+        report::<super::ErrorReport>(),
         report::<super::ExportReport>(),
         report::<super::ForkReport>(),
         report::<super::GcReport>(),

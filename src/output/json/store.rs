@@ -121,6 +121,19 @@ json_objects! {
         resume: String = report.resume,
     }
 
+    /// An error, on standard error. The exit code is 1 if the request was refused or failed, 2 for an invalid command line, 3 for a
+    /// conflict, 70 for an internal error and 130 after an interrupt.
+    Error from report: output::ErrorReport {
+        /// Failed action.
+        message: String = report.message,
+        /// Causes, the nearest first.
+        causes: Vec<String> = report.causes,
+        /// Next steps.
+        hints: Vec<String> = report.hints,
+        /// Exit code of the program.
+        exit_code: u32 = u32::from(report.exit_code),
+    }
+
     /// The result of an export.
     Export from report: output::ExportReport {
         /// Session id.

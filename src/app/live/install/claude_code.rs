@@ -3,8 +3,8 @@
 use super::made::Made;
 use crate::app::live::hook;
 use crate::app::{CommandError, Env, ErrorKind, files};
-use crate::commands::install::claude_code::{Arguments, Options, UninstallArguments};
-use crate::output::{FileChange, InstallReport};
+use crate::commands::install::claude_code::{Arguments, InstallScope, Options, UninstallArguments};
+use crate::output::{FileChange, InstallReport, plural};
 use crate::provider::EditError;
 use crate::provider::claude_code::extension::{is_sealed, plugin, slash_commands};
 use crate::provider::claude_code::settings::{self, Calls, Edited, NO_FILE};
@@ -26,8 +26,22 @@ enum Kind {
     Settings,
     /// One server in the list of servers.
     Servers,
-    /// The whole file.
-    Whole(String),
+    /// The whole file, with what it adds to the client.
+    Whole(String, &'static str),
+}
+
+impl Kind {
+    /// Returns what aperture adds with the file, without the settings that belong to another program.
+    fn parts(&self, calls: &Calls, taken: &[&str]) -> String {
+        match self {
+            Kind::Settings => {
+                let status_line = if taken.is_empty() { ", status line" } else { "" };
+                format!("{}{status_line}", plural(calls.events.len(), "hook"))
+            }
+            Kind::Servers => "MCP server".to_owned(),
+            Kind::Whole(_, what) => (*what).to_owned(),
+        }
+    }
 }
 
 /// Installs, or with `--check` reports missing parts.
@@ -42,12 +56,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         let edited = match kind {
             Kind::Settings => settings::install(&text, &calls(env, options)?),
             Kind::Servers => settings::install_server(&text, &program(env, options)?),
-            Kind::Whole(_) if before.is_some() && !is_sealed(&text) => Ok(Edited { text, taken: vec!["the file"] }),
-            Kind::Whole(wanted) => Ok(Edited { text: wanted.clone(), taken: Vec::new() }),
+            Kind::Whole(..) if before.is_some() && !is_sealed(&text) => Ok(Edited { text, taken: vec!["the file"] }),
+            Kind::Whole(wanted, _) => Ok(Edited { text: wanted.clone(), taken: Vec::new() }),
         };
         let edited = edited.map_err(|error| refused(error, path))?;
         missing |= before.as_deref() != Some(&edited.text);
-        report.files.push(FileChange::new(path, before, Some(edited.text), edited.taken));
+        let parts = kind.parts(&calls(env, options)?, &edited.taken);
+        report.files.push(FileChange::new(path, parts, before, Some(edited.text), edited.taken));
     }
     if !options.dry_run && !check {
         let mut made = Made::read(env)?;
@@ -70,14 +85,15 @@ pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), Co
         let after = match kind {
             Kind::Settings => settings::uninstall(&before),
             Kind::Servers => settings::uninstall_server(&before),
-            Kind::Whole(_) if is_sealed(&before) => Ok(NO_FILE.to_owned()),
-            Kind::Whole(_) => Ok(before.clone()),
+            Kind::Whole(..) if is_sealed(&before) => Ok(NO_FILE.to_owned()),
+            Kind::Whole(..) => Ok(before.clone()),
         };
         let after = after.map_err(|error| refused(error, path))?;
-        let foreign = matches!(kind, Kind::Whole(_)) && after == before;
+        let foreign = matches!(kind, Kind::Whole(..)) && after == before;
         let taken = if foreign { vec!["the file"] } else { Vec::new() };
         let gone = after == NO_FILE && before != NO_FILE && !files::is_link(path) && made.has_file(path);
-        report.files.push(FileChange::new(path, Some(before), (!gone).then_some(after), taken));
+        let parts = kind.parts(&calls(env, options)?, &taken);
+        report.files.push(FileChange::new(path, parts, Some(before), (!gone).then_some(after), taken));
     }
     if !options.dry_run {
         write(env, &report.files, &stop, &made)?;
@@ -87,12 +103,10 @@ pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), Co
 }
 
 fn report(env: &Env, verb: &'static str, options: &Options, check: bool) -> InstallReport {
-    let scope = if options.project {
-        "project"
-    } else if options.local {
-        "local"
-    } else {
-        "user"
+    let scope = match options.scope {
+        InstallScope::User => "user",
+        InstallScope::Project => "project",
+        InstallScope::Local => "local",
     };
     let home = env.places.home.to_string_lossy().into_owned();
     InstallReport { verb, into: "claude-code", scope, dry_run: options.dry_run, check, files: Vec::new(), home }
@@ -102,15 +116,15 @@ fn report(env: &Env, verb: &'static str, options: &Options, check: bool) -> Inst
 fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), CommandError> {
     let program = program(env, options)?;
     let whole = |directory: PathBuf| {
-        let file = move |(name, text)| Piece { path: directory.join(name), kind: Kind::Whole(text) };
+        let file = move |(name, text)| Piece { path: directory.join(name), kind: Kind::Whole(text, "slash command") };
         slash_commands(&program).into_iter().map(file)
     };
     let project = env.directory.join(".claude");
-    if options.local {
+    if options.scope == InstallScope::Local {
         let settings = Piece { path: project.join("settings.local.json"), kind: Kind::Settings };
         return Ok((vec![settings], env.directory.clone()));
     }
-    if options.project {
+    if options.scope == InstallScope::Project {
         let mut pieces = vec![
             Piece { path: project.join("settings.json"), kind: Kind::Settings },
             Piece { path: env.directory.join(".mcp.json"), kind: Kind::Servers },
@@ -120,7 +134,8 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
     }
     let config = env.places.claude_config.clone().unwrap_or_else(|| env.places.home.join(".claude"));
     let directory = config.join("skills").join("aperture");
-    let manifest = Piece { path: directory.join(".claude-plugin").join("plugin.json"), kind: Kind::Whole(plugin(&program)) };
+    let manifest =
+        Piece { path: directory.join(".claude-plugin").join("plugin.json"), kind: Kind::Whole(plugin(&program), "MCP server") };
     let mut pieces = vec![Piece { path: config.join("settings.json"), kind: Kind::Settings }, manifest];
     pieces.extend(whole(directory.join("commands")));
     Ok((pieces, config))
@@ -129,7 +144,7 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
 /// Returns the command with which the client starts aperture: its name in a project, because projects are shared, otherwise its
 /// path.
 fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
-    if options.project {
+    if options.scope == InstallScope::Project {
         return Ok(NAME.to_owned());
     }
     let program = env.program()?;

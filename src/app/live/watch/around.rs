@@ -53,7 +53,13 @@ impl Watch<'_> {
     /// Reports the other sessions of the project that were written to.
     pub(super) fn scan_project(&mut self) -> Result<(), CommandError> {
         let Some(shown) = &self.shown else { return Ok(()) };
-        let others = others(&self.env, shown);
+        let project = match self.arguments.project.as_ref().filter(|directory| directory.as_os_str() != ".") {
+            Some(directory) => {
+                Project::at(self.env.disk, &workspace::named_directory(self.env.disk, &self.env.directory, directory))
+            }
+            None => Project::of_session(self.env.disk, &shown.found),
+        };
+        let others = others(&self.env, shown, &project);
         let fresh: Vec<OtherSession> = others.iter().filter(|other| !self.others.contains(other)).cloned().collect();
         self.others = others;
         // Newest last, as in any log.
@@ -61,11 +67,10 @@ impl Watch<'_> {
     }
 }
 
-/// Returns the newest other sessions of the project that a session belongs to. Sessions that cannot be read are skipped.
-fn others(env: &Env, shown: &Shown) -> Vec<OtherSession> {
+/// Returns the newest other sessions of a project. Sessions that cannot be read are skipped.
+fn others(env: &Env, shown: &Shown, project: &Project) -> Vec<OtherSession> {
     let location = &shown.found.location;
-    let project = Project::of_session(env.disk, &shown.found);
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), true, &mut |_, _| {}).unwrap_or_default();
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(project), true, &mut |_, _| {}).unwrap_or_default();
     let mut others: Vec<OtherSession> = listed
         .into_iter()
         .flatten()

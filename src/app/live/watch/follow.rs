@@ -171,7 +171,7 @@ impl<'a> Watch<'a> {
         let pause = if self.stirred { SEARCH_SOON } else { SEARCH_ANYWAY };
         let now = self.env.elapsed();
         let due = self.searched.is_none_or(|searched| now.saturating_sub(searched) >= pause);
-        if !due || settled && !self.arguments.project {
+        if !due || settled && self.arguments.project.is_none() {
             return Ok(false);
         }
         (self.searched, self.stirred) = (Some(now), false);
@@ -187,7 +187,7 @@ impl<'a> Watch<'a> {
                 Err(error) => return Err(error),
             }
         }
-        if self.arguments.project {
+        if self.arguments.project.is_some() {
             self.scan_project()?;
         }
         Ok(false)
@@ -216,7 +216,7 @@ impl<'a> Watch<'a> {
         self.shown = Some(Shown { found, name, traces, seen, unavailable, changed: None, suggested: Vec::new(), activity });
         (self.screen, self.others) = (WatchScreen::default(), Vec::new());
         // The list of other sessions belongs to the previous session: search again.
-        self.searched = self.searched.filter(|_| !self.arguments.project);
+        self.searched = self.searched.filter(|_| self.arguments.project.is_none());
     }
 
     /// Updates the watched directories.

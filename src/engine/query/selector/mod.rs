@@ -216,10 +216,10 @@ fn similar_paths(reading: &Analysis, path: &str) -> Vec<String> {
 pub const NAMES: &[(&str, &str)] = &[
     ("all", "every block of the file"),
     ("window", "blocks in the window: the model would see them"),
-    ("primacy", "the beginning of the window: instructions, first prompt, summary of a compaction"),
+    ("beginning", "of the window: instructions, first prompt, summary of a compaction; also: primacy"),
     ("middle", "between the ends of the window"),
-    ("recency", "the newest part of the window"),
-    ("cold", "blocks in the file but not in the window"),
+    ("newest", "the newest part of the window; also: recency"),
+    ("outside", "blocks in the file but not in the window; also: cold"),
     ("stale", "superseded, or unused for a long time"),
     ("aging", "calls, results and images before the newest part of the window, at the original level and not stale yet"),
     ("fresh", "of the last responses"),

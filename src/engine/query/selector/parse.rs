@@ -163,7 +163,7 @@ impl<'a> Parser<'a> {
             "compressed" => Node::State(State::Compressed),
             "archived" => Node::State(State::Archived),
             "changed" => Node::Changed,
-            _ => match Zone::ALL.into_iter().find(|zone| zone.name() == word) {
+            _ => match Zone::ALL.into_iter().find(|zone| zone.name() == word || zone.label() == word) {
                 Some(zone) => Node::Zone(zone),
                 None if is_call(word) => Node::Call(word.to_owned()),
                 None => return Err(SelectorError::UnknownName { name: word.to_owned(), nearest: nearest_name(word) }),

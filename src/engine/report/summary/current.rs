@@ -26,6 +26,8 @@ const DONE: usize = 4;
 const TOLD: usize = 1;
 /// Maximum number of characters of an entry in a briefing.
 const BRIEF_CHARACTERS: usize = 140;
+/// Words below which a goal is shown with the sentence after it.
+const SHORT_GOAL: usize = 6;
 /// Number of the latest edits that are searched for declarations.
 const LATEST_EDITS: usize = 40;
 /// Errors that are older than this number of steps are not listed as next steps.
@@ -71,7 +73,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
         .take(2)
         .map(|error| Part::new(&error.text, error.block))
         .collect();
-    let goal = live.iter().find_map(|told| wish(&told.asked)).cloned();
+    let goal = live.iter().find_map(|told| goal(&told.asked));
     let points = [
         (PointKind::Objective, goal.into_iter().collect()),
         (PointKind::Narrative, latest(narrative(&live))),
@@ -171,6 +173,15 @@ fn wish(asked: &[Part]) -> Option<&Part> {
     }
     let near = &asked[..asked.len().min(4)];
     near.iter().find(wishes).or_else(|| asked.iter().find(long)).or(Some(first))
+}
+
+/// Returns the request of a prompt; a short one with the sentence after it, which says what it is about.
+fn goal(asked: &[Part]) -> Option<Part> {
+    let wish = wish(asked)?;
+    let next = asked.iter().position(|part| part.text == wish.text).and_then(|place| asked.get(place + 1));
+    let is_short = wish.text.split_whitespace().count() < SHORT_GOAL;
+    let next = next.filter(|_| is_short).map(|next| format!(" {}", next.text)).unwrap_or_default();
+    Some(Part { text: format!("{}{next}", wish.text), block: wish.block })
 }
 
 /// Returns true if a prompt contains a request: not a client command, not an acknowledgement.

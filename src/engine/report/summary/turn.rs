@@ -6,7 +6,6 @@ use super::fit::{HeaderParts, fit, header};
 use super::sentences::{Sentence, decides, salience, sentences};
 use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply};
 use crate::engine::Analysis;
-use crate::engine::content::stop_words::STOP_WORDS;
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
 
 /// Maximum number of sentences of a prompt, of decisions, and of the final reply.
@@ -18,8 +17,8 @@ pub(super) const REPLIED: usize = 3;
 /// Maximum number of entries of the other points.
 const LISTED: usize = 6;
 const OPEN: usize = 3;
-/// Maximum number of prompt words in a header.
-const TOPIC_WORDS: usize = 3;
+/// Maximum number of characters of the prompt in a header.
+const TOPIC_CHARACTERS: usize = 60;
 
 /// Facts of a turn, before they are cut to the token limit.
 pub(super) struct TurnFacts<'a> {
@@ -189,24 +188,24 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i
     }
 }
 
-/// Returns the first significant words of a prompt: a command, or words that are not stop words.
-fn significant_words(asked: &[Part]) -> Vec<String> {
+/// Returns the first words of a prompt, in their order: a command, or what fits into a header.
+fn first_words(asked: &[Part]) -> Vec<String> {
     let Some(first) = asked.first() else { return Vec::new() };
     if first.text.starts_with('/') {
         return first.text.split_whitespace().take(1).map(str::to_owned).collect();
     }
-    let words = asked.iter().take(3).flat_map(|part| part.text.split_whitespace());
-    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let tells = |word: &&str| {
-        let plain = (3..=24).contains(&word.len()) && word.chars().all(|c| c.is_alphabetic() || matches!(c, '_' | '-'));
-        plain && STOP_WORDS.binary_search(&&*word.to_lowercase()).is_err()
+    let mut left = TOPIC_CHARACTERS;
+    let fits = |word: &&str| {
+        let length = word.chars().count() + 1;
+        left = left.checked_sub(length).unwrap_or_default();
+        left > 0
     };
-    words.filter(tells).take(TOPIC_WORDS).map(str::to_owned).collect()
+    first.text.split_whitespace().take_while(fits).map(str::to_owned).collect()
 }
 
 fn header_parts(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> HeaderParts {
     let label = told.turn.topic.and_then(|topic| reading.topics.get(topic as usize)).map_or("", |topic| &topic.label);
-    let mut topic = significant_words(&told.asked);
+    let mut topic = first_words(&told.asked);
     if topic.is_empty() {
         topic = label.split_whitespace().map(|word| Part::counted(word).text).collect();
     }
