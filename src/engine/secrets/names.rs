@@ -233,8 +233,8 @@ fn skip_ending(text: &[u8], end: usize) -> usize {
         at += ENDINGS.iter().filter(|more| begins(more)).map(|more| more.len()).max().unwrap_or_default();
     }
     let number = at + usize::from(text.get(at) == Some(&b'_'));
-    let digits = run(text, number, 3, |byte| byte.is_ascii_digit());
-    if (1..3).contains(&digits) { number + digits } else { at }
+    let digits = run(text, number, 6, |byte| byte.is_ascii_digit());
+    if (1..6).contains(&digits) { number + digits } else { at }
 }
 
 /// Returns the offset after quotes, including those of JSON nested in JSON, and the last quote.

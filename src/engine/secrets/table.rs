@@ -54,6 +54,7 @@ const CREDENTIALS: &[(&str, &str)] = &[
     ("setx API_TOKEN {}", "a32"),
     ("DB_PASSWORD_PROD={}", "a16"),
     ("SMTP_PASSWORD_2={}", "a16"),
+    ("DB_PASSWORD_2026={}", "=hunter22"),
     ("HEROKU_API_KEY={}", "guid"),
     ("AWS_SECRET_ACCESS_KEY={}", "b40"),
     ("aws_secret_access_key = {}", "b40"),
