@@ -378,22 +378,34 @@ fn subject<'a>((block, content): (&'a Block, &'a String)) -> Option<Subject<'a>>
 /// Commands over a session of some turns, against the same over one of four times as many: the time must grow as the session does.
 fn growth(directory: &Path, turns: usize, rounds: usize, targets: &mut Vec<Target>) {
     println!("\ngrowth from {turns} to {} turns, {rounds} rounds:", 4 * turns);
-    let jobs = [("archive", &["archive", "middle", "--dry-run"][..]), ("memory learn", &["memory", "learn"])];
-    let mut round = Round::new(&["archive", "archive, 4 x", "memory learn", "memory learn, 4 x"]);
+    // The name, the arguments and the passwords with a name in each turn.
+    let jobs = [
+        ("archive", &["archive", "middle", "--dry-run"][..], 0),
+        ("memory learn", &["memory", "learn"], 0),
+        ("redact", &["redact", "--all", "--dry-run"], 4),
+    ];
+    let mut round = Round::new(&[
+        "archive",
+        "archive, 4 x",
+        "memory learn",
+        "memory learn, 4 x",
+        "redact passwords",
+        "redact passwords, 4 x",
+    ]);
     for turn in 0..rounds {
         let mut times = Vec::new();
-        for (job, arguments) in jobs {
+        for (job, arguments, passwords) in jobs {
             for turns in [turns, 4 * turns] {
                 let home = directory.join(format!("growth-{turn}-{job}-{turns}"));
                 let (config, project) = (home.join("config"), home.join("shop"));
                 fs::create_dir_all(config.join("projects/-shop")).expect("a directory of sessions is created");
                 fs::create_dir_all(&project).expect("a project is created");
                 let session = config.join("projects/-shop/00000000-0000-4000-8000-000000000000.jsonl");
-                fs::write(&session, turns_of(turns, &project)).expect("a session is written");
+                fs::write(&session, turns_of(turns, passwords, &project)).expect("a session is written");
                 let mut run = command(APERTURE);
                 run.env("APERTURE_HOME", home.join("aperture")).env("CLAUDE_CONFIG_DIR", &config).current_dir(&project);
                 run.args(arguments);
-                if job == "archive" {
+                if job != "memory learn" {
                     run.arg("-s").arg(&session);
                 }
                 times.push(timed(&mut run));
@@ -403,14 +415,14 @@ fn growth(directory: &Path, turns: usize, rounds: usize, targets: &mut Vec<Targe
         round.add(&times);
     }
     round.print(0);
-    for (place, (job, _)) in jobs.iter().enumerate() {
+    for (place, (job, ..)) in jobs.iter().enumerate() {
         let ratio = round.ratio(2 * place + 1, 2 * place);
         targets.push(Target::new(&format!("{job}: 4 x the turns"), "6 x", ratio, "x", ratio <= 6.0));
     }
 }
 
-/// A session of turns, each with a statement of the user, a call with its result, and an answer.
-fn turns_of(turns: usize, project: &Path) -> String {
+/// A session of turns, each with a statement of the user and some passwords, a call with its result, and an answer.
+fn turns_of(turns: usize, passwords: usize, project: &Path) -> String {
     let mut rows = String::new();
     let mut row = |place: usize, kind: &str, message: serde_json::Value| {
         let id = |place: usize| format!("{place:08x}-0000-4000-8000-000000000000");
@@ -422,7 +434,10 @@ fn turns_of(turns: usize, project: &Path) -> String {
         rows.push_str(&format!("{row}\n"));
     };
     for turn in 0..turns {
-        let said = format!("Always run task{turn} before you publish pack{turn}.");
+        let mut said = format!("Always run task{turn} before you publish pack{turn}.");
+        for password in turn * passwords..(turn + 1) * passwords {
+            said += &format!("\nDB_PASSWORD=Kx{}q{}z", password * 7919 % 1_000_003, password * 104_729 % 999_983);
+        }
         row(4 * turn, "user", serde_json::json!({"role": "user", "content": said}));
         for (step, content) in [
             serde_json::json!({"type": "tool_use", "id": format!("t{turn}"), "name": "Read", "input": {"file_path": format!("src/{turn}.rs")}}),

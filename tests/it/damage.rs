@@ -566,7 +566,7 @@ fn contents_that_the_api_refuses_are_replaced() {
         (8, |row| row["message"]["content"][0]["content"] = json!("")),
         (8, |row| row["message"]["content"][0]["content"] = json!([{"type": "tool_reference", "tool_name": "Read"}])),
         (9, |row| {
-            row["message"]["content"] = json!([{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}])
+            row["message"]["content"] = json!([{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}]);
         }),
     ];
     for (row, change) in left_out {

@@ -363,9 +363,9 @@ mod tests {
         let line = "MIIEvq7Rz2mWk9TxB4lNvC8dFhGjPsYuEoIaDcXbZ1234567890+/";
         let key = format!("-----BEGIN PRIVATE KEY-----\n{line}\n-----END PRIVATE KEY-----");
         check(&key, &format!("1→{line}"), "1→[secret:private-key]");
-        let in_json = serde_json::Value::from(key.clone()).to_string();
+        let in_json = serde_json::Value::from(key).to_string();
         check(&in_json, &format!("1→{line}"), "1→[secret:private-key]");
-        check(&serde_json::Value::from(in_json.clone()).to_string(), &format!("1→{line}"), "1→[secret:private-key]");
+        check(&serde_json::Value::from(in_json).to_string(), &format!("1→{line}"), "1→[secret:private-key]");
     }
 
     #[test]

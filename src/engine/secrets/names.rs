@@ -233,8 +233,8 @@ fn skip_ending(text: &[u8], end: usize) -> usize {
         at += ENDINGS.iter().filter(|more| begins(more)).map(|more| more.len()).max().unwrap_or_default();
     }
     let number = at + usize::from(text.get(at) == Some(&b'_'));
-    let digits = run(text, number, 3, |byte| byte.is_ascii_digit());
-    if (1..3).contains(&digits) { number + digits } else { at }
+    let digits = run(text, number, 6, |byte| byte.is_ascii_digit());
+    if (1..6).contains(&digits) { number + digits } else { at }
 }
 
 /// Returns the offset after quotes, including those of JSON nested in JSON, and the last quote.
@@ -327,6 +327,11 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
     if spaces == at {
         return None;
     }
+    // `#define NAME "VALUE"`.
+    let word = text[..name.start].iter().rev().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    if text[..name.start - word].ends_with(b"#define ") && matches!(rest(spaces), [b'"' | b'\\', ..]) {
+        return Some((spaces, Sign::Assign));
+    }
     let word_before = &text[..name.start];
     let identifier = word_before.iter().rev().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte));
     let start = name.start - identifier.count();
@@ -341,7 +346,27 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
     if rest(spaces).starts_with(b"is:") {
         return Some((skip_space(text, spaces + 3).0, Sign::Assign));
     }
-    let words = ["is ", "is: ", "was ", "ist ", "lautet ", "es ", "est ", "c'est ", "è ", "é ", "to ", "= ", "- ", "– ", "— "];
+    let words = [
+        "is set to ",
+        "set to ",
+        "changed to ",
+        "is now ",
+        "is ",
+        "is: ",
+        "was ",
+        "ist ",
+        "lautet ",
+        "es ",
+        "est ",
+        "c'est ",
+        "è ",
+        "é ",
+        "to ",
+        "= ",
+        "- ",
+        "– ",
+        "— ",
+    ];
     let word = words.iter().find(|word| rest(spaces).starts_with(word.as_bytes()));
     match (name.kind, word) {
         _ if name.end - name.start == 6 && text[name.start..name.end].eq_ignore_ascii_case(b"bearer") => {

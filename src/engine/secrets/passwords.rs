@@ -40,6 +40,15 @@ pub(super) static PROGRAMS: &[(&str, &[&str], Space)] = &[
     ("mosquitto_pub ", &["-P"], Space::Optional),
     ("mosquitto_sub ", &["-P"], Space::Optional),
     ("unzip ", &["-P"], Space::Optional),
+    ("zip ", &["-P"], Space::Optional),
+    ("gh secret set", &["--body", "-b"], Space::Optional),
+    ("xfreerdp", &["/p:"], Space::Never),
+    ("rdesktop ", &["-p"], Space::Optional),
+    ("evil-winrm ", &["-p"], Space::Optional),
+    ("ssh-keygen ", &["-N", "-P"], Space::Optional),
+    ("influx ", &["-t"], Space::Optional),
+    ("netexec ", &["-p"], Space::Optional),
+    ("nxc ", &["-p"], Space::Optional),
     ("7z ", &["-p"], Space::Never),
     ("wget ", &["-u"], Space::Optional),
     ("lftp ", &["-u"], Space::Optional),
@@ -85,7 +94,7 @@ pub(super) static PLACES: &[(&str, Finder)] = &[
     ("mysqli_connect(", literal_argument),
     ("mysql_connect(", literal_argument),
     ("getConnection(", literal_argument),
-    ("identified by ", |text, _, end| found(text, value(text, end, line(text, end).end), false)),
+    ("identified by ", next_word),
     ("oracle:thin:", user_and_password),
     ("sqlplus ", user_and_password),
     ("with user ", login),
@@ -105,7 +114,22 @@ pub(super) static PLACES: &[(&str, Finder)] = &[
     ("creds ", login),
     ("creds: ", login),
     ("login: ", login),
+    ("basicAuth: ", login),
+    ("basic_auth: ", login),
     ("pin", pin),
+    ("backup code", recovery_code),
+    ("recovery code", recovery_code),
+    ("wandb login ", next_word),
+    ("rclone obscure ", next_word),
+    ("ConvertTo-SecureString ", first_literal),
+    ("net use ", net_use),
+    ("WIFI:", wireless_network),
+    ("auth=(", literal_argument),
+    ("auth = (", literal_argument),
+    ("impacket-", domain_user),
+    ("psexec.py ", domain_user),
+    ("secretsdump.py ", domain_user),
+    ("wmiexec.py ", domain_user),
     ("Private-Lines: ", putty_key),
     ("mnemonic", recovery_phrase),
     ("seed phrase", recovery_phrase),
@@ -440,6 +464,7 @@ fn login(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
         at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
     }
     at += quotes(at);
+    let before = at;
     let user = text[at..].iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b"._@+-".contains(byte)).count();
     at += user;
     at += quotes(at);
@@ -458,8 +483,78 @@ fn login(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
         .count();
     let word = &text[at..at + length];
     let word = &word[..word.iter().rposition(|byte| !b".:?*".contains(byte)).map_or(0, |last| last + 1)];
-    let is_value = !is_bare && is_password(word, true);
+    // The names of two products: `GitHub / Gitea2`.
+    let is_name = |word: &[u8]| word.first().is_some_and(u8::is_ascii_uppercase);
+    let are_names = is_name(&text[before..]) && is_name(word) && word.iter().filter(|byte| byte.is_ascii_digit()).count() < 2;
+    let is_value = !is_bare && !are_names && is_password(word, true);
     is_value.then(|| Secret { range: at..at + word.len(), kind: "password" }).into_iter().collect()
+}
+
+/// Finds a password that follows.
+fn next_word(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    found(text, value(text, end, line(text, end).end), false)
+}
+
+/// Finds a code that replaces a second factor: `recovery code: …`.
+fn recovery_code(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let mut at = end + usize::from(text.get(end) == Some(&b's'));
+    let gap = text[at..].iter().take(8).take_while(|byte| b" :=\"'`\\>|".contains(byte)).count();
+    at += gap;
+    for word in ["is ", "is: ", "are ", "are: "] {
+        at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
+    }
+    let is_stated = text[end..at].iter().any(|byte| matches!(byte, b':' | b'=')) || text[end..at].ends_with(b"is ");
+    let length = text[at..].iter().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    let is_whole = !matches!(text.get(at + length..).unwrap_or_default(), [b'/' | b'_' | b'(', ..] | [b'.', b'a'..=b'z', ..]);
+    let word = &text[at..at + length];
+    let is_code = gap > 0 && is_whole && (8..40).contains(&length) && is_mixed(word) && (is_stated || changes(word) > 1);
+    is_code.then(|| Secret { range: at..at + length, kind: "recovery-code" }).into_iter().collect()
+}
+
+/// Finds the first literal of a line.
+fn first_literal(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let rest = &text[line.clone()];
+    let Some(quote) = memchr::memchr2(b'"', b'\'', rest) else { return Vec::new() };
+    let range = value(text, line.start + quote, line.end);
+    let is_value = is_password(&text[range.clone()], false);
+    is_value.then_some(Secret { range, kind: "password" }).into_iter().collect()
+}
+
+/// Finds the password of `net use SHARE /user:NAME PASSWORD`, which can also precede the name.
+fn net_use(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let rest = &text[line.clone()];
+    let Some(user) = memchr::memmem::find(rest, b"/user:").or_else(|| memchr::memmem::find(rest, b"/USER:")) else {
+        return Vec::new();
+    };
+    let next =
+        rest[user..].iter().position(|byte| *byte == b' ').map(|space| value(text, line.start + user + space + 1, line.end));
+    let before = rest[..user].trim_ascii_end();
+    let word = memchr::memrchr(b' ', before).map_or(0, |space| space + 1);
+    let is_given = |range: &Range<usize>| !range.is_empty() && text[range.start] != b'/';
+    let range = next.filter(is_given).unwrap_or(line.start + word..line.start + before.len());
+    if text[range.clone()].contains(&b'\\') { Vec::new() } else { found(text, range, false) }
+}
+
+/// Finds the password of a wireless network in the text of a QR code: `WIFI:T:WPA;S:NAME;P:PASSWORD;;`.
+fn wireless_network(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let Some(place) = memchr::memmem::find(&text[line.clone()], b";P:") else { return Vec::new() };
+    found(text, value(text, line.start + place + 3, line.end), true)
+}
+
+/// Finds the password in `DOMAIN/USER:PASSWORD@HOST`.
+fn domain_user(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let password = words(text, line.start, line.end).find_map(|word| {
+        let bytes = &text[word.clone()];
+        let slash = memchr::memchr(b'/', bytes)?;
+        let colon = slash + memchr::memchr(b':', &bytes[slash..])?;
+        let host = memchr::memrchr(b'@', bytes).filter(|host| *host > colon)?;
+        Some(word.start + colon + 1..word.start + host)
+    });
+    password.map_or_else(Vec::new, |range| found(text, range, true))
 }
 
 /// Finds the number after `PIN`.
