@@ -512,6 +512,7 @@ fn an_older_store_is_brought_up_to_date() {
     }
     for table in [
         "block_edits",
+        "companions",
         "window_changes",
         "hunks",
         "proposals",
