@@ -118,7 +118,7 @@ impl Report for ManifestReport {
                 let exceeds = |sizes: &Sizes| {
                     let mut lines = lines(*sizes);
                     lines.retain(|Line(rank, _)| *rank <= sizes.rank);
-                    cost(&without_empty(lines), model) > limit as f64
+                    cost(&lines, model) > limit as f64
                 };
                 let largest = tried.partition_point(exceeds);
                 let mut lines = lines(tried.get(largest).or(tried.last()).copied().unwrap_or_default());

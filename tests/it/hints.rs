@@ -366,8 +366,8 @@ fn failing(state: &State) -> Vec<String> {
             } else {
                 let run = state.run(&filled);
                 let is_refused = |reason: &&str| run.stderr.contains(*reason);
-                let is_done = run.code == 0
-                    || (run.code == 1 && (!run.stderr.contains("error: ") || REFUSALS.iter().any(|reason| is_refused(reason))));
+                let is_done =
+                    run.code == 0 || (run.code == 1 && (!run.stderr.contains("error: ") || REFUSALS.iter().any(is_refused)));
                 (!is_done).then(|| run.all())
             };
             if let Some(problem) = problem {
