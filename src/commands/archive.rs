@@ -12,7 +12,7 @@ use super::{BulkOptions, ChangeOptions};
 Each block is replaced by one line; aperture recall restores it.
 Blocks are named by selectors: aperture help selectors; many sessions: aperture help bulk.")]
 pub struct Arguments {
-    /// Blocks, by selectors: their union
+    /// Block selectors; matches are combined
     #[arg(required = true)]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,

@@ -13,7 +13,7 @@ use crate::output::SortKey;
 
 Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
-    /// Blocks, by selectors: their union
+    /// Block selectors; matches are combined
     #[arg(default_value = "window")]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,

@@ -15,7 +15,7 @@ pub struct ChangeOptions {
     /// Also change a session that a client has open; type /resume in the client afterwards
     #[arg(long)]
     pub live: bool,
-    /// Keep the thinking after the first change; refused if the model binds it to the content before
+    /// Keep the thinking after the first change; rejected for models that sign thinking over preceding content
     #[arg(long)]
     pub keep_thinking: bool,
 }

@@ -31,7 +31,7 @@ Blocks are named by selectors: aperture help selectors; many sessions: aperture 
        aperture compress [OPTIONS] --budget <N>")]
 #[group(id = "what", required = true, multiple = true)]
 pub struct Arguments {
-    /// Blocks, by selectors: their union
+    /// Block selectors; matches are combined
     #[arg(group = "what")]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,

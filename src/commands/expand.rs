@@ -14,7 +14,7 @@ use crate::model::Level;
 
 Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
-    /// Blocks, by selectors: their union
+    /// Block selectors; matches are combined
     #[arg(required = true)]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,

@@ -12,7 +12,7 @@ use super::{ChangeOptions, blocks};
 The manifest lists the blocks, and they are not shortened. The next focus replaces them,
 and after five turns (setting focus.turns) the marks are cleared.")]
 pub struct Arguments {
-    /// Blocks, by selectors: their union [default: list the marks]
+    /// Block selectors; matches are combined [default: list the marks]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,
     /// Keep the current focus marks
@@ -37,7 +37,7 @@ impl Arguments {
   aperture unfocus          clears all focus marks
   aperture unfocus 12")]
 pub struct UnfocusArguments {
-    /// Blocks, by selectors: their union
+    /// Block selectors; matches are combined
     #[arg(default_value = "focused")]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,

@@ -11,7 +11,7 @@ The fork is a session of the same client, with an id of its own: claude --resume
 The source is not changed. To remove the fork, delete its file; the report names it.
 Content that aperture shortened before is shortened in the fork as well; its originals belong to the source.")]
 pub struct Arguments {
-    /// The last block, by a selector; of several blocks the last one [default: the end]
+    /// Copy up to this block (the last match of a selector) [default: the end]
     #[arg(long, value_name = "SELECTOR")]
     pub at: Option<String>,
     /// Report the fork, without writing it

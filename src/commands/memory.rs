@@ -57,7 +57,7 @@ pub enum Action {
   aperture memory add 'Use pnpm, not npm.' --kind preference
   aperture memory add 'Answer in English.' --user")]
     Add(AddArguments),
-    /// Replace the text of an entry; without TEXT in the editor
+    /// Replace the text of an entry; without TEXT, opens the editor
     #[command(after_help = "Examples:
   aperture memory edit 12
   aperture memory edit 12 'Use pnpm 9.' --file user-prefs")]
@@ -91,7 +91,7 @@ pub enum Action {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Print the evidence of an entry: quotes of its sessions
+    /// Print the evidence of an entry: quotes from its sessions
     #[command(after_help = "Examples:
   aperture memory why 12")]
     Why {
@@ -103,7 +103,7 @@ pub enum Action {
   aperture memory learn --dry-run
   aperture memory learn --all")]
     Learn(LearnArguments),
-    /// Print what a session should know, within a budget
+    /// Print the memory text for a new session, within a token budget
     #[command(after_help = "Examples:
   aperture memory compose --budget 500
   aperture memory compose --prompt 'fix the login'")]
@@ -156,7 +156,7 @@ pub enum Action {
         #[arg(short = 'n', long, value_name = "N", value_parser = super::number::<usize>, default_value = "20")]
         limit: usize,
     },
-    /// Show the changes of files by an operation
+    /// Show the file changes made by an operation
     #[command(after_help = "Examples:
   aperture memory diff
   aperture memory diff 3")]

@@ -14,7 +14,7 @@ A pin survives compression, compaction and resume: a pinned block is found again
 content. --top and --bottom set the end of the window at which it is
 restored.")]
 pub struct Arguments {
-    /// Blocks, by selectors: their union [default: list the pins]
+    /// Block selectors; matches are combined [default: list the pins]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,
     /// Restore it at the beginning of the window
@@ -35,7 +35,7 @@ pub struct Arguments {
   aperture unpin 12
   aperture unpin pinned      all of them")]
 pub struct UnpinArguments {
-    /// Blocks, by selectors: their union
+    /// Block selectors; matches are combined
     #[arg(required = true)]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,

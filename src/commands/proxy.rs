@@ -41,7 +41,7 @@ pub struct Arguments {
     /// Base URL of the API [default: by the request]
     #[arg(long, value_name = "URL")]
     pub upstream: Option<String>,
-    /// Change no request; only list them
+    /// Log requests without modifying them
     #[arg(long)]
     pub observe: bool,
     /// Allow other machines to connect: requests need the token of APERTURE_PROXY_TOKEN in the header x-aperture-token

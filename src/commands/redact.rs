@@ -17,7 +17,7 @@ nothing does: the originals in the store are rewritten as well. It finds the sam
 a credential without a known shape is not found. Revoke leaked credentials nevertheless.
 Many sessions: aperture help bulk.")]
 pub struct Arguments {
-    /// Blocks, by selectors: their union
+    /// Block selectors; matches are combined
     #[arg(required_unless_present_any = ["all", "all_sessions", "project", "text"])]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,

@@ -31,7 +31,7 @@ use std::ffi::OsString;
   aperture blocks 'stale & larger(2k)' --sort tokens
   aperture help selectors           how blocks are named
 
-Exit codes: 0 success; 1 the request cannot be met; 2 usage; 3 conflict; 70 a bug or a broken machine; 130 interrupted."
+Exit codes: 0 success; 1 request refused or failed; 2 usage; 3 conflict; 70 internal error; 130 interrupted."
 )]
 struct Line {
     #[command(flatten)]
@@ -136,7 +136,7 @@ pub enum Request {
     Compress(compress::Arguments) = "compress",
     /// Restore shortened blocks
     Expand(expand::Arguments) = "expand",
-    /// Move blocks to cold storage; one line stays in place of each
+    /// Take blocks out of the window; leaves a one-line marker for each
     Archive(archive::Arguments) = "archive",
     /// Search archived, shortened and compacted content; optionally restore it
     Recall(recall::Arguments) = "recall",
@@ -188,7 +188,7 @@ pub enum Request {
     Redo(redo::Arguments) = "redo",
     /// Follow a session: a live screen, lines, or JSON
     Watch(watch::Arguments) = "watch",
-    /// Stage a text for the next prompt of a session that passes the proxy
+    /// Queue text for the next prompt of a proxied session
     Stage(stage::Arguments) = "stage",
     /// Check sessions in scripts, git hooks and CI: credentials, damage, size
     Check(check::Arguments) = "check",
@@ -200,7 +200,7 @@ pub enum Request {
     Export(export::Arguments) = "export",
     /// Read the originals and the log of a session from such a file
     Import(import::Arguments) = "import",
-    /// Show and change what was learned in sessions, for later ones
+    /// Manage memories learned from sessions
     Memory(memory::Arguments) = "memory",
     /// Serve the commands as tools over the Model Context Protocol
     Mcp(mcp::Arguments) = "mcp",

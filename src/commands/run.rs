@@ -14,7 +14,7 @@ that ends with the client. Only this process gets the address: no settings are c
 The client's own base URLs, such as ANTHROPIC_BASE_URL, hold for the requests that are sent on.
 The exit code is that of the client; one line on standard error has the requests and savings.")]
 pub struct Arguments {
-    /// Change no request; only list them
+    /// Log requests without modifying them
     #[arg(long)]
     pub observe: bool,
     /// The command line of the client

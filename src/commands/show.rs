@@ -11,7 +11,7 @@
 Credentials are masked and control characters are shown as symbols, except with --raw.
 Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
-    /// Blocks, by selectors: their union
+    /// Block selectors; matches are combined
     #[arg(required = true)]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,

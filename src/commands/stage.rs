@@ -15,7 +15,7 @@ pub struct Arguments {
     /// The text; without it the texts that wait are listed
     #[arg(conflicts_with = "clear")]
     pub text: Option<String>,
-    /// Remove the texts that wait
+    /// Discard queued texts
     #[arg(long)]
     pub clear: bool,
 }

@@ -222,7 +222,7 @@ may match nothing.
 
 Examples:
   aperture blocks 'stale & larger(2k)'
-  aperture blocks 'tool(Read) & path(\"src/**\") ~ recency'
+  aperture blocks 'tool(Read) & path(\"src/**\") ~ newest'
   aperture show 12 14
 ",
     );

@@ -208,7 +208,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "archive",
         action: None,
-        about: "Make room: move blocks that are no longer needed to cold storage. One line replaces each; recall returns it \
+        about: "Make room: move blocks that are no longer needed out of the window. One line replaces each; recall returns it \
                 at once. It needs the user's approval, unless the settings allow it.",
         effect: Effect::Removes,
         idempotent: true,

@@ -23,7 +23,7 @@ impl Flags {
     pub const COMPANION: Flags = Flags(1 << 7);
     /// Shown, never sent.
     pub const VIRTUAL: Flags = Flags(1 << 8);
-    /// Cut off when the client was shut down, so that it opens no turn.
+    /// Truncated at client shutdown; does not start a turn.
     pub const SHUTDOWN: Flags = Flags(1 << 9);
     /// The caveat that the client inserts before the output of local commands.
     pub const CAVEAT: Flags = Flags(1 << 10);

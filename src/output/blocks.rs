@@ -252,7 +252,8 @@ const TOPIC: usize = 20;
 fn cells(style: &Style, block: &BlockRow) -> Vec<Cell> {
     let state = match block.state {
         State::Stale => Cell::new(style, Paint::Warning, block.state.name()),
-        State::Evicted | State::Archived => Cell::new(style, Paint::Dim, block.state.name()),
+        State::Evicted => Cell::new(style, Paint::Dim, "not sent"),
+        State::Archived => Cell::new(style, Paint::Dim, block.state.name()),
         _ => Cell::plain(block.state.name().to_owned()),
     };
     let mark = if block.error { "!" } else { "" };

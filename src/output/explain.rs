@@ -97,7 +97,7 @@ impl ExplainReport {
         if !name.is_empty() {
             lines.push(row(style, name, explanation.when));
         }
-        lines.push(row(style, "heat", &explanation.heat));
+        lines.push(row(style, "use", &explanation.heat));
         let left = match explanation.turns_left {
             Some(0) | None => None,
             Some(turns) => Some(format!("about {}, unless it is used or pinned", plural(turns as usize, "turn"))),

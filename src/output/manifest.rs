@@ -1,9 +1,9 @@
 use super::file_groups::file_groups;
 use super::{Report, Style, clip, plural, printable, tokens, unit};
 use crate::engine::tokens::most_tokens;
-use crate::engine::{Entry, Forgotten, Manifest, SuggestionKind, ZoneSummary};
+use crate::engine::{Entry, FileInWork, Forgotten, Manifest, SuggestionKind, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
-use crate::model::{Level, Pin, TokenCount, Zone};
+use crate::model::{Level, Pin, State, TokenCount, Zone};
 
 /// The level of detail of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -126,8 +126,23 @@ impl Report for ManifestReport {
                 lines
             }
         };
-        lines.into_iter().map(|Line(_, text)| text + "\n").collect()
+        without_empty(lines).into_iter().map(|Line(_, text)| text + "\n").collect()
     }
+}
+
+/// Leaves out the titles that no line follows, each with the empty line before it.
+fn without_empty(lines: Vec<Line>) -> Vec<Line> {
+    let mut kept: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut lines = lines.into_iter().peekable();
+    while let Some(line) = lines.next() {
+        let is_last = lines.peek().is_none_or(|Line(_, next)| next.is_empty());
+        if is_last && line.1.ends_with("):") {
+            kept.pop_if(|Line(_, before)| before.is_empty());
+        } else {
+            kept.push(line);
+        }
+    }
+    kept
 }
 
 impl ManifestReport {
@@ -186,13 +201,25 @@ impl ManifestReport {
 
     /// Counts the blocks in each state.
     fn states(&self) -> Line {
-        let states = self.manifest.states.iter().map(|(state, count)| format!("{count} {}", state.name()));
+        let states = self
+            .manifest
+            .states
+            .iter()
+            .map(|(state, count)| format!("{count} {}", if *state == State::Evicted { "not sent" } else { state.name() }));
         Line(6, format!("States: {}", states.collect::<Vec<_>>().join(", ")))
     }
 
-    /// Lists the files in work, grouped by directory, then the names of others.
+    /// Lists the files in work: each on a line if there is no limit, else grouped by directory, then the names of others.
     fn files(&self, sizes: Sizes) -> Vec<Line> {
         let files = &self.manifest.files;
+        if self.tier == Tier::Full && !files.is_empty() {
+            let line = |file: &FileInWork| {
+                let mark = if file.edited { '*' } else { ' ' };
+                Line(1, format!("  {mark} {}  #{}", printable(&file.path), file.block))
+            };
+            let heading = Line(1, "FILES IN WORK (* edited, #block):".to_owned());
+            return [Line(0, String::new()), heading].into_iter().chain(files.iter().map(line)).collect();
+        }
         let most = sizes.files.saturating_add(sizes.names);
         let files = file_groups(&files[..files.len().min(most)], sizes.files);
         if files.groups.is_empty() {
@@ -273,7 +300,7 @@ impl ManifestReport {
             .filter(|zone| zone.blocks > 0)
             .map(|zone| {
                 let cost = if zone.zone == Zone::Cold { String::new() } else { format!(", {}", tokens(self.zone_tokens(zone))) };
-                format!("{} {}{cost}", zone.zone.name().to_uppercase(), zone.blocks)
+                format!("{} {}{cost}", zone.zone.label().to_uppercase(), zone.blocks)
             })
             .collect();
         let mut lines = vec![self.header(), Line(4, zones.join(" | "))];
@@ -417,7 +444,7 @@ impl ManifestReport {
     fn cold(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
         let manifest = &self.manifest;
         let (blocks, places) = (plural(zone.blocks as usize, "block"), super::format::hidden(&manifest.hidden));
-        let mut lines = vec![Line(0, format!("COLD STORAGE ({blocks} not in the window: {places})"))];
+        let mut lines = vec![Line(0, format!("OUTSIDE THE WINDOW ({blocks}: {places})"))];
         let forgotten = self.forgotten(listed);
         // Blocks of abandoned branches are not forgotten, but their topics are worth a line.
         if forgotten.is_empty() && !manifest.cold_topics.is_empty() {
@@ -440,7 +467,7 @@ fn place(directory: &str) -> String {
 
 /// Returns the title of a zone with its size.
 fn zone_title(zone: &ZoneSummary, total: TokenCount, pinned: &str) -> String {
-    let (name, blocks) = (zone.zone.name().to_uppercase(), plural(zone.blocks as usize, "block"));
+    let (name, blocks) = (zone.zone.label().to_uppercase(), plural(zone.blocks as usize, "block"));
     format!("{name} ({blocks}, {}{pinned}):", unit(&tokens(total), "token"))
 }
 

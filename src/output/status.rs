@@ -294,7 +294,7 @@ impl StatusReport {
         if self.stale.blocks > 0 {
             let share = percent(self.stale.tokens.round() as f64 / total);
             let text = format!(
-                "stale     {}, {} ({share}); of these {} superseded, {}",
+                "stale     {}, {} ({share}); of these {} outdated, {}",
                 plural(self.stale.blocks as usize, "block"),
                 unit(&amount(self.stale.tokens.round()), "token"),
                 self.superseded.blocks,

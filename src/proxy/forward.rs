@@ -134,9 +134,12 @@ async fn forward(
     match sent {
         Ok(response) => Ok(respond(response, passage, is_api, base)),
         // The passage ends as aborted: the client left before the end of its body.
-        Err(cause) if is_of_client(&cause) => {
-            Ok(error(endpoint, StatusCode::BAD_GATEWAY, "client_gone", "aperture: the request is cut"))
-        }
+        Err(cause) if is_of_client(&cause) => Ok(error(
+            endpoint,
+            StatusCode::BAD_GATEWAY,
+            "client_gone",
+            "aperture: the client closed the connection before sending the whole request",
+        )),
         Err(cause) => {
             let (message, answer) = unreachable(&proxy, endpoint, base, &cause);
             passage.stage(&message);

@@ -19,7 +19,7 @@ pub(super) struct Folded {
     /// The number of contents before the first one that the last request, by its point of the log, did not have there; `None` if there is
     /// no such content.
     pub first: Option<usize>,
-    /// True if no content is left that is gone by the log.
+    /// True if every content removed by the log is gone from the request.
     pub is_folded: bool,
     /// The operations whose contents the request does not have.
     pub unapplied: Vec<OperationId>,

@@ -166,7 +166,8 @@ const FOREIGN: [&str; 8] = ["search", "grep", "find", "ls", "list", "cost", "con
 const SERVERS: [&str; 4] = ["mcp", "proxy", "run", "watch"];
 
 /// Answers that are the result of a command and not a failure to run it.
-const REFUSALS: [&str; 8] = [
+const REFUSALS: [&str; 9] = [
+    "no match for ",
     "no sessions were found in",
     "cannot import",
     "a budget of ",
@@ -365,8 +366,8 @@ fn failing(state: &State) -> Vec<String> {
             } else {
                 let run = state.run(&filled);
                 let is_refused = |reason: &&str| run.stderr.contains(*reason);
-                let is_done = run.code == 0
-                    || (run.code == 1 && (!run.stderr.contains("error: ") || REFUSALS.iter().any(|reason| is_refused(&reason))));
+                let is_done =
+                    run.code == 0 || (run.code == 1 && (!run.stderr.contains("error: ") || REFUSALS.iter().any(is_refused)));
                 (!is_done).then(|| run.all())
             };
             if let Some(problem) = problem {

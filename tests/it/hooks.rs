@@ -72,7 +72,8 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
         assert_eq!(sandbox.run(&["install", "claude-code", "--scope", scope, "--check"]).code, 1);
         let files = sandbox.json(&["install", "claude-code", "--scope", scope, "--dry-run"], "aperture.install/1");
         assert_eq!(files["files"][0]["action"], if scope == "local" { "create" } else { "change" });
-        sandbox.text(&["install", "claude-code", "--scope", scope]);
+        let done = sandbox.text(&["install", "claude-code", "--scope", scope]);
+        assert!(look.contains("@@") && !done.contains("@@") && done.contains(" hooks, status line\n"), "{look}{done}");
         let after = (tree(&sandbox.home), tree(&sandbox.project));
         assert_ne!(after, before);
         assert_eq!(sandbox.text(&["install", "claude-code", "--scope", scope]), "already installed\n");

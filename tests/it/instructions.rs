@@ -82,7 +82,7 @@ pub fn sandbox() -> Sandbox {
 
 /// Returns the guides that the model no longer receives whole.
 fn lost(sandbox: &Sandbox) -> Vec<&'static str> {
-    let window = sandbox.text(&["transcript", "--raw", "--all"]);
+    let window = sandbox.text(&["transcript", "--raw", "--client-texts"]);
     let is_whole = |word: &str| guide(word).lines().all(|line| window.contains(line));
     GUIDES.into_iter().filter(|word| !is_whole(word)).collect()
 }
@@ -176,7 +176,7 @@ fn a_change_that_saves_under_one_percent_needs_force() {
     for line in [line.clone(), format!("{line} --dry-run")] {
         let outcome = run(&sandbox, &line);
         assert_eq!(outcome.code, 0, "{line}");
-        assert!(outcome.stdout.starts_with("nothing to do\nit would save "), "{}", outcome.all());
+        assert!(outcome.stdout.starts_with("nothing to do: it would save "), "{}", outcome.all());
         assert!(outcome.stdout.contains(" % of the window; to do it anyway: --force\n"), "{}", outcome.all());
         let change = json(&sandbox, &line, "change");
         assert_eq!((&change["withheld"], &change["edits"], &change["changes"]), (&json!(true), &json!(0), &json!([])), "{line}");

@@ -451,6 +451,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["undo"],
         expect![[r#"
             error: nothing to undo: aperture has not changed 11111111
+            hint: to list the changed sessions: aperture verify --all
             exit code 1
         "#]],
     );

@@ -56,6 +56,17 @@ fn check(arguments: &[&str], expected: &Expect) {
 }
 
 #[test]
+fn the_full_manifest_has_a_line_for_each_file_and_no_empty_title() {
+    let text = work().text(&["manifest", "--tier", "full"]);
+    let (_, files) = text.split_once("FILES IN WORK (* edited, #block):\n").unwrap();
+    let files: Vec<&str> = files.lines().take_while(|line| !line.is_empty()).collect();
+    assert!(files.contains(&"  * src/billing/tax.rs  #7") && files.len() > 3, "{text}");
+    for (title, next) in text.lines().zip(text.lines().skip(1)) {
+        assert!(!title.ends_with("):") || !next.is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
     check(
         &["manifest"],
@@ -68,7 +79,7 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
             FILES IN WORK (#block, * edited):
               src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
 
-            PRIMACY (1 block, ~16 tokens):
+            BEGINNING (1 block, ~16 tokens):
               - #1 "Never commit without running the tests. Round … (~16)
 
             MIDDLE (6 blocks, ~317 tokens):
@@ -81,7 +92,7 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
               - Large: #3 Read billing/tax.rs (~41)
               - Large: #6 "I never understood why. Add a discount code to… (~14)
 
-            RECENCY (5 blocks, ~231 tokens):
+            NEWEST (5 blocks, ~231 tokens):
               - Current task: "I never understood why. Add a discount code to the checkout page."
               - #11 Bash cat <<'EOF' > /tmp/notes.md see hidden.rs … (~63)
               - #9 Read shop/README.md (~55)
@@ -137,7 +148,7 @@ fn the_short_manifest_names_the_most_important_files() {
         &["manifest", "--tier", "summary"],
         &expect![[r#"
             [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
-            PRIMACY 1, ~16 | MIDDLE 6, ~317 | RECENCY 5, ~231
+            BEGINNING 1, ~16 | MIDDLE 6, ~317 | NEWEST 5, ~231
             Current task: "I never understood why. Add a discount code to the checkout…"
             Files: src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
             User rule: #1 "Never commit without running the tests."

@@ -89,7 +89,7 @@ fn last_run(env: &Env) -> Result<BTreeSet<PathBuf>, CommandError> {
     changes.sort_by(|a, b| b.cmp(a));
     let Some((mut time, command, _)) = changes.first().cloned() else {
         let error = anyhow!("nothing to undo: no change of many sessions is in force");
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("to undo the newest change of one session: aperture undo"));
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the changed sessions: aperture verify --all"));
     };
     let of_run = changes.into_iter().filter(|(_, other, _)| *other == command).take_while(|(earlier, ..)| {
         let follows = time - earlier <= RUN_PAUSE;

@@ -80,7 +80,7 @@ pub fn with_chosen_texts(env: &Env, arguments: &Arguments) -> Result<Env, Comman
 ///
 /// As for the plan, the session and the store.
 pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize), CommandError> {
-    if arguments.bulk.all_sessions && arguments.selector.is_empty() && !arguments.all {
+    if arguments.bulk.all_sessions && arguments.selector.is_empty() && arguments.text.is_none() && !arguments.all {
         let error = anyhow!("redact --all runs on every session on this machine, and needs the texts to redact");
         return Err(CommandError::new(ErrorKind::Usage, error).hint(
             "all texts of this session: aperture redact --whole-file; of every session: aperture redact --whole-file --all",

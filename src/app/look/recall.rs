@@ -131,7 +131,9 @@ fn no_match(arguments: &Arguments, searched: Option<usize>) -> CommandError {
     let query = arguments.words();
     if let Some(searched) = searched {
         let error = NothingToChange(format!("no match for '{query}' in {}", plural(searched as u64, "session")));
-        return CommandError::new(ErrorKind::Refused, error).hint("a block must have all words: search for fewer of them");
+        let error = CommandError::new(ErrorKind::Refused, error);
+        let is_one = query.split_whitespace().nth(1).is_none();
+        return if is_one { error } else { error.hint("a block must have all words: search for fewer of them") };
     }
     let hint = "to list the candidates: aperture blocks 'archived | compressed | cold'";
     let error = NothingToChange(format!("no archived, shortened or compacted content matches '{query}'"));

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const INSTRUCTIONS_BYTES: usize = 1 << 20;
 /// Bytes of the id of a session in a digest.
 const LABEL_BYTES: usize = 8;
-/// Characters in which no digest says anything.
+/// Minimum length of a useful digest, in characters.
 const LEAST_CHARACTERS: usize = 160;
 /// The folder beside the sessions of a project in which a client keeps notes of its own.
 const CLIENT_NOTES: &str = "memory";

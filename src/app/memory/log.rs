@@ -39,7 +39,7 @@ fn row(operation: &MemoryOperation, operations: &[MemoryOperation], scope: Memor
     }
 }
 
-/// Shows the changes of files by an operation: the given one, or the newest.
+/// Shows the file changes made by an operation: the given one, or the newest.
 pub fn diff(memories: &Memories<'_>, number: Option<u32>) -> Result<(), CommandError> {
     let mut newest: Option<MemoryOperation> = None;
     if let Some(store) = memories.env.existing_store()? {

@@ -117,7 +117,7 @@ fn because(reading: &Analysis, block: &Block) -> Vec<String> {
     match block.state {
         State::Fresh => because.push(format!("{} old: fresh for the first {FRESH_STEPS}", plural(age, "step"))),
         State::Compressed => because.push(format!("it was shortened to {}", block.level.name())),
-        State::Archived => because.push("its content is in cold storage; one line replaces it".to_owned()),
+        State::Archived => because.push("its content was taken out of the window; one line replaces it".to_owned()),
         State::Evicted => because.push("the client no longer sends it".to_owned()),
         State::Stale if facts.superseded => {}
         State::Stale => because.extend(limit.map(|limit| unused(block, limit))),

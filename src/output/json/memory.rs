@@ -227,7 +227,7 @@ json_objects! {
 
     /// The text for a session.
     MemoryCompose from report: output::MemoryComposeReport {
-        /// Text; empty if there is nothing to tell.
+        /// Text; empty if no memory applies.
         text: String = report.text,
         /// Intent of the prompt: `operational`, `factual`, `procedural`, `introspective` or `general`.
         intent: String = report.intent.name(),

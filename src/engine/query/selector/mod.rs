@@ -231,7 +231,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("duplicate", "a later result has the same content"),
     ("error", "tool results that report an error"),
     ("compressed", "shortened: trimmed, summarized or minimal"),
-    ("archived", "in cold storage; replaced by one line"),
+    ("archived", "taken out of the window; replaced by one line"),
     ("changed", "changed by another program since aperture shortened it"),
 ];
 

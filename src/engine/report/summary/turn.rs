@@ -197,7 +197,7 @@ fn first_words(asked: &[Part]) -> Vec<String> {
     let mut left = TOPIC_CHARACTERS;
     let fits = |word: &&str| {
         let length = word.chars().count() + 1;
-        left = left.checked_sub(length).unwrap_or_default();
+        left = left.saturating_sub(length);
         left > 0
     };
     first.text.split_whitespace().take_while(fits).map(str::to_owned).collect()
