@@ -313,7 +313,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__approve)
-            opts="-n -s -C -h --all --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --pending --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -677,7 +677,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__deny)
-            opts="-s -C -h --all --reason --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --pending --reason --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1199,12 +1199,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__install__subcmd__claude__subcmd__code)
-            opts="-n -s -C -h --user --project --local --dry-run --check --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --scope --dry-run --check --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user project local" -- "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1689,7 +1693,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__forget)
-            opts="-s -C -h --all --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --everything --user --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1819,7 +1823,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__list)
-            opts="-s -C -h --state --kind --file --all --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --state --kind --file --retired --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1977,7 +1981,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__search)
-            opts="-n -s -C -h --prompt-file --all --limit --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --prompt-file --retired --limit --json-lines --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2647,6 +2651,10 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2679,7 +2687,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redact)
-            opts="-n -s -C -h --all --text --forget --yes --dry-run --stat --full --live --keep-thinking --project --allow-empty --all-sessions --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --whole-file --text --forget --yes --dry-run --stat --full --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2881,7 +2889,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__sessions)
-            opts="-s -C -h --project --client --model --newer --older --larger --fuller --open --subagents --all --sort --reverse --limit --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --project --client --model --since --until --larger --fuller --open --subagents --empty --sort --reverse --limit --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2899,11 +2907,11 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --newer)
+                --since)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --older)
+                --until)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3385,7 +3393,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__transcript)
-            opts="-a -s -C -h --headers --raw --all --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --headers --raw --client-texts --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3461,12 +3469,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__undo)
-            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3575,12 +3587,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__uninstall__subcmd__claude__subcmd__code)
-            opts="-n -s -C -h --user --project --local --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --scope --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --scope)
+                    COMPREPLY=($(compgen -W "user project local" -- "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3837,6 +3853,10 @@ _aperture() {
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
