@@ -380,8 +380,8 @@ impl StatusReport {
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
             let id = super::sessions::short_id(&self.session);
             let hint = match self.findings.iter().any(Finding::is_repairable) {
-                true => format!("aperture repair {id} --dry-run shows how to mend it"),
-                false => format!("aperture check {id} --no-damage lists it"),
+                true => format!("aperture repair {id} --dry-run, which shows how to mend it"),
+                false => format!("aperture check {id} --no-damage, which lists it"),
             };
             lines.push(style.paint(Paint::Dim, &format!("{:MARGIN$}{hint}", "")));
         }

@@ -795,7 +795,7 @@ fn damage_is_counted_and_never_fatal() {
                       line
                       row 2: not JSON; the client skips the line; its content is lost; 2
                       more findings
-                      aperture check abc1 --no-damage lists it
+                      aperture check abc1 --no-damage, which lists it
             exit code 0
         "#]],
     );
@@ -830,7 +830,7 @@ fn damage_is_counted_and_never_fatal() {
             damage    2 unreadable lines, 1 line with rows glued together
                       row 1: several rows on one line; the client reads only the first of
                       them; 1 more finding
-                      aperture repair abc1 --dry-run shows how to mend it
+                      aperture repair abc1 --dry-run, which shows how to mend it
             exit code 0
         "#]],
     );
