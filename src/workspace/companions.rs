@@ -155,7 +155,7 @@ pub(super) fn write(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), Appl
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 pub(super) fn revert(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), ApplyError> {
     edits.iter().try_for_each(|edit| replace(disk, &edit.path, &edit.after, &edit.before))
 }
