@@ -461,6 +461,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
             cand --whole-file 'All texts in the file, including those outside blocks'
+            cand --all-sessions 'The earlier name of `--all`; with it, `--all` is the earlier name of `--whole-file`'
             cand --forget 'Also remove them from the stored originals: they can never be restored'
             cand --yes 'Apply --forget, which is a dry run otherwise'
             cand -n 'Dry run: show the changes and their cost; write nothing'

@@ -30,7 +30,7 @@ impl Request {
         let options = match self {
             Request::Compress(arguments) => &arguments.bulk,
             Request::Archive(arguments) => &arguments.bulk,
-            Request::Redact(arguments) => &arguments.bulk,
+            Request::Redact(arguments) => return arguments.many(),
             Request::Repair(arguments) => &arguments.bulk,
             Request::Undo(arguments) => &arguments.bulk,
             Request::Check(arguments) => &arguments.bulk,

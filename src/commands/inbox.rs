@@ -25,7 +25,7 @@ pub struct ProposalSelection {
     #[arg(group = "which", value_name = "NUMBER")]
     pub numbers: Vec<ProposalNumber>,
     /// All pending ones of this session
-    #[arg(long = "pending", group = "which")]
+    #[arg(long = "pending", alias = "all", group = "which")]
     pub all: bool,
 }
 

@@ -82,7 +82,7 @@ pub enum Action {
         #[arg(required_unless_present = "all", value_name = "ID")]
         ids: Vec<String>,
         /// All entries of the project; with --user, of the user
-        #[arg(long = "everything", conflicts_with = "ids")]
+        #[arg(long = "everything", alias = "all", conflicts_with = "ids")]
         all: bool,
         /// With --everything: the tree of the user
         #[arg(long, requires = "all")]
@@ -198,7 +198,7 @@ pub struct ListArguments {
     #[arg(long, value_name = "FILE")]
     pub file: Option<String>,
     /// Also list superseded and archived entries
-    #[arg(long = "retired", conflicts_with = "state")]
+    #[arg(long = "retired", alias = "all", conflicts_with = "state")]
     pub all: bool,
     /// Print one JSON object per line
     #[arg(long)]
@@ -245,7 +245,7 @@ pub struct SearchArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub prompt_file: Option<PathBuf>,
     /// Also search superseded and archived entries
-    #[arg(long = "retired")]
+    #[arg(long = "retired", alias = "all")]
     pub all: bool,
     /// Number of places in sessions
     #[arg(short = 'n', long, value_name = "N", value_parser = super::number::<usize>, default_value = "10")]

@@ -18,7 +18,7 @@ a credential without a known shape is not found. Revoke leaked credentials never
 Many sessions: aperture help bulk.")]
 pub struct Arguments {
     /// Block selectors; matches are combined
-    #[arg(required_unless_present_any = ["all", "all_sessions", "project", "text"])]
+    #[arg(required_unless_present_any = ["all", "all_sessions", "every", "project", "text"])]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,
     /// All texts in the file, including those outside blocks
@@ -27,6 +27,10 @@ pub struct Arguments {
     /// Texts of your own instead of credentials, one on each line: @- reads standard input, @FILE a file
     #[arg(long, value_name = "@-")]
     pub text: Option<String>,
+    /// The earlier name of `--all`; with it, `--all` is the earlier name of `--whole-file`
+    #[arg(long = "all-sessions", hide = true)]
+    #[serde(skip)]
+    pub every: bool,
     /// Also remove them from the stored originals: they can never be restored
     #[arg(long)]
     pub forget: bool,
@@ -47,6 +51,16 @@ impl Arguments {
     /// Returns true if all texts in the file are redacted, not only blocks.
     pub fn is_everywhere(&self) -> bool {
         self.all || self.selector.is_empty()
+    }
+
+    /// Returns true if `--all` is the only choice, as the earlier name of `--whole-file`: then it means one session.
+    pub fn is_earlier_all(&self) -> bool {
+        self.bulk.all_sessions && self.selector.is_empty() && self.text.is_none() && !self.all && !self.every
+    }
+
+    /// Returns the options for many sessions, if there are many.
+    pub fn many(&self) -> Option<&BulkOptions> {
+        (self.every || self.bulk.is_bulk() && !self.is_earlier_all()).then_some(&self.bulk)
     }
 
     /// Returns the options of the change: without --yes, --forget is a dry run.

@@ -47,7 +47,7 @@ pub struct Arguments {
     #[arg(long)]
     pub subagents: bool,
     /// Also files without a single prompt or response
-    #[arg(long = "empty")]
+    #[arg(long = "empty", alias = "all")]
     pub all: bool,
     /// Sort key
     #[arg(long, value_name = "KEY", default_value = "age")]

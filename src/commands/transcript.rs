@@ -20,6 +20,6 @@ pub struct Arguments {
     #[arg(long)]
     pub raw: bool,
     /// Also texts that the client adds: reminders, lists of skills and agents
-    #[arg(long = "client-texts")]
+    #[arg(long = "client-texts", alias = "all")]
     pub all: bool,
 }

@@ -114,11 +114,13 @@ fn undo_of_all_sessions_undoes_the_last_run_and_nothing_else() {
 }
 
 #[test]
-fn a_redaction_of_all_sessions_names_what_it_redacts() {
+fn the_earlier_options_of_a_redaction_never_mean_more_than_before() {
     let sandbox = sandbox();
     let before = bytes(&sandbox);
-    let outcome = run(&sandbox, "redact --all");
-    assert!(outcome.code == 2 && outcome.stderr.contains("aperture redact --whole-file"), "{}", outcome.all());
+    let one = run(&sandbox, "redact --all --dry-run");
+    assert!(one.code == 0 && one.stdout.contains("only this session is meant"), "{}", one.all());
+    let every = run(&sandbox, "redact --all --all-sessions --dry-run");
+    assert_eq!(every.stdout, run(&sandbox, "redact --whole-file --all --dry-run").stdout);
     assert_eq!(bytes(&sandbox), before);
 }
 

@@ -19,6 +19,10 @@ const SHORTEST_TEXT: usize = 4;
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let env = &with_chosen_texts(env, arguments)?;
     let (mut report, _) = redact(env, arguments)?;
+    if arguments.is_earlier_all() {
+        let note = "only this session is meant; in every session: aperture redact --whole-file --all";
+        report.notes.push(note.to_owned());
+    }
     if arguments.is_everywhere() {
         report.notes.extend(redact_subagents(env, arguments)?);
     }
@@ -80,12 +84,6 @@ pub fn with_chosen_texts(env: &Env, arguments: &Arguments) -> Result<Env, Comman
 ///
 /// As for the plan, the session and the store.
 pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize), CommandError> {
-    if arguments.bulk.all_sessions && arguments.selector.is_empty() && arguments.text.is_none() && !arguments.all {
-        let error = anyhow!("redact --all runs on every session on this machine, and needs the texts to redact");
-        return Err(CommandError::new(ErrorKind::Usage, error).hint(
-            "all texts of this session: aperture redact --whole-file; of every session: aperture redact --whole-file --all",
-        ));
-    }
     let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;
     let asks = arguments.forget && !arguments.yes;
     let (all, options) = (arguments.is_everywhere(), arguments.applied());
