@@ -188,12 +188,7 @@ fn session_table(name: &str, directory: &Path, path: &Path, tail: &[u8], rounds:
     let this = std::env::current_exe().expect("this program");
     let bytes = fs::metadata(path).expect("the session is there").len();
     let mut round = Round::new(&[
-        "wc -l",
-        "serde_json RawValue",
-        "serde_json Value",
-        "parse and count once",
-        "manifest, cold",
-        "manifest, warm",
+        "wc -l", "serde_json RawValue", "serde_json Value", "parse and count once", "manifest, cold", "manifest, warm",
         "manifest, 100 kB more",
     ]);
     let mut appended = tail.split_inclusive(|byte| *byte == b'\n').peekable();
@@ -385,12 +380,7 @@ fn growth(directory: &Path, turns: usize, rounds: usize, targets: &mut Vec<Targe
         ("redact", &["redact", "--all", "--dry-run"], 4),
     ];
     let mut round = Round::new(&[
-        "archive",
-        "archive, 4 x",
-        "memory learn",
-        "memory learn, 4 x",
-        "redact passwords",
-        "redact passwords, 4 x",
+        "archive", "archive, 4 x", "memory learn", "memory learn, 4 x", "redact passwords", "redact passwords, 4 x",
     ]);
     for turn in 0..rounds {
         let mut times = Vec::new();

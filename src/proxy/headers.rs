@@ -9,16 +9,8 @@ use hyper::http::request::Parts;
 pub const TOKEN_HEADER: &str = "x-aperture-token";
 /// Headers of one connection, which a proxy does not pass on.
 const HOP_BY_HOP: &[&str] = &[
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    TOKEN_HEADER,
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
+    "transfer-encoding", "upgrade", TOKEN_HEADER,
 ];
 /// Headers with credentials by their name.
 const CREDENTIALS: &[&str] =

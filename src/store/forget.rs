@@ -8,19 +8,8 @@ use std::collections::BTreeMap;
 
 /// The tables with rows of a session.
 const FORGOTTEN: [&str; 13] = [
-    "edits",
-    "block_edits",
-    "window_changes",
-    "companions",
-    "hunks",
-    "marks",
-    "operations",
-    "snapshots",
-    "proposals",
-    "messages",
-    "obeyed",
-    "manifests",
-    "live_operations",
+    "edits", "block_edits", "window_changes", "companions", "hunks", "marks", "operations", "snapshots", "proposals", "messages",
+    "obeyed", "manifests", "live_operations",
 ];
 
 impl Store {

@@ -34,14 +34,9 @@ pub(super) fn insert(connection: &Connection, key: SessionKey, operation: &Opera
         ],
     )?;
     for (hunk, place) in operation.delta.iter().flat_map(|delta| &delta.hunks).zip(0i64..) {
-        connection.prepare_cached("INSERT INTO hunks VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(params![
-            key.0,
-            operation.id,
-            place,
-            hunk.offset as i64,
-            hunk.before,
-            hunk.after,
-        ])?;
+        connection
+            .prepare_cached("INSERT INTO hunks VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .execute(params![key.0, operation.id, place, hunk.offset as i64, hunk.before, hunk.after,])?;
     }
     for (edit, place) in operation.edits.iter().zip(0i64..) {
         let change = edit.change.as_ref().and_then(|change| serde_json::to_string(change).ok());

@@ -93,18 +93,8 @@ pub fn open_in_client(sandbox: &Sandbox) -> PathBuf {
 
 /// Commands that change a session, each with something to do on one of which block 16 is shortened, 14 pinned and 22 selected.
 const CHANGING: &[&str] = &[
-    "compress 19",
-    "compress --budget 18k",
-    "expand 16",
-    "archive 24 --reason done",
-    "recall 16 --restore",
-    "recall NEEDLE7 --inject",
-    "pin 20",
-    "unpin 14",
-    "focus 20",
-    "unfocus",
-    "update 24 'nothing found'",
-    "create 'a note'",
+    "compress 19", "compress --budget 18k", "expand 16", "archive 24 --reason done", "recall 16 --restore",
+    "recall NEEDLE7 --inject", "pin 20", "unpin 14", "focus 20", "unfocus", "update 24 'nothing found'", "create 'a note'",
 ];
 
 #[test]
@@ -415,25 +405,8 @@ fn no_screen_is_wider_than_the_terminal() {
 fn help_fits_the_terminal() {
     let sandbox = Sandbox::new();
     for name in [
-        "compress",
-        "expand",
-        "archive",
-        "recall",
-        "pin",
-        "unpin",
-        "focus",
-        "unfocus",
-        "update",
-        "create",
-        "compact",
-        "uncompact",
-        "diff",
-        "log",
-        "snapshot",
-        "restore",
-        "preset",
-        "undo",
-        "redo",
+        "compress", "expand", "archive", "recall", "pin", "unpin", "focus", "unfocus", "update", "create", "compact",
+        "uncompact", "diff", "log", "snapshot", "restore", "preset", "undo", "redo",
     ] {
         let text = done(&sandbox, &format!("help {name}"));
         let wide = text.lines().find(|text| text.width() > 80);

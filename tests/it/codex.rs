@@ -168,21 +168,8 @@ fn the_last_bill_says_what_is_sent_now() {
 fn changes_as_the_user_sees_them() {
     let sandbox = Sandbox::of("codex-tools");
     let lines = [
-        "archive 15|18",
-        "show 15",
-        "recall NEEDLE_LARGE",
-        "pin 11",
-        "compress 8..13",
-        "update 7 shorter",
-        "diff",
-        "log",
-        "expand 18",
-        "recall 15 --inject",
-        "blocks kind(attachment)",
-        "compact 1",
-        "uncompact",
-        "undo",
-        "status",
+        "archive 15|18", "show 15", "recall NEEDLE_LARGE", "pin 11", "compress 8..13", "update 7 shorter", "diff", "log",
+        "expand 18", "recall 15 --inject", "blocks kind(attachment)", "compact 1", "uncompact", "undo", "status",
     ];
     screens(&sandbox, "changing", &lines);
     screens(&Sandbox::of("codex-compaction"), "hidden", &["transcript", "recall 9", "compact 2", "uncompact"]);

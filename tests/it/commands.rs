@@ -1058,19 +1058,8 @@ fn colours_are_for_terminals() {
 fn help_explains_every_command_and_topic() {
     let sandbox = Sandbox::new();
     for name in [
-        "manifest",
-        "sessions",
-        "status",
-        "blocks",
-        "show",
-        "transcript",
-        "help",
-        "completions",
-        "selectors",
-        "lifecycle",
-        "settings",
-        "clients",
-        "explain",
+        "manifest", "sessions", "status", "blocks", "show", "transcript", "help", "completions", "selectors", "lifecycle",
+        "settings", "clients", "explain",
     ] {
         let text = sandbox.text(&["help", name]);
         let wide = text.lines().find(|line| line.width() > 80);

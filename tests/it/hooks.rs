@@ -544,14 +544,7 @@ fn no_hook_ever_fails() {
     let foreign = json!({"transcript_path": sandbox.write("notes.txt", "no session\n")}).to_string();
     let inputs = ["", "{}", "[]", "null", "no json", "{\"transcript_path\": 7}", &huge, &missing, &foreign];
     let events = [
-        "SessionStart",
-        "UserPromptSubmit",
-        "PreCompact",
-        "PostToolUse",
-        "PostCompact",
-        "Stop",
-        "SessionEnd",
-        "Nonsense",
+        "SessionStart", "UserPromptSubmit", "PreCompact", "PostToolUse", "PostCompact", "Stop", "SessionEnd", "Nonsense",
         "--what",
     ];
     for event in events {

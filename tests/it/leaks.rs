@@ -256,13 +256,7 @@ fn what_a_shortened_block_named_stays_masked() {
     sandbox.text(&["archive", "all"]);
     assert!(left(&file()) + 20 <= before, "{} of {before} are still named", left(&file()));
     for line in [
-        "show all",
-        "transcript --client-texts",
-        "blocks",
-        "manifest --tier full",
-        "summary",
-        "recall deploy",
-        "diff --full",
+        "show all", "transcript --client-texts", "blocks", "manifest --tier full", "summary", "recall deploy", "diff --full",
         "log",
     ] {
         for mode in [&[][..], &["--json"]] {

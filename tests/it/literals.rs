@@ -62,25 +62,8 @@ const FORMATS: &[(&str, &str)] = &[
 
 /// Whole literals that name a tool, a key or a provider.
 const NAMES: &[&str] = &[
-    "Read",
-    "Edit",
-    "Write",
-    "Bash",
-    "Grep",
-    "Glob",
-    "MultiEdit",
-    "NotebookEdit",
-    "Task",
-    "WebFetch",
-    "WebSearch",
-    "shell",
-    "uuid",
-    "isSidechain",
-    "gitBranch",
-    "stdout",
-    "cmd",
-    "claude-code",
-    "codex",
+    "Read", "Edit", "Write", "Bash", "Grep", "Glob", "MultiEdit", "NotebookEdit", "Task", "WebFetch", "WebSearch", "shell",
+    "uuid", "isSidechain", "gitBranch", "stdout", "cmd", "claude-code", "codex",
 ];
 
 /// Files that may hold such a literal, the literal in lower case, and why.

@@ -511,25 +511,9 @@ fn an_older_store_is_brought_up_to_date() {
         store.execute_batch(&format!("ALTER TABLE operations DROP COLUMN {column}")).unwrap();
     }
     for table in [
-        "block_edits",
-        "companions",
-        "window_changes",
-        "hunks",
-        "proposals",
-        "messages",
-        "obeyed",
-        "manifests",
-        "live_operations",
-        "wire_lines",
-        "wire_insertions",
-        "wire_sessions",
-        "staged_texts",
-        "wire_tools",
-        "wire_calls",
-        "memory_changes",
-        "memory_contents",
-        "memory_operations",
-        "memory_reads",
+        "block_edits", "companions", "window_changes", "hunks", "proposals", "messages", "obeyed", "manifests",
+        "live_operations", "wire_lines", "wire_insertions", "wire_sessions", "staged_texts", "wire_tools", "wire_calls",
+        "memory_changes", "memory_contents", "memory_operations", "memory_reads",
     ] {
         store.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }

@@ -256,34 +256,9 @@ fn the_templates_make_a_session() {
 }
 
 const WORDS: &[&str] = &[
-    "all",
-    "stale",
-    "recency",
-    "12",
-    "#3",
-    "block-4",
-    "1..5",
-    "9..2",
-    "..4",
-    "2..",
-    "tool(Read)",
-    "path(\"src/**\")",
-    "path([)",
-    "kind(image)",
-    "kind(x)",
-    "turn(1..2)",
-    "larger(2k)",
-    "larger(-1)",
-    "\"auth\"",
-    "\"",
-    "toolu_n0123",
-    "&",
-    "|",
-    "~",
-    "(",
-    ")",
-    "é",
-    "0",
+    "all", "stale", "recency", "12", "#3", "block-4", "1..5", "9..2", "..4", "2..", "tool(Read)", "path(\"src/**\")", "path([)",
+    "kind(image)", "kind(x)", "turn(1..2)", "larger(2k)", "larger(-1)", "\"auth\"", "\"", "toolu_n0123", "&", "|", "~", "(", ")",
+    "é", "0",
 ];
 
 /// Joins lines, with a line feed after each.

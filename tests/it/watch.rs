@@ -168,12 +168,7 @@ fn every_event_is_one_object_on_one_line() {
         events.push(event["event"].as_str().unwrap().to_owned());
     }
     let expected = [
-        "session_opened",
-        "turn_started",
-        "blocks_updated",
-        "token_count_changed",
-        "command_executed",
-        "selection_changed",
+        "session_opened", "turn_started", "blocks_updated", "token_count_changed", "command_executed", "selection_changed",
         "session_unavailable",
     ];
     assert_eq!(events, expected);

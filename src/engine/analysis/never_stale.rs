@@ -5,15 +5,8 @@ use crate::model::{Block, BlockKind, Event, Role, RowKind, ToolVerb};
 
 /// Files that instruct an agent, by name.
 const FILES: &[&str] = &[
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "CLAUDE.local.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    "MEMORY.md",
-    "SKILL.md",
-    "copilot-instructions.md",
-    ".cursorrules",
+    "AGENTS.md", "AGENTS.override.md", "CLAUDE.local.md", "CLAUDE.md", "GEMINI.md", "MEMORY.md", "SKILL.md",
+    "copilot-instructions.md", ".cursorrules",
 ];
 /// Parts of the paths of such files.
 const DIRECTORIES: &[&str] = &[".claude/rules/", ".cursor/rules/", ".claude/memory/"];

@@ -12,16 +12,8 @@ use std::borrow::Cow;
 
 /// Parts of the paths of code that is not the user's own.
 const LIBRARIES: &[&str] = &[
-    "node_modules/",
-    "site-packages/",
-    "/rustc/",
-    ".cargo/registry",
-    "/usr/lib/",
-    "/usr/lib64/",
-    "/lib/python3",
-    "node:internal",
-    "java.base/",
-    "go/pkg/mod/",
+    "node_modules/", "site-packages/", "/rustc/", ".cargo/registry", "/usr/lib/", "/usr/lib64/", "/lib/python3", "node:internal",
+    "java.base/", "go/pkg/mod/",
 ];
 /// Prefixes of stack frame lines.
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
@@ -29,18 +21,8 @@ const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 const ENVELOPE_LINES: usize = 6;
 /// Prefixes of lines with which tools report progress.
 const PROGRESS: &[&str] = &[
-    "Compiling ",
-    "Checking ",
-    "Downloading ",
-    "Downloaded ",
-    "Unpacking ",
-    "Fetching ",
-    "Installing ",
-    "Collecting ",
-    "Using cached ",
-    "Get:",
-    "Preparing to unpack ",
-    "Selecting previously ",
+    "Compiling ", "Checking ", "Downloading ", "Downloaded ", "Unpacking ", "Fetching ", "Installing ", "Collecting ",
+    "Using cached ", "Get:", "Preparing to unpack ", "Selecting previously ",
 ];
 /// Bytes of a line from which on JSON in it is taken apart.
 const JSON_BYTES: usize = 400;

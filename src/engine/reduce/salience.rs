@@ -85,61 +85,21 @@ fn beginning(line: &str) -> &str {
 const EXIT_CODE: &str = "Exit code ";
 /// Prefixes of lines that report a failure: of compilers, test runners, shells, package managers.
 const ERROR_STARTS: &[&str] = &[
-    "error",
-    "Error",
-    "ERROR",
-    "fatal",
-    "FATAL",
-    "FAIL",
-    "panic",
-    "Traceback",
-    "Uncaught",
-    "Caused by",
-    EXIT_CODE,
-    "Failed to ",
-    "failed to ",
-    "npm ERR!",
-    "E   ",
-    "✗",
-    "✘",
-    "✖",
+    "error", "Error", "ERROR", "fatal", "FATAL", "FAIL", "panic", "Traceback", "Uncaught", "Caused by", EXIT_CODE, "Failed to ",
+    "failed to ", "npm ERR!", "E   ", "✗", "✘", "✖",
 ];
 /// Phrases within such a line.
 static ERROR_PARTS: Words = words(&[
-    " error:",
-    " error[",
-    " ERROR ",
-    "Error: ",
-    "Exception: ",
-    "FAILED",
-    "panicked at",
-    " fatal:",
-    "command not found",
-    "No such file",
-    "ermission denied",
+    " error:", " error[", " ERROR ", "Error: ", "Exception: ", "FAILED", "panicked at", " fatal:", "command not found",
+    "No such file", "ermission denied",
 ]);
 /// Phrases within a warning line.
 static WARNING_PARTS: Words = words(&["warning: ", "Warning: ", " WARN "]);
 
 /// Words that follow a number in the totals of programs.
 const OUTCOMES: &[&str] = &[
-    "passed",
-    "passing",
-    "failed",
-    "failing",
-    "failures",
-    "failure",
-    "skipped",
-    "errors",
-    "error",
-    "warnings",
-    "warning",
-    "insertions",
-    "insertion",
-    "deletions",
-    "deletion",
-    "vulnerabilities",
-    "problems",
+    "passed", "passing", "failed", "failing", "failures", "failure", "skipped", "errors", "error", "warnings", "warning",
+    "insertions", "insertion", "deletions", "deletion", "vulnerabilities", "problems",
 ];
 
 static OUTCOME_WORDS: Words = words(OUTCOMES);
@@ -210,40 +170,13 @@ pub fn heading(line: &str) -> Option<&str> {
 
 /// Words that may precede the keyword of a declaration.
 const MODIFIERS: &[&str] = &[
-    "pub",
-    "export",
-    "default",
-    "async",
-    "static",
-    "public",
-    "private",
-    "protected",
-    "internal",
-    "final",
-    "abstract",
-    "unsafe",
-    "inline",
-    "declare",
-    "override",
+    "pub", "export", "default", "async", "static", "public", "private", "protected", "internal", "final", "abstract", "unsafe",
+    "inline", "declare", "override",
 ];
 /// Keywords of declarations of many languages.
 const KEYWORDS: &[&str] = &[
-    "fn",
-    "def",
-    "class",
-    "struct",
-    "enum",
-    "trait",
-    "interface",
-    "impl",
-    "func",
-    "function",
-    "fun",
-    "module",
-    "namespace",
-    "type",
-    "macro_rules!",
-    "#define",
+    "fn", "def", "class", "struct", "enum", "trait", "interface", "impl", "func", "function", "fun", "module", "namespace",
+    "type", "macro_rules!", "#define",
 ];
 
 /// The keyword and the name of a declaration: `fn login`, `class User`.

@@ -541,13 +541,7 @@ mod tests {
         let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(NAMES.iter().map(|(name, _)| *name));
         let patterns = patterns.chain(INFIXES.iter().map(|infix| infix.mark)).chain(PLACES.iter().map(|(text, _)| *text));
         let patterns = patterns.chain([
-            "eyJ",
-            "api_key",
-            "password,",
-            "|password|\n|--|\n",
-            "eyJaaaaaaaaa.",
-            PRIVATE_KEY,
-            "-----BEGIN PRIVATE KEY-----",
+            "eyJ", "api_key", "password,", "|password|\n|--|\n", "eyJaaaaaaaaa.", PRIVATE_KEY, "-----BEGIN PRIVATE KEY-----",
             ADDRESS,
         ]);
         for pattern in patterns {

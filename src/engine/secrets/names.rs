@@ -64,78 +64,23 @@ pub(super) static NAMES: &[(&str, &str)] = &[
 pub(super) const KEY_WORDS: [&str; 8] = ["_key", "_KEY", "-key", "-KEY", "-Key", "Key", " key", " Key"];
 /// First words of the names of keys.
 const KEYS: [&str; 28] = [
-    "api",
-    "access",
-    "account",
-    "admin",
-    "anon",
-    "app",
-    "application",
-    "auth",
-    "client",
-    "deploy",
-    "encryption",
-    "functions",
-    "hmac",
-    "integration",
-    "jwt",
-    "license",
-    "master",
-    "private",
-    "preshared",
-    "role",
-    "server",
-    "service",
-    "shared",
-    "signing",
-    "storage",
-    "subscription",
-    "webhook",
-    "write",
+    "api", "access", "account", "admin", "anon", "app", "application", "auth", "client", "deploy", "encryption", "functions",
+    "hmac", "integration", "jwt", "license", "master", "private", "preshared", "role", "server", "service", "shared", "signing",
+    "storage", "subscription", "webhook", "write",
 ];
 
 /// First words of the names of other keys.
 const OTHER_KEYS: [&str; 14] = [
-    "cache",
-    "foreign",
-    "group",
-    "hash",
-    "idempotency",
-    "index",
-    "lookup",
-    "object",
-    "partition",
-    "primary",
-    "public",
-    "registry",
-    "sort",
-    "unique",
+    "cache", "foreign", "group", "hash", "idempotency", "index", "lookup", "object", "partition", "primary", "public",
+    "registry", "sort", "unique",
 ];
 
 /// Names that are only used for credentials.
 const SURE_NAMES: [&str; 5] = ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"];
 /// Last parts of a name, after the word for a credential.
 const ENDINGS: [&str; 20] = [
-    "_key",
-    "-key",
-    "key",
-    "_base",
-    "_value",
-    "value",
-    "_prod",
-    "_production",
-    "_dev",
-    "_live",
-    "_test",
-    "_staging",
-    "_id_rsa",
-    "_default",
-    "_main",
-    "_primary",
-    "_secondary",
-    "_old",
-    "_new",
-    "_b64",
+    "_key", "-key", "key", "_base", "_value", "value", "_prod", "_production", "_dev", "_live", "_test", "_staging", "_id_rsa",
+    "_default", "_main", "_primary", "_secondary", "_old", "_new", "_b64",
 ];
 
 /// The form in which a value follows its name.
@@ -347,25 +292,8 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
         return Some((skip_space(text, spaces + 3).0, Sign::Assign));
     }
     let words = [
-        "is set to ",
-        "set to ",
-        "changed to ",
-        "is now ",
-        "is ",
-        "is: ",
-        "was ",
-        "ist ",
-        "lautet ",
-        "es ",
-        "est ",
-        "c'est ",
-        "è ",
-        "é ",
-        "to ",
-        "= ",
-        "- ",
-        "– ",
-        "— ",
+        "is set to ", "set to ", "changed to ", "is now ", "is ", "is: ", "was ", "ist ", "lautet ", "es ", "est ", "c'est ",
+        "è ", "é ", "to ", "= ", "- ", "– ", "— ",
     ];
     let word = words.iter().find(|word| rest(spaces).starts_with(word.as_bytes()));
     match (name.kind, word) {

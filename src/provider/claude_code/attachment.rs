@@ -10,21 +10,9 @@ use std::borrow::Cow;
 
 /// Types that are sent in the user role if the row does not state the role; all others are sent in the system role.
 const USER_TYPES: &[&str] = &[
-    "account_memory_recall",
-    "artifact_opening_prefetch",
-    "context_sections",
-    "coordinator_context",
-    "cowork_memory_context",
-    "dir_sync_notice",
-    "fork_briefing",
-    "goals",
-    "instruction_files_not_loaded",
-    "instructions",
-    "poll_events",
-    "remote_session_change",
-    "session_context",
-    "unknown_command_fallback",
-    "widget_context_hint",
+    "account_memory_recall", "artifact_opening_prefetch", "context_sections", "coordinator_context", "cowork_memory_context",
+    "dir_sync_notice", "fork_briefing", "goals", "instruction_files_not_loaded", "instructions", "poll_events",
+    "remote_session_change", "session_context", "unknown_command_fallback", "widget_context_hint",
 ];
 
 /// Number of characters from which a preview is made.
@@ -32,25 +20,9 @@ const SHOWN_CHARACTERS: usize = 2 * PREVIEW_CHARACTERS;
 /// Types that hold content of files, of editors and of tools, or the words of a person. All others guide the model: rules, skills,
 /// memory, modes, lists of tools, the environment, reminders, texts of hooks and of aperture.
 const CONTENT: &[&str] = &[
-    "already_read_file",
-    "artifact_opening_prefetch",
-    "compact_file_reference",
-    "diagnostics",
-    "directory",
-    "edited_image_file",
-    "edited_text_file",
-    "file",
-    "image",
-    "local_command",
-    "lsp_diagnostics",
-    "mcp_resource",
-    "opened_file_in_ide",
-    "pdf_reference",
-    "plan_file_reference",
-    "poll_events",
-    "queued_command",
-    "selected_lines_in_ide",
-    "structured_output",
+    "already_read_file", "artifact_opening_prefetch", "compact_file_reference", "diagnostics", "directory", "edited_image_file",
+    "edited_text_file", "file", "image", "local_command", "lsp_diagnostics", "mcp_resource", "opened_file_in_ide",
+    "pdf_reference", "plan_file_reference", "poll_events", "queued_command", "selected_lines_in_ide", "structured_output",
     "task_status",
 ];
 

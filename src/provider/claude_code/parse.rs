@@ -428,11 +428,7 @@ fn opens_turn(blocks: &[ParsedBlock<'_>], first: &ParsedBlock<'_>) -> bool {
 /// Returns true if the text of a user row is a request, and not the echo of an action of the client.
 pub(in crate::provider) fn asks(text: &str) -> bool {
     const ECHOES: &[&str] = &[
-        "<local-command-",
-        "<bash-stdout>",
-        "<bash-stderr>",
-        "[Request interrupted by user",
-        "<command-name>",
+        "<local-command-", "<bash-stdout>", "<bash-stderr>", "[Request interrupted by user", "<command-name>",
         "<system-reminder>",
     ];
     let text = text.trim_start();

@@ -6,26 +6,8 @@ use std::borrow::Cow;
 
 /// Input members that can name the target of a tool, in order of preference.
 const TARGET_KEYS: &[&str] = &[
-    "file_path",
-    "notebook_path",
-    "command",
-    "pattern",
-    "query",
-    "url",
-    "path",
-    "skill",
-    "subject",
-    "taskId",
-    "task_id",
-    "bash_id",
-    "shell_id",
-    "description",
-    "title",
-    "text",
-    "prompt",
-    "question",
-    "message",
-    "name",
+    "file_path", "notebook_path", "command", "pattern", "query", "url", "path", "skill", "subject", "taskId", "task_id",
+    "bash_id", "shell_id", "description", "title", "text", "prompt", "question", "message", "name",
 ];
 
 /// Input members of an edit that hold the new text; the other members refer to earlier content.

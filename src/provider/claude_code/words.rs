@@ -41,13 +41,7 @@ const EDITED_PLAN: &str = "## Approved Plan (edited by user):\n";
 pub(super) const TASK_NOTICE: &str = "<task-notification>";
 /// Prefixes of texts in the user's name that a client or an editor writes.
 const CLIENTS: &[&str] = &[
-    "<local-command-",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<system-reminder>",
-    TASK_NOTICE,
-    "<ide_",
-    "<new-diagnostics>",
+    "<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>", TASK_NOTICE, "<ide_", "<new-diagnostics>",
     "<user-prompt-submit-hook>",
 ];
 /// Prefixes of those that guide the model.

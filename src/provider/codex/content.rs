@@ -10,16 +10,8 @@ use std::borrow::Cow;
 
 /// Prefixes of texts that the client adds in the user's name. The client itself searches for them, so edits must preserve them.
 const CLIENT_TEXTS: &[&str] = &[
-    "# AGENTS.md instructions",
-    "<INSTRUCTIONS>",
-    "<environment_context>",
-    "<user_instructions>",
-    "<user_shell_command>",
-    "<turn_aborted>",
-    "<subagent_notification>",
-    "<recommended_plugins>",
-    "<skill>",
-    "<system-reminder>",
+    "# AGENTS.md instructions", "<INSTRUCTIONS>", "<environment_context>", "<user_instructions>", "<user_shell_command>",
+    "<turn_aborted>", "<subagent_notification>", "<recommended_plugins>", "<skill>", "<system-reminder>",
 ];
 /// Labels of such texts that contain results: all others guide the model.
 const CONTENT: &[&str] = &["subagent_notification", "user_shell_command"];

@@ -8,23 +8,8 @@ use std::borrow::Cow;
 
 /// Input members that can name the target of a tool, in order of preference.
 const TARGET_KEYS: &[&str] = &[
-    "cmd",
-    "command",
-    "path",
-    "pattern",
-    "query",
-    "q",
-    "url",
-    "chars",
-    "session_id",
-    "target",
-    "targets",
-    "explanation",
-    "title",
-    "message",
-    "prompt",
-    "input",
-    "name",
+    "cmd", "command", "path", "pattern", "query", "q", "url", "chars", "session_id", "target", "targets", "explanation", "title",
+    "message", "prompt", "input", "name",
 ];
 /// Shells that run a script.
 const SHELLS: &[&str] = &["bash", "zsh", "sh", "/bin/bash", "/bin/zsh", "/bin/sh", "powershell", "pwsh"];

@@ -87,15 +87,7 @@ fn text(path: &Path) -> &str {
 fn projects_that_a_client_keeps_in_one_folder_are_told_apart() {
     let machine = Machine::new();
     let names = [
-        "my_app",
-        "my-app",
-        "my.app",
-        "新聞",
-        "暫存",
-        "gone_app",
-        "gone-app",
-        "gone-App",
-        "my_app/.worktrees/a",
+        "my_app", "my-app", "my.app", "新聞", "暫存", "gone_app", "gone-app", "gone-App", "my_app/.worktrees/a",
         "my_app/.worktrees_a",
     ];
     for (number, name) in names.iter().enumerate() {

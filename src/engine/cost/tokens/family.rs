@@ -98,40 +98,16 @@ pub(super) static O200K: Family = Family {
 
 /// Names of the models up to 4.6; every other Claude model counts as new.
 const OLD_MODELS: &[&str] = &[
-    "claude-3",
-    "claude-opus-4-0",
-    "claude-opus-4-1",
-    "claude-opus-4-2",
-    "claude-opus-4-5",
-    "claude-opus-4-6",
-    "claude-sonnet-4-0",
-    "claude-sonnet-4-2",
-    "claude-sonnet-4-5",
-    "claude-sonnet-4-6",
-    "claude-haiku-4-5",
+    "claude-3", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2", "claude-opus-4-5", "claude-opus-4-6",
+    "claude-sonnet-4-0", "claude-sonnet-4-2", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5",
 ];
 
 /// Models that no longer see the thinking of a turn when the next prompt comes, by the beginning of their names up to a hyphen. The
 /// bills of 158 turns show it; models that are not known keep it, as the newest of both makers do.
 const FORGETFUL_MODELS: &[&str] = &[
-    "claude-3",
-    "claude-opus-4-0",
-    "claude-opus-4-20250514",
-    "claude-opus-4-1",
-    "claude-sonnet-4-0",
-    "claude-sonnet-4-20250514",
-    "claude-sonnet-4-5",
-    "claude-haiku-4-5",
-    "gpt-5",
-    "gpt-5.1",
-    "gpt-5.2",
-    "gpt-5.3",
-    "gpt-5.4",
-    "gpt-5.5",
-    "codex-mini",
-    "o1",
-    "o3",
-    "o4",
+    "claude-3", "claude-opus-4-0", "claude-opus-4-20250514", "claude-opus-4-1", "claude-sonnet-4-0", "claude-sonnet-4-20250514",
+    "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5", "gpt-5.1", "gpt-5.2", "gpt-5.3", "gpt-5.4", "gpt-5.5", "codex-mini", "o1",
+    "o3", "o4",
 ];
 
 /// Returns true if the API drops the thinking of a turn when the next prompt comes.

@@ -68,14 +68,8 @@ fn candidate(key: u64, group: &[(&str, &Failure)], rules: &[ClientRule]) -> Opti
 /// Returns true if the environment refuses a program, which a later attempt will meet again, and not only a file.
 fn is_denied(failure: &Failure) -> bool {
     const DENIED: &[&str] = &[
-        "a password is required",
-        "a terminal is required",
-        "connection refused",
-        "could not resolve",
-        "has been denied",
-        "is not installed",
-        "permission denied",
-        "read-only file system",
+        "a password is required", "a terminal is required", "connection refused", "could not resolve", "has been denied",
+        "is not installed", "permission denied", "read-only file system",
     ];
     let is_module = failure.head.contains(" -m ") && failure.line.contains("no module named");
     is_module || DENIED.iter().any(|known| failure.line.contains(known)) && !failure.line.contains("<path>")

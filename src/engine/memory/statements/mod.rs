@@ -37,27 +37,8 @@ const LONGEST_OPTIONS: usize = 4 << 10;
 const CONFIDENCE_SCALE: f32 = 6.0;
 /// Words for credentials: a sentence that gives the value of one is never kept, whatever the value looks like.
 const CREDENTIALS: [&str; 21] = [
-    "api key",
-    "api-key",
-    "apikey",
-    "clave",
-    "contraseña",
-    "credential",
-    "credentials",
-    "kennwort",
-    "mot de passe",
-    "passphrase",
-    "passwort",
-    "password",
-    "pin",
-    "secret",
-    "senha",
-    "token",
-    "パスワード",
-    "密码",
-    "密碼",
-    "비밀번호",
-    "口令",
+    "api key", "api-key", "apikey", "clave", "contraseña", "credential", "credentials", "kennwort", "mot de passe", "passphrase",
+    "passwort", "password", "pin", "secret", "senha", "token", "パスワード", "密码", "密碼", "비밀번호", "口令",
 ];
 /// Words between a credential and its value.
 const VALUE_MARKS: [&str; 11] = ["=", ":", "is ", "ist ", "es ", "est ", "é ", "是", "は", "는", "lautet "];

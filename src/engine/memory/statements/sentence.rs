@@ -264,14 +264,8 @@ pub(super) fn language(text: &str) -> &'static Grammar {
     let mut best = (english, 0);
     for grammar in GRAMMARS.into_iter().filter(|grammar| grammar.is_spaced) {
         let lists = [
-            grammar.subjects,
-            grammar.auxiliaries,
-            grammar.first_person,
-            grammar.negations,
-            grammar.openers,
-            grammar.question_words,
-            grammar.conditions,
-            grammar.obligations,
+            grammar.subjects, grammar.auxiliaries, grammar.first_person, grammar.negations, grammar.openers,
+            grammar.question_words, grammar.conditions, grammar.obligations,
         ];
         let count = words.split_whitespace().filter(|word| lists.iter().any(|list| list.contains(word))).count();
         if count > best.1 {

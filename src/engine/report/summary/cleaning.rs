@@ -121,36 +121,8 @@ fn is_noise(line: &str, trimmed: &str, conventions: &Conventions) -> bool {
 
 fn is_code(line: &str, trimmed: &str) -> bool {
     const STARTS: &[&str] = &[
-        "|",
-        "$ ",
-        "❯ ",
-        "➜ ",
-        "at ",
-        "File \"",
-        "diff --git",
-        "@@ ",
-        "+++ ",
-        "import ",
-        "from .",
-        "const ",
-        "let ",
-        "var ",
-        "def ",
-        "fn ",
-        "func ",
-        "return ",
-        "#include",
-        "//",
-        "/*",
-        "└",
-        "├",
-        "│",
-        "╭",
-        "╰",
-        "⎿",
-        "{",
-        "}",
-        "\"",
+        "|", "$ ", "❯ ", "➜ ", "at ", "File \"", "diff --git", "@@ ", "+++ ", "import ", "from .", "const ", "let ", "var ",
+        "def ", "fn ", "func ", "return ", "#include", "//", "/*", "└", "├", "│", "╭", "╰", "⎿", "{", "}", "\"",
     ];
     const ENDS: &[&str] = &[";", "{", "}", "};", "=>", "\\", "|", "},", "],", "()", "\",", "',"];
     const WITHIN: &[&str] = &[" := ", " => ", " == ", " && ", "::<", "</"];

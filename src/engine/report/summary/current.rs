@@ -136,29 +136,8 @@ fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
 /// Returns the sentence of a prompt with the request. Role descriptions and acknowledgements are skipped.
 fn wish(asked: &[Part]) -> Option<&Part> {
     const WISHES: &[&str] = &[
-        "can ",
-        "could ",
-        "please",
-        "let's",
-        "lets ",
-        "i want",
-        "i'd like",
-        "i would like",
-        "i need",
-        "we need",
-        "fix ",
-        "add ",
-        "make ",
-        "update ",
-        "review ",
-        "write ",
-        "create ",
-        "implement ",
-        "remove ",
-        "change ",
-        "check ",
-        "help ",
-        "build ",
+        "can ", "could ", "please", "let's", "lets ", "i want", "i'd like", "i would like", "i need", "we need", "fix ", "add ",
+        "make ", "update ", "review ", "write ", "create ", "implement ", "remove ", "change ", "check ", "help ", "build ",
         "refactor ",
     ];
     let first = asked.first().filter(|_| is_wish(asked))?;

@@ -22,18 +22,8 @@ const TOOL_LOADED: &str = "Tool loaded.";
 
 /// Name prefixes of models without system turns in the middle of a conversation; the same models get task list reminders.
 const OLDER_MODELS: &[&str] = &[
-    "claude-3-",
-    "claude-opus-4-0",
-    "claude-opus-4-1",
-    "claude-opus-4-2",
-    "claude-opus-4-5",
-    "claude-opus-4-6",
-    "claude-opus-4-7",
-    "claude-sonnet-4-0",
-    "claude-sonnet-4-2",
-    "claude-sonnet-4-5",
-    "claude-sonnet-4-6",
-    "claude-haiku-4-5",
+    "claude-3-", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2", "claude-opus-4-5", "claude-opus-4-6",
+    "claude-opus-4-7", "claude-sonnet-4-0", "claude-sonnet-4-2", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5",
 ];
 
 /// Returns the messages of the window, in order.
