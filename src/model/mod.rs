@@ -8,11 +8,13 @@ mod flags;
 mod history;
 mod key;
 mod keywords;
+mod life_cycle;
 pub mod limits;
 mod media;
 mod memory;
 mod operation;
 pub mod paths;
+mod position;
 mod proposal;
 mod reply;
 mod response_usage;
@@ -26,15 +28,13 @@ mod unneeded;
 mod window;
 mod window_change;
 
-pub use block::{
-    Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Level, Marker, Outdated, Pin, Position, Refusal, Role, State, Tool,
-    ToolVerb, Topic, Usefulness, Zone,
-};
+pub use block::{Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Marker, Refusal, Role, Tool, ToolVerb, Topic};
 pub use conventions::{ClientRule, Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use key::Key;
 pub use keywords::Keywords;
+pub use life_cycle::{Level, Outdated, State, Usefulness};
 pub use media::{Document, Image, ImageFormat, Media, MediaFault, NO_MEDIA};
 pub use memory::{
     Candidate, FileChange, Memory, MemoryActor, MemoryCategory, MemoryFile, MemoryId, MemoryKind, MemoryOperation, MemoryRead,
@@ -44,6 +44,7 @@ pub use operation::{
     Actor, Address, BlockChange, BlockEdit, CompanionEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress,
     MarkKind, Operation, OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
 };
+pub use position::{Pin, Position, Zone};
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use reply::{ReplyPart, WithheldReply};
 pub use response_usage::{BilledTokens, FileUsage, Lineage, ResponseUsage};

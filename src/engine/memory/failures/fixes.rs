@@ -1,11 +1,14 @@
 //! Failed calls of a session and the related calls that worked after them.
-use super::command_heads::{head, heads, is_trivial, without_wrappers, wrapper};
+
+mod call_form;
+
+use super::command_heads::{heads, is_trivial, without_wrappers, wrapper};
 use super::differences::{Change, change, is_same, replaced_program, shown, similarity};
 use super::error_lines::{CallError, Subject, call_error, is_silent_failure, missing_program, normalized};
-use super::simple_commands::{SimpleCommand, simple_commands};
+use super::simple_commands::SimpleCommand;
 use crate::engine::mask;
-use crate::model::{BlockNumber, Conventions, Key, ToolVerb};
-use crate::model::{TraceCall, TraceContent, TraceEvent, TraceResult};
+use crate::model::{BlockNumber, Conventions, Key, TraceContent, TraceEvent, TraceResult};
+use call_form::{CallForm, MIN_MEMBER, is_word_in, options};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,12 +26,6 @@ const REFUTED: usize = 3;
 const SAME_PAYLOAD: f64 = 0.5;
 /// Steps between a failure and the same call that worked, of which all can be needed.
 const MAX_STEPS: usize = 3;
-/// Members of the input of a tool that are compared, and the bytes of their values.
-const MAX_MEMBERS: usize = 24;
-const MAX_VALUE: usize = 80;
-/// Shorter names of members and arguments occur as words of any text.
-const MIN_MEMBER: usize = 4;
-
 /// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Nature {
@@ -139,18 +136,6 @@ struct OpenCall {
     block: BlockNumber,
     row: String,
     form: CallForm,
-}
-
-/// The parts of a call that are compared.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct CallForm {
-    tool: String,
-    is_edit: bool,
-    is_file_tool: bool,
-    is_command: bool,
-    commands: Vec<SimpleCommand>,
-    heads: Vec<String>,
-    members: Vec<(String, String)>,
 }
 
 /// A failure whose fix may follow.
@@ -598,89 +583,6 @@ impl Waiting {
     }
 }
 
-impl CallForm {
-    fn of(call: &TraceCall) -> CallForm {
-        let mut form = CallForm {
-            tool: call.tool.clone(),
-            is_edit: call.verb == ToolVerb::Edit,
-            is_file_tool: call.verb.names_file(),
-            is_command: call.command.is_some(),
-            ..CallForm::default()
-        };
-        match &call.command {
-            Some(command) => {
-                // The state of the extractor is stored, so that it must not hold credentials.
-                for simple in simple_commands(&mask(command)) {
-                    if let Some(head) = head(&simple) {
-                        form.commands.push(simple);
-                        form.heads.push(head);
-                    }
-                }
-            }
-            None if !call.verb.names_file() => form.members = members(&mask(&call.input)),
-            None => {}
-        }
-        form
-    }
-
-    /// Returns the names under which a success of the call is found: programs, heads, heads with an option, and the tool if it does
-    /// not run commands.
-    fn names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        for (command, head) in self.commands.iter().zip(&self.heads) {
-            let words = without_wrappers(&command.words);
-            names.extend(words.first().map(|program| program.text.clone()));
-            names.push(head.clone());
-            names.extend(options(words.iter().map(|word| word.text.as_str())).map(|option| format!("{head} {option}")));
-        }
-        if !self.is_command {
-            names.push(self.tool.clone());
-        }
-        names
-    }
-
-    /// Returns the simple command that failed: the one whose program the error names first, else the first that is not trivial.
-    fn failed_command(&self, error: &CallError, missing: Option<&str>) -> usize {
-        let name = |at: usize| self.heads[at].split(' ').next().unwrap_or_default();
-        let all = || 0..self.commands.len();
-        let first_word = error.line.split([':', ' ']).next().unwrap_or_default();
-        missing
-            .and_then(|missing| all().find(|at| name(*at) == missing))
-            .or_else(|| all().find(|at| name(*at) == first_word))
-            .or_else(|| {
-                all().find(|at| {
-                    is_word_in(without_wrappers(&self.commands[*at].words).first().map_or("", |word| &word.text), &error.line)
-                })
-            })
-            .or_else(|| self.steps().next())
-            .unwrap_or(0)
-    }
-
-    /// Returns true if a line names an argument of the command.
-    fn names_argument(&self, at: usize, line: &str) -> bool {
-        /// Shorter arguments are parts of other words.
-        const MIN_ARGUMENT: usize = 3;
-        let Some(command) = self.commands.get(at) else { return true };
-        let words = without_wrappers(&command.words);
-        let is_named = |text: &str| text.len() >= MIN_ARGUMENT && line.contains(text);
-        words.iter().skip(1).filter(|word| !word.is_text).any(|word| is_named(&word.text) || word.text.contains(['*', '?']))
-    }
-
-    /// Returns true if a line names a member of the input.
-    fn names_member(&self, line: &str) -> bool {
-        self.members.iter().any(|(name, _)| is_word_in(name, line))
-    }
-
-    /// Returns the indices of the simple commands that are neither trivial nor filters.
-    fn steps(&self) -> impl Iterator<Item = usize> {
-        (0..self.commands.len()).filter(|at| !is_trivial(&self.heads[*at]) && !self.commands[*at].is_piped)
-    }
-
-    fn same_head<'a>(&'a self, head: &'a str) -> impl Iterator<Item = &'a SimpleCommand> {
-        self.commands.iter().zip(&self.heads).filter(move |(_, known)| *known == head).map(|(command, _)| command)
-    }
-}
-
 /// Returns the error of a result; `None` if it succeeded, or failed without a word, as a search without matches does.
 fn failure_of(form: &CallForm, result: &TraceResult, conventions: &Conventions) -> Option<CallError> {
     let programs: Vec<&str> = form.heads.iter().map(|head| head.split(' ').next().unwrap_or_default()).collect();
@@ -708,36 +610,6 @@ fn is_step(command: &SimpleCommand, head: &str) -> bool {
     changes || !is_trivial(head) && head.rsplit(' ').next().is_none_or(|last| SHOWING.binary_search(&last).is_err())
 }
 
-/// Returns the scalar members of a tool's input.
-fn members(input: &str) -> Vec<(String, String)> {
-    let Ok(input) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(input) else { return Vec::new() };
-    let scalar = |value: &serde_json::Value| match value {
-        serde_json::Value::String(text) => Some(text.clone()),
-        serde_json::Value::Bool(_) | serde_json::Value::Number(_) => Some(value.to_string()),
-        _ => None,
-    };
-    let found = input
-        .iter()
-        .filter(|(name, _)| name.len() >= MIN_MEMBER)
-        .filter_map(|(name, value)| Some((name.clone(), scalar(value)?)));
-    found
-        .map(|(name, value)| {
-            let end = value.floor_char_boundary(MAX_VALUE);
-            (name, value[..end].replace(['`', '\n'], " "))
-        })
-        .take(MAX_MEMBERS)
-        .collect()
-}
-
-/// Returns true if a word is a whole word of a line.
-fn is_word_in(word: &str, line: &str) -> bool {
-    let is_inner = |character: char| character.is_alphanumeric() || character == '_';
-    !word.is_empty()
-        && line
-            .match_indices(word)
-            .any(|(at, found)| !line[..at].ends_with(is_inner) && !line[at + found.len()..].starts_with(is_inner))
-}
-
 /// Returns the signature of an error of a head or a tool.
 pub fn signature(subject: &str, line: &str) -> u64 {
     short_hash(&format!("{subject}\n{line}"))
@@ -747,11 +619,6 @@ pub fn signature(subject: &str, line: &str) -> u64 {
 pub fn short_hash(text: &str) -> u64 {
     // The low half of a hash is a hash.
     Key::from_bytes(text.as_bytes()).0 as u64
-}
-
-/// Returns the options among words, without their values.
-fn options<'a>(words: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
-    words.filter(|word| word.starts_with('-')).map(|word| word.split('=').next().unwrap_or(word))
 }
 
 /// Returns the names of a head with each of its options among words; the head alone if there are none.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{ClientRule, TraceResult};
+use crate::model::{ClientRule, ToolVerb, TraceCall};
 
 const RULES: &[ClientRule] = &[ClientRule { marks: &["not been read"], advice: "read the file first" }];
 
