@@ -62,8 +62,19 @@ pub(super) fn insert_companions(
 ) -> Result<(), StoreError> {
     for (edit, place) in companions.iter().zip(0i64..) {
         let (before, after) = (keep(connection, &edit.before)?, keep(connection, &edit.after)?);
-        let values = params![key.0, operation, place, edit.path.to_string_lossy(), before, after];
-        connection.prepare_cached("INSERT INTO companions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(values)?;
+        insert_logged(connection, key, place, &LoggedCompanion { operation, path: edit.path.clone(), before, after })?;
     }
+    Ok(())
+}
+
+/// Logs a change of a file beside a session whose contents are in the store.
+pub(super) fn insert_logged(
+    connection: &Connection,
+    key: SessionKey,
+    place: i64,
+    logged: &LoggedCompanion,
+) -> Result<(), StoreError> {
+    let values = params![key.0, logged.operation, place, logged.path.to_string_lossy(), logged.before, logged.after];
+    connection.prepare_cached("INSERT INTO companions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(values)?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Packs the log of a session and its values into one file, for another machine or a backup: docs/export.md.
 
+use super::companions::LoggedCompanion;
 use super::database::{SessionKey, Store, StoreError, StoredSession};
 use super::values::hexadecimal;
 use crate::model::{
@@ -11,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
 
 /// First bytes of an export, before the number of its format.
 const MAGIC: &str = "aperture export ";
@@ -65,6 +67,8 @@ pub struct Export {
     pub block_edits: BTreeMap<OperationId, Vec<BlockEdit>>,
     /// The change of the window by each operation that has one.
     pub windows: BTreeMap<OperationId, WindowChange>,
+    /// The changes of files beside the session, whose paths are relative to the directory of the session file.
+    pub companions: Vec<LoggedCompanion>,
     /// Values that the log refers to, by address.
     pub values: BTreeMap<Address, Vec<u8>>,
 }
@@ -119,7 +123,16 @@ struct OperationLine {
     block_edits: Vec<BlockEdit>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     window: Option<WindowChange>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    companions: Vec<CompanionLine>,
     marks: Vec<MarkLine>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CompanionLine {
+    path: PathBuf,
+    before: String,
+    after: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -173,8 +186,11 @@ impl Store {
     /// A value is missing or damaged, or the store cannot be read.
     pub fn export(&self, stored: &StoredSession) -> Result<Export, StoreError> {
         let history = self.history(stored.key)?;
+        let relative = |logged: LoggedCompanion| Some(LoggedCompanion { path: below(&stored.path, &logged.path)?, ..logged });
+        let committed = |logged: &LoggedCompanion| history.operation(logged.operation).is_some();
+        let companions: Vec<_> = self.companions(stored.key)?.into_iter().filter(committed).filter_map(relative).collect();
         let mut values = BTreeMap::new();
-        for address in addresses(&history) {
+        for address in addresses(&history).chain(addresses_beside(&companions)) {
             if let std::collections::btree_map::Entry::Vacant(vacant) = values.entry(address) {
                 vacant.insert(self.original(&address)?);
             }
@@ -187,6 +203,7 @@ impl Store {
             block_edits: self.all_block_edits(stored.key, &history)?,
             windows: self.all_window_changes(stored.key, &history)?,
             history,
+            companions,
             values,
         })
     }
@@ -201,7 +218,12 @@ impl Store {
         let known = self.history(key)?;
         let (mut history, mut block_edits) = (export.history.clone(), export.block_edits.clone());
         let mut windows = export.windows.clone();
+        let path = self.sessions()?.into_iter().find(|stored| stored.key == key).map(|stored| stored.path).unwrap_or_default();
+        let mut companions = export.companions.clone();
+        companions.iter_mut().for_each(|logged| logged.path = path.with_file_name("").join(&logged.path));
         if relation(&known, &history) != Relation::Other {
+            let exported: Vec<OperationId> = companions.iter().map(|logged| logged.operation).collect();
+            companions.extend(self.companions(key)?.into_iter().filter(|logged| !exported.contains(&logged.operation)));
             let named: Vec<String> = history.snapshots.iter().map(|snapshot| snapshot.name.clone()).collect();
             history.snapshots.extend(known.snapshots.iter().filter(|snapshot| !named.contains(&snapshot.name)).cloned());
             if known.last() > history.last() {
@@ -215,7 +237,7 @@ impl Store {
             }
         }
         let values: Vec<Vec<u8>> = export.values.values().cloned().collect();
-        self.import(key, &history, &block_edits, &windows, &values)
+        self.import(key, &history, &block_edits, &windows, &companions, &values)
     }
 
     /// Returns the changes of blocks by their contents, of each operation that has some.
@@ -272,6 +294,23 @@ fn addresses(history: &History) -> impl Iterator<Item = Address> {
     edits.flat_map(|edit| [edit.before, edit.after]).chain(hunks.flat_map(|hunk| [hunk.before, hunk.after])).flatten()
 }
 
+fn addresses_beside(companions: &[LoggedCompanion]) -> impl Iterator<Item = Address> {
+    companions.iter().flat_map(|logged| [logged.before, logged.after])
+}
+
+/// Returns the path of a file beside a session, relative to the directory of the session file: the files are in a directory that has its
+/// name. The path to that directory can have links.
+fn below(session: &Path, path: &Path) -> Option<PathBuf> {
+    let parts: Vec<Component<'_>> = path.components().collect();
+    let start = parts.iter().rposition(|part| Some(part.as_os_str()) == session.file_stem())?;
+    Some(parts[start..].iter().collect())
+}
+
+/// Returns true if a path stays below the directory that it is relative to.
+fn is_below(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_))) && path.components().count() > 1
+}
+
 impl Export {
     /// Serializes the export: a heading with format, checksum and length, then the compressed lines.
     ///
@@ -300,7 +339,14 @@ impl Export {
         for operation in &self.history.operations {
             let block_edits = self.block_edits.get(&operation.id).cloned().unwrap_or_default();
             let window = self.windows.get(&operation.id).cloned();
-            line(&Line::Operation(Box::new(OperationLine { block_edits, window, ..written(operation) })))?;
+            let beside = self.companions.iter().filter(|logged| logged.operation == operation.id);
+            let companion = |LoggedCompanion { path, before, after, .. }: &LoggedCompanion| CompanionLine {
+                path: path.clone(),
+                before: hexadecimal(before),
+                after: hexadecimal(after),
+            };
+            let companions = beside.map(companion).collect();
+            line(&Line::Operation(Box::new(OperationLine { block_edits, window, companions, ..written(operation) })))?;
         }
         for Snapshot { name, operation, time } in &self.history.snapshots {
             line(&Line::Snapshot(SnapshotLine { name: name.clone(), operation: *operation, time: *time }))?;
@@ -323,6 +369,7 @@ impl Export {
         let mut head: Option<SessionLine> = None;
         let mut history = History::default();
         let (mut values, mut block_edits, mut windows) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut companions: Vec<LoggedCompanion> = Vec::new();
         for number in 1.. {
             let unreadable = |cause: &str| damaged(&format!("line {number} is unreadable ({cause})"));
             let line: Line = match jsonl::read(&mut lines) {
@@ -344,6 +391,11 @@ impl Export {
                     if let Some(window) = line.window.take() {
                         windows.insert(line.id, window);
                     }
+                    for CompanionLine { path, before, after } in std::mem::take(&mut line.companions) {
+                        let addresses = address(&before).zip(address(&after)).filter(|_| is_below(&path));
+                        let (before, after) = addresses.ok_or_else(|| unreadable("invalid file beside the session"))?;
+                        companions.push(LoggedCompanion { operation: line.id, path, before, after });
+                    }
                     if !line.block_edits.is_empty() {
                         block_edits.insert(line.id, std::mem::take(&mut line.block_edits));
                     }
@@ -359,9 +411,9 @@ impl Export {
         if counts != (head.values, head.operations, head.snapshots) {
             return Err(damaged("lines are missing"));
         }
-        check(&history, &values)?;
+        check(&history, &companions, &values)?;
         let SessionLine { provider, session, project, path, .. } = head;
-        Ok(Export { provider, session, project, path, history, block_edits, windows, values })
+        Ok(Export { provider, session, project, path, history, block_edits, windows, companions, values })
     }
 }
 
@@ -396,7 +448,7 @@ fn body(file: &[u8]) -> Result<&[u8], ExportError> {
 }
 
 /// Checks that operations are in order and invert earlier ones, that no value is missing, and that snapshots name known operations.
-fn check(history: &History, values: &BTreeMap<Address, Vec<u8>>) -> Result<(), ExportError> {
+fn check(history: &History, companions: &[LoggedCompanion], values: &BTreeMap<Address, Vec<u8>>) -> Result<(), ExportError> {
     let mut last = 0;
     for operation in &history.operations {
         if operation.id <= last
@@ -406,7 +458,7 @@ fn check(history: &History, values: &BTreeMap<Address, Vec<u8>>) -> Result<(), E
         }
         last = operation.id;
     }
-    if let Some(address) = addresses(history).find(|address| !values.contains_key(address)) {
+    if let Some(address) = addresses(history).chain(addresses_beside(companions)).find(|address| !values.contains_key(address)) {
         return Err(damaged(&format!("the value {} is missing", hexadecimal(&address))));
     }
     match history.snapshots.iter().find(|snapshot| snapshot.operation > last) {
@@ -457,6 +509,7 @@ fn written(operation: &Operation) -> OperationLine {
         edits: operation.edits.iter().map(edit).collect(),
         block_edits: Vec::new(),
         window: None,
+        companions: Vec::new(),
         marks: operation.marks.iter().map(mark).collect(),
     }
 }
@@ -524,182 +577,4 @@ fn address(text: &str) -> Option<Address> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{BlockAddress, Level, NewContent, Role, SentContent, WindowHunk};
-
-    fn export() -> Export {
-        let (before, after) = (b"\"a\"".to_vec(), b"not \xff text".to_vec());
-        let hash = |value: &[u8]| *blake3::hash(value).as_bytes();
-        let row = RowAddress { id: Key(7), occurrence: 1 };
-        let change = BlockChange {
-            redacted: false,
-            named_credentials: false,
-            number: 3,
-            label: "Read a.rs".to_owned(),
-            level_before: Level::Original,
-            level_after: Level::Archived,
-            tokens_before: 12.5,
-            tokens_after: 3.0,
-            reason: String::new(),
-        };
-        let edit = LoggedEdit {
-            row,
-            slot: Slot::Content(2),
-            before: Some(hash(&before)),
-            after: Some(hash(&after)),
-            change: Some(change),
-        };
-        let mark = Mark {
-            address: MarkAddress { row, index: 0, content: Key(9) },
-            kind: MarkKind::Pin,
-            before: None,
-            after: Some("top".to_owned()),
-            number: 3,
-        };
-        let block_edit =
-            BlockEdit { content: Key(8), occurrence: 0, text: "a".to_owned(), level: Level::Trimmed, reason: String::new() };
-        let content = SentContent { role: Role::User, sent: Key(u128::MAX), block: Key(7), rendered: None };
-        let contents = vec![NewContent::Kept(content), NewContent::Changed(content, "b".to_owned())];
-        let text = NewContent::Text(Role::System, "digest \u{0}".to_owned());
-        let hunk = WindowHunk {
-            anchor: Some(content),
-            before: vec![content],
-            occurrence: 1,
-            lead: vec![content],
-            trail: Vec::new(),
-            after: contents,
-            announced: vec![content],
-            is_last: true,
-        };
-        let window = WindowChange {
-            hunks: vec![
-                hunk,
-                WindowHunk {
-                    anchor: None,
-                    before: Vec::new(),
-                    occurrence: 0,
-                    lead: Vec::new(),
-                    trail: Vec::new(),
-                    after: vec![text],
-                    announced: Vec::new(),
-                    is_last: false,
-                },
-            ],
-            removed: vec![BlockAddress { content: Key(9), occurrence: 3 }],
-            restored: Vec::new(),
-        };
-        let operation = Operation {
-            id: 2,
-            kind: OperationKind::Change,
-            state: OperationState::Committed,
-            time: 5,
-            command: "archive 3".to_owned(),
-            actor: Actor::User,
-            inverts: None,
-            edits: vec![edit],
-            marks: vec![mark],
-            tokens_before: 100.0,
-            tokens_after: 90.5,
-            last_row: Some(Key(u128::MAX)),
-            after_bytes: Some(77),
-            after_hash: Some(hash(b"file")),
-            delta: Some(Delta {
-                base_bytes: 80,
-                base_hash: hash(b"base"),
-                hunks: vec![
-                    LoggedHunk { offset: 9, before: Some(hash(&before)), after: Some(hash(&after)) },
-                    LoggedHunk { offset: 80, before: None, after: Some(hash(&after)) },
-                ],
-            }),
-            point: Some(0),
-        };
-        let snapshots = vec![Snapshot { name: "before".to_owned(), operation: 0, time: 4 }];
-        Export {
-            provider: "claude-code".to_owned(),
-            session: "S".to_owned(),
-            project: "-p".to_owned(),
-            path: "/p/S.jsonl".to_owned(),
-            history: History { operations: vec![operation], snapshots, ..History::default() },
-            block_edits: [(2, vec![block_edit])].into(),
-            windows: [(2, window)].into(),
-            values: [before, after].into_iter().map(|value| (hash(&value), value)).collect(),
-        }
-    }
-
-    #[test]
-    fn an_export_is_read_as_it_was_written() {
-        assert_eq!(Export::unpack(&export().pack().unwrap()).unwrap(), export());
-    }
-
-    #[test]
-    fn every_cut_and_every_flipped_byte_is_noticed() {
-        let file = export().pack().unwrap();
-        for length in 0..file.len() {
-            assert!(Export::unpack(&file[..length]).is_err(), "{length} bytes");
-        }
-        for place in 0..file.len() {
-            let mut broken = file.clone();
-            broken[place] ^= 1;
-            assert!(Export::unpack(&broken).is_err(), "byte {place}");
-        }
-    }
-
-    #[test]
-    fn what_is_wrong_is_said() {
-        let file = export().pack().unwrap();
-        let check = |file: &[u8], expected: &str| assert_eq!(Export::unpack(file).unwrap_err().to_string(), expected);
-        check(b"", "it is not an aperture export");
-        check(b"{\"type\":\"user\"}", "it is not an aperture export");
-        check(b"aperture export 2\nwhatever", "it was written by a newer aperture (format 2, this version reads up to 1)");
-        check(b"aperture export 1\n", "it is damaged: its heading is unreadable");
-        let heading = file.split_inclusive(|byte| *byte == b'\n').take(3).map(<[u8]>::len).sum::<usize>();
-        let expected = file.len() - heading;
-        check(&file[..heading + 9], &format!("it is truncated (9 of {expected} bytes)"));
-        check(&[&file[..], b"x"].concat(), "it is damaged: checksum mismatch");
-        let mut lacking = export();
-        let address = *lacking.values.keys().next().unwrap();
-        lacking.values.remove(&address);
-        let text = format!("it is damaged: the value {} is missing", hexadecimal(&address));
-        check(&lacking.pack().unwrap(), &text);
-        let mut repeated = export();
-        repeated.history.operations.push(repeated.history.operations[0].clone());
-        check(&repeated.pack().unwrap(), "it is damaged: operation 2 is out of order");
-        let mut ahead = export();
-        ahead.history.snapshots[0].operation = 3;
-        check(&ahead.pack().unwrap(), "it is damaged: operation 3 is missing");
-    }
-
-    #[test]
-    fn an_unreadable_line_is_named_by_its_number() {
-        let file = |text: &str| {
-            let body = zstd::encode_all(text.as_bytes(), ZSTD_LEVEL).unwrap();
-            let heading = format!("{MAGIC}{FORMAT}\nblake3 {}\nbytes {}\n", blake3::hash(&body).to_hex(), body.len());
-            [heading.into_bytes(), body].concat()
-        };
-        let check = |lines: &str, expected: &str| {
-            let error = Export::unpack(&file(lines)).unwrap_err().to_string();
-            assert!(error.starts_with(expected), "{error}");
-        };
-        let value = "{\"value\":{\"text\":\"a\"}}\n";
-        check(&format!("{value}{{\n"), "it is damaged: line 2 is unreadable (EOF while parsing");
-        check(&format!("{value}{value}{{\"value\":{{\"base64\":\"?\"}}}}\n"), "it is damaged: line 3 is unreadable (Invalid");
-        check(value, "it is damaged: it names no session");
-    }
-
-    #[test]
-    fn logs_are_distinguished() {
-        let one = export().history;
-        let mut two = one.clone();
-        two.operations.push(Operation { id: 3, ..one.operations[0].clone() });
-        let mut other = one.clone();
-        other.operations[0].time += 1;
-        let check = |known: &History, exported: &History, expected| assert_eq!(relation(known, exported), expected);
-        check(&History::default(), &one, Relation::New);
-        check(&one, &one, Relation::Same);
-        check(&one, &two, Relation::Newer);
-        check(&two, &one, Relation::Older);
-        check(&one, &other, Relation::Other);
-        check(&one, &History::default(), Relation::Older);
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! The log of each session: operations with their values, marks and snapshots.
 
 use super::block_edits::insert_block_edits;
-use super::companions::insert_companions;
+use super::companions::{LoggedCompanion, insert_companions, insert_logged};
 use super::database::{SessionKey, Store, StoreError, StoredSession, damaged};
 use super::rows::{edit, hunk, insert, mark, operation, stored};
 use super::values::{StoredPath, decompressed_bytes, hexadecimal, keep};
@@ -409,6 +409,7 @@ impl Store {
         history: &History,
         block_edits: &BTreeMap<OperationId, Vec<BlockEdit>>,
         windows: &BTreeMap<OperationId, WindowChange>,
+        companions: &[LoggedCompanion],
         values: &[Vec<u8>],
     ) -> Result<(), StoreError> {
         let transaction = self.writing()?;
@@ -424,6 +425,9 @@ impl Store {
             insert(&transaction, key, operation)?;
             insert_block_edits(&transaction, key, operation.id, block_edits.get(&operation.id).map_or(&[], Vec::as_slice))?;
             insert_window_change(&transaction, key, operation.id, windows.get(&operation.id))?;
+        }
+        for (logged, place) in companions.iter().zip(0i64..) {
+            insert_logged(&transaction, key, place, logged)?;
         }
         for snapshot in &history.snapshots {
             transaction.execute(

@@ -719,7 +719,10 @@ fn files_beside_a_session_are_checked_redacted_and_restored_with_it() {
         assert!(checked.stdout.contains(part), "{part}: {}", checked.stdout);
     }
     let one = sandbox.text(&["redact", "1", "--dry-run"]);
-    assert!(one.contains("2 credentials in 1 file beside the session; to replace these too: --all"), "{one}");
+    assert!(
+        one.contains("2 credentials in 1 file beside the session; to replace these too: aperture redact --whole-file"),
+        "{one}"
+    );
     let planned = sandbox.text(&["redact", "--whole-file", "--dry-run"]);
     assert!(planned.contains("b12345678.txt"), "{planned}");
     assert_eq!(state(), before);
@@ -742,6 +745,28 @@ fn files_beside_a_session_are_checked_redacted_and_restored_with_it() {
     assert_eq!(fs::read(&output).unwrap(), after[1]);
     sandbox.text(&["restore", "original"]);
     assert_eq!(fs::read(&output).unwrap(), before[1]);
+}
+
+#[test]
+fn an_export_restores_the_files_beside_a_session_on_another_machine_and_an_import_here_keeps_them() {
+    let (sandbox, path) = sandbox();
+    let (output, _) = plant_beside(&sandbox);
+    let state = || [&path, &output].map(|path| fs::read(path).unwrap());
+    let before = state();
+    sandbox.text(&["redact", "--whole-file"]);
+    let after = state();
+    let saved = sandbox.home.join("saved.aperture");
+    let file = saved.to_str().unwrap();
+    sandbox.text(&["export", "-o", file]);
+    sandbox.text(&["import", file]);
+    sandbox.text(&["undo"]);
+    assert_eq!(state(), before);
+    sandbox.text(&["redo"]);
+    assert_eq!(state(), after);
+    fs::remove_dir_all(sandbox.home.join(".aperture")).unwrap();
+    sandbox.text(&["import", file]);
+    sandbox.text(&["undo"]);
+    assert_eq!(state(), before);
 }
 
 #[test]

@@ -184,7 +184,8 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
 fn beside_note(edits: &[CompanionEdit], kinds: &BTreeMap<&str, usize>) -> Option<String> {
     let count: usize = kinds.values().sum();
     let (credentials, files) = (plural(count, "credential"), plural(edits.len(), "file"));
-    (count > 0).then(|| format!("{credentials} in {files} beside the session; to replace these too: --all"))
+    (count > 0)
+        .then(|| format!("{credentials} in {files} beside the session; to replace these too: aperture redact --whole-file"))
 }
 
 /// Returns the description of the change, with the number and kinds of the credentials.
