@@ -237,10 +237,11 @@ pub struct Mark {
 }
 
 /// Kind of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
     /// A change.
+    #[default]
     Change,
     /// It undoes another operation.
     Undo,

@@ -44,7 +44,7 @@ pub struct MarkedBlock {
 }
 
 /// The result of a change, or of its dry run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ChangeReport {
     /// The session's id.
     pub session: String,
@@ -118,36 +118,14 @@ impl ChangeReport {
         ChangeReport {
             session,
             named,
-            operation: None,
             kind: OperationKind::Undo,
-            dry_run: false,
             verb: "undone",
             what: Some(format!("operation {} ({})", operation.id, operation.command)),
-            changes: Vec::new(),
-            marks: Vec::new(),
-            marked: Vec::new(),
-            unmarked: Vec::new(),
             edits: operation.edits.len(),
-            companions: 0,
-            rows_added: 0,
-            rows_removed: 0,
-            skipped: Vec::new(),
             tokens_before: operation.tokens_after,
             tokens_after: operation.tokens_before,
-            thinking_dropped: 0,
-            thinking_dropped_tokens: 0.0,
-            thinking_restored: 0,
-            thinking_restored_tokens: 0.0,
-            price: None,
-            bills_changed: false,
-            is_first: false,
-            is_withheld: false,
             notes: vec!["the file did not have it yet".to_owned()],
-            groups: Vec::new(),
-            detail: ChangeDetail::Table,
-            differences: Vec::new(),
-            file_bytes: 0,
-            removed: UnneededData::default(),
+            ..ChangeReport::default()
         }
     }
 
@@ -161,23 +139,19 @@ impl ChangeReport {
         let share = percent(self.saved().max(0.0) / self.tokens_before.max(1.0));
         let saved = unit(&amount(self.saved().max(0.0).round() as u64), "token");
         ChangeReport {
-            changes: Vec::new(),
-            groups: Vec::new(),
-            differences: Vec::new(),
-            skipped: Vec::new(),
-            edits: 0,
-            rows_added: 0,
-            rows_removed: 0,
+            session: self.session,
+            named: self.named,
+            kind: self.kind,
+            dry_run: self.dry_run,
+            verb: self.verb,
+            what: self.what,
+            tokens_before: self.tokens_before,
             tokens_after: self.tokens_before,
-            thinking_dropped: 0,
-            thinking_dropped_tokens: 0.0,
-            thinking_restored: 0,
-            thinking_restored_tokens: 0.0,
-            price: None,
-            bills_changed: false,
             is_withheld: true,
             notes: vec![format!("it would save {saved}, {share} of the window; to do it anyway: --force")],
-            ..self
+            detail: self.detail,
+            file_bytes: self.file_bytes,
+            ..ChangeReport::default()
         }
     }
 

@@ -337,7 +337,6 @@ fn report(
     ChangeReport {
         session: workspace.location.id.clone(),
         named: env.name_of(&workspace.path, &workspace.location.id),
-        operation: None,
         kind: summary.kind,
         dry_run: options.dry_run,
         verb: summary.verb,
@@ -365,12 +364,11 @@ fn report(
         thinking_restored_tokens: drafted.thinking_restored.tokens,
         price: edit_sizes(drafted).map(|sizes| edit_price(env, workspace, &sizes)),
         bills_changed: summary.kind == OperationKind::Change && !keeps_bills(workspace, plan),
-        is_first: false,
-        is_withheld: false,
         differences: drafted.differences.clone(),
         file_bytes: workspace.reading.session.bytes,
         removed: summary.removed,
         notes,
+        ..ChangeReport::default()
     }
 }
 
