@@ -134,7 +134,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
-            cand --all 'Print all suggested commands, not only the best one'
+            cand --offers 'Print all suggested commands, not only the best one'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'

@@ -5,7 +5,7 @@
 #[command(after_help = "Examples:
   aperture                     the newest session of this project
   aperture status 6666         a session by an id prefix
-  aperture status --all        with every suggested command
+  aperture status --offers     with every suggested command
   aperture status --json | jq .percent
 
 Figures are billed tokens; estimates have a ~ before them.")]
@@ -14,6 +14,6 @@ pub struct Arguments {
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
     /// Print all suggested commands, not only the best one
-    #[arg(long)]
+    #[arg(long = "offers", alias = "all")]
     pub all: bool,
 }

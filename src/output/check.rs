@@ -2,7 +2,7 @@ use super::bulk::table;
 use super::sessions::short_id;
 use super::{Form, Paint, Report, Style, clip, plural, printable, wrap};
 use crate::engine::Violation;
-use crate::model::split_id;
+use crate::model::{quoted, split_id};
 
 /// Maximum columns of a title in the table of sessions.
 const TITLE_COLUMNS: usize = 32;
@@ -29,6 +29,8 @@ pub enum CheckFormat {
 pub struct CheckedSession {
     /// The session's id.
     pub session: String,
+    /// The name that selects it in the hints; empty in a run over many sessions, which selects it by its id.
+    pub named: String,
     /// The title; empty if the session was not listed.
     pub title: String,
     /// The file, relative to the directory if it is inside it.
@@ -92,7 +94,12 @@ impl CheckReport {
             let id = short_id(&session.session);
             let is_shared =
                 self.sessions.iter().any(|other| other.path != session.path && is_named(&other.session, &session.session));
-            for hint in hints(session, if is_shared { &session.session } else { &id }) {
+            let name = match &*session.named {
+                "" if is_shared => session.session.clone(),
+                "" => id,
+                named => quoted(named),
+            };
+            for hint in hints(session, &name) {
                 text.push_str(&style.paint(Paint::Dim, &format!("  {hint}\n")));
             }
         }

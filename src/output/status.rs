@@ -329,7 +329,7 @@ impl StatusReport {
             let name = if place == 0 { "next" } else { "" };
             let (command, aim) = (printable(&suggestion.command), super::advice::aim(suggestion));
             let others = self.suggestions.len() - listed;
-            let more = if others > 0 { "; others: --all" } else { "" };
+            let more = if others > 0 { "; others: --offers" } else { "" };
             let cost = super::advice::cost(suggestion);
             let undo = if cost.is_empty() { "undo any time" } else { "; undo any time" };
             let note = format!("{cost}{undo}{more}");
@@ -378,7 +378,7 @@ impl StatusReport {
             let name = if self.damage.is_empty() { "damage" } else { "" };
             let text = format!("{name:<MARGIN$}row {}: {}; {}{others}", first.row + 1, first.message(), first.effect());
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
-            let id = super::sessions::short_id(&self.session);
+            let id = quoted(&self.named);
             let hint = match self.findings.iter().any(Finding::is_repairable) {
                 true => format!("aperture repair {id} --dry-run, which shows how to mend it"),
                 false => format!("aperture check {id} --no-damage, which lists it"),

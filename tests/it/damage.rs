@@ -158,6 +158,22 @@ fn a_history_that_the_client_loses_is_found_and_linked_again() {
 }
 
 #[test]
+fn the_printed_commands_select_a_file_that_the_client_does_not_have() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.join("a copy.jsonl");
+    std::fs::write(&path, cut().lines().join("\n") + "\n").unwrap();
+    let file = path.to_str().unwrap();
+    for asked in [&["check", file, "--no-damage"][..], &["status", file]] {
+        let printed = sandbox.run(asked).all();
+        let commands: Vec<&str> = printed.lines().filter_map(|line| line.trim().strip_prefix("aperture repair ")).collect();
+        let [command] = &commands[..] else { panic!("{printed}") };
+        let name = command.split(',').next().unwrap().trim_end_matches(" --dry-run").trim_start_matches("-s ").trim_matches('\'');
+        let repaired = sandbox.run(&["repair", "--dry-run", "-s", &name.replace("HOME", sandbox.home.to_str().unwrap())]);
+        assert!(repaired.code == 0 && repaired.stdout.contains("linked"), "{command}: {}", repaired.all());
+    }
+}
+
+#[test]
 fn every_session_of_the_machine_is_repaired_at_once() {
     let session = Damaged::of(&cut().lines());
     let other = "da000000-0000-4000-8000-000000000002";

@@ -32,9 +32,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         report.sessions = visited.into_iter().flat_map(|visited| checked(env, visited)).collect();
     } else {
         for found in sessions(env, arguments)? {
+            let name = env.name_of(&found.path, &found.location.id);
             let beside = check_beside(env, &found, &limits)?;
-            report.sessions.push(check_session(env, found, &limits)?);
-            report.sessions.extend(beside);
+            let own = check_session(env, found, &limits)?;
+            let of_session = std::iter::once(own).chain(beside);
+            report.sessions.extend(of_session.map(|checked| match checked.named.is_empty() {
+                true => CheckedSession { named: name.clone(), ..checked },
+                false => checked,
+            }));
         }
     }
     env.print(&report)?;
@@ -62,7 +67,7 @@ fn checked(env: &Env, visited: Visited<Vec<CheckedSession>>) -> Vec<CheckedSessi
         Some(Ok(checked)) => checked.into_iter().map(|checked| CheckedSession { title: title.clone(), ..checked }).collect(),
         Some(Err(error)) => {
             let error = Some(bulk::reason(&error));
-            vec![CheckedSession { session: id, title, path: relative(env, &path), findings: Vec::new(), error, is_beside: false }]
+            vec![CheckedSession { session: id, title, path: relative(env, &path), error, ..CheckedSession::default() }]
         }
     }
 }
@@ -121,7 +126,8 @@ fn check_beside(env: &Env, found: &Found, limits: &CheckLimits) -> Result<Vec<Ch
     let mut checked = check_files_beside(env, found, &companions.files, limits)?;
     let secrets_only = CheckLimits { no_secrets: limits.no_secrets, ..CheckLimits::default() };
     for subagent in companions.subagents.into_iter().filter(|_| limits.no_secrets) {
-        checked.push(check_session(env, subagent, &secrets_only)?);
+        let named = env.name_of(&subagent.path, &subagent.location.id);
+        checked.push(CheckedSession { named, ..check_session(env, subagent, &secrets_only)? });
     }
     checked.retain(|checked| !checked.findings.is_empty());
     Ok(checked)
