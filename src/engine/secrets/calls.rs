@@ -75,9 +75,13 @@ pub(super) fn inserted(text: &[u8], start: usize, end: usize) -> Option<Secret> 
     let columns = &before[memchr::memrchr(b'(', before)? + 1..];
     let place = columns.iter().filter(|byte| **byte == b',').count();
     let rest = &text[end..text.len().min(end + 400)];
-    let close = memchr::memchr(b')', rest).filter(|close| rest[..*close].iter().all(|byte| byte.is_ascii_alphanumeric() || b"_, \"`\\".contains(byte)))?;
+    let close = memchr::memchr(b')', rest)
+        .filter(|close| rest[..*close].iter().all(|byte| byte.is_ascii_alphanumeric() || b"_, \"`\\".contains(byte)))?;
     let values = close + 1 + rest[close + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let open = rest.get(values..values + 6).filter(|word| word.eq_ignore_ascii_case(b"values")).and_then(|_| memchr::memchr(b'(', &rest[values..]))?;
+    let open = rest
+        .get(values..values + 6)
+        .filter(|word| word.eq_ignore_ascii_case(b"values"))
+        .and_then(|_| memchr::memchr(b'(', &rest[values..]))?;
     let from = end + values + open + 1;
     let row = &text[from..line_with_keys(text, from)];
     let offset: usize = row.split(|byte| *byte == b',').take(place).map(|cell| cell.len() + 1).sum();

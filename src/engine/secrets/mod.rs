@@ -551,7 +551,8 @@ mod tests {
     #[test]
     fn the_work_grows_with_the_text_and_no_faster() {
         let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(NAMES.iter().map(|(name, _)| *name));
-        let patterns = patterns.chain(INFIXES.iter().map(|infix| infix.mark)).chain(PLACES.iter().flat_map(|(texts, _)| texts.split('¦')));
+        let patterns =
+            patterns.chain(INFIXES.iter().map(|infix| infix.mark)).chain(PLACES.iter().flat_map(|(texts, _)| texts.split('¦')));
         let patterns = patterns.chain([
             "eyJ", "api_key", "password,", "|password|\n|--|\n", "eyJaaaaaaaaa.", PRIVATE_KEY, "-----BEGIN PRIVATE KEY-----",
             ADDRESS,

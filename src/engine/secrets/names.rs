@@ -81,8 +81,9 @@ pub(super) const KEY_WORDS: [&str; 8] = ["_key", "_KEY", "-key", "-KEY", "-Key",
 /// First words of the names of keys.
 const KEYS: [&str; 35] = [
     "api", "access", "account", "admin", "anon", "app", "application", "auth", "client", "decryption", "deploy", "encryption",
-    "functions", "hmac", "instrumentation", "integration", "jwt", "license", "master", "my", "private", "preshared", "role", "secret", "server", "service",
-    "shared", "signing", "storage", "subscription", "the", "validation", "webhook", "write", "your",
+    "functions", "hmac", "instrumentation", "integration", "jwt", "license", "master", "my", "private", "preshared", "role",
+    "secret", "server", "service", "shared", "signing", "storage", "subscription", "the", "validation", "webhook", "write",
+    "your",
 ];
 
 /// First words of the names of other keys.
@@ -95,8 +96,8 @@ const OTHER_KEYS: [&str; 14] = [
 const SURE_NAMES: [&str; 5] = ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"];
 /// Last parts of a name, after the word for a credential.
 const ENDINGS: [&str; 22] = [
-    "_key", "key", "_base", "_value", "value", "_prod", "_production", "_dev", "_live", "_test", "_staging", "_id_rsa", "_default",
-    "_main", "_primary", "_secondary", "_old", "_new", "_b64", "_string", "'s value", "'s",
+    "_key", "key", "_base", "_value", "value", "_prod", "_production", "_dev", "_live", "_test", "_staging", "_id_rsa",
+    "_default", "_main", "_primary", "_secondary", "_old", "_new", "_b64", "_string", "'s value", "'s",
 ];
 
 /// The form in which a value follows its name.
@@ -137,7 +138,9 @@ pub(super) fn match_name(text: &[u8], name: Name) -> Vec<Secret> {
     // The result of a test.
     let word = text[..start].iter().rev().take(120).take_while(|byte| byte.is_ascii_graphic() && **byte != b'"').count();
     // The address of a secret in a service, and the name of a product.
-    if memchr::memmem::find(&text[start - word..start], b"arn:").is_some() || text[..start].ends_with(b"1") && super::begins(text, start - 1) {
+    if memchr::memmem::find(&text[start - word..start], b"arn:").is_some()
+        || text[..start].ends_with(b"1") && super::begins(text, start - 1)
+    {
         return Vec::new();
     }
     let is_result = &text[start..end] == b"PASS" && super::begins(text, start) && text.get(end..end + 2) == Some(b": ");
@@ -164,7 +167,8 @@ pub(super) fn match_key(text: &[u8], at: usize, end: usize) -> Vec<Secret> {
     let Some(first) = first.or(is_variable.then_some(word)) else { return Vec::new() };
     let mut found = match_name(text, Name { start: at - first, end, kind: "named-key" });
     // The settings of git name a public key, also by its fingerprint.
-    let is_fingerprint = |secret: &Secret| text[secret.range.clone()].iter().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
+    let is_fingerprint =
+        |secret: &Secret| text[secret.range.clone()].iter().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
     if before.ends_with(b"signing") {
         found.retain(|secret| !text[..at].ends_with(b"user.signing") && !is_fingerprint(secret));
     }
@@ -255,6 +259,9 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
     let marks = emphasis.map_or(0, |mark| run(text, at, 2, |byte| byte == *mark));
     // The end of a selector: `[name=password]`.
     let marks = if matches!(rest(at), [b']', b'"' | b'\'', ..]) { 1 } else { marks };
+    let ends =
+        ["</b>", "</strong>"].iter().find(|tag| rest(at).starts_with(tag.as_bytes()) && !rest(at + tag.len()).starts_with(b"<"));
+    let marks = ends.map_or(marks, |tag| tag.len());
     let (behind, quote) = skip_quotes(text, at + marks);
     // The index of a map: `environ["NAME"] = …`.
     let behind = behind + usize::from(quote.is_some() && text.get(behind) == Some(&b']'));
@@ -300,12 +307,13 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
         // A remark between a name and its value.
         [b'(', remark @ ..] if spaces == at + 1 => {
             let close = memchr::memchr(b')', &remark[..remark.len().min(LONGEST_GAP)])?;
-            return matches!(remark.get(close + 1), Some(b':' | b'=')).then(|| (skip_space(text, spaces + close + 3).0, Sign::Assign));
+            return matches!(remark.get(close + 1), Some(b':' | b'='))
+                .then(|| (skip_space(text, spaces + close + 3).0, Sign::Assign));
         }
         // The name of a field of a form, and what is typed there.
         [b')', b'.', call @ ..] if quote.is_some() => {
             let open = memchr::memchr(b'(', &call[..call.len().min(16)])?;
-            let types = [&b"type"[..], b"fill", b"send_keys", b"sendKeys", b"setValue", b"set"].contains(&&call[..open]);
+            let types = [&b"type"[..], b"fill", b"send_keys", b"sendKeys", b"setValue", b"set", b"val"].contains(&&call[..open]);
             return types.then_some((spaces + open + 3, Sign::Argument));
         }
         [b'(', ..] if quote.is_none() => return Some((skip_space(text, spaces + 1).0, Sign::Argument)),
@@ -353,7 +361,9 @@ fn element_text(text: &[u8], start: usize, behind: usize) -> Option<usize> {
     const TAG_BYTES: usize = 120;
     let tag_end = |at: usize| {
         let tag = &text[at..text.len().min(at + TAG_BYTES)];
-        memchr::memchr2(b'>', b'<', tag).filter(|length| tag[*length] == b'>' && !tag[..*length].ends_with(b"/")).map(|length| at + length + 1)
+        memchr::memchr2(b'>', b'<', tag)
+            .filter(|length| tag[*length] == b'>' && !tag[..*length].ends_with(b"/"))
+            .map(|length| at + length + 1)
     };
     let closes = |at: usize| text.get(at) == Some(&b'<');
     let mut at = match closes(behind) {
@@ -383,14 +393,16 @@ fn value_member(text: &[u8], start: usize, at: usize) -> Option<usize> {
     let (end, _) = if is_in_tag || opens_block {
         let window = text[at..text.len().min(at + 160)].to_ascii_lowercase();
         let window = &window[..memchr::memchr2(b'>', b'}', &window).unwrap_or(window.len())];
-        let word = [" value", " default"].iter().find_map(|word| Some(memchr::memmem::find(window, word.as_bytes())? + word.len()))?;
+        let word =
+            [" value", " default"].iter().find_map(|word| Some(memchr::memmem::find(window, word.as_bytes())? + word.len()))?;
         skip_quotes(text, at + word)
     } else {
         let comma = at + usize::from(matches!(text.get(at), Some(b',' | b';')));
         let (word, _) = skip_space(text, comma);
         let word = word + usize::from(text.get(word..word + 2) == Some(b"- ")) * 2;
         let (word, _) = skip_quotes(text, word);
-        let is_here = |name: &&str| text.get(word..word + name.len()).is_some_and(|here| here.eq_ignore_ascii_case(name.as_bytes()));
+        let is_here =
+            |name: &&str| text.get(word..word + name.len()).is_some_and(|here| here.eq_ignore_ascii_case(name.as_bytes()));
         let length = ["value", "default"].iter().find(|name| is_here(name))?.len();
         if word == at || !is_member(text, start) {
             return None;
@@ -457,7 +469,11 @@ fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> 
     }
     // Any word that names a scheme.
     let word = run(text, from, 17, |byte| byte.is_ascii_alphabetic() || byte == b'-');
-    if !has_scheme && text[name.start..name.end].eq_ignore_ascii_case(b"authorization") && word > 2 && text.get(from + word) == Some(&b' ') {
+    if !has_scheme
+        && text[name.start..name.end].eq_ignore_ascii_case(b"authorization")
+        && word > 2
+        && text.get(from + word) == Some(&b' ')
+    {
         from += word + 1;
         has_scheme = true;
     }
@@ -494,7 +510,8 @@ fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> 
     let ends = |byte: u8| !byte.is_ascii_graphic() || b"\"'`\\<>,;()[]{}|".contains(&byte) || is_query && byte == b'&';
     let mut length = run(text, from, LONGEST_VALUE, |byte| !ends(byte));
     // Brackets in a generated value with symbols.
-    let is_symbolic = |value: &[u8]| length >= 12 && is_rich(value) && is_generated(value) && !value.windows(2).any(|pair| pair[0] == pair[1]);
+    let is_symbolic =
+        |value: &[u8]| length >= 12 && is_rich(value) && is_generated(value) && !value.windows(2).any(|pair| pair[0] == pair[1]);
     if text.get(from + length).is_some_and(|next| b"([{)]}".contains(next)) && is_symbolic(&text[from..from + length]) {
         length = run(text, from, LONGEST_VALUE, |byte| byte.is_ascii_graphic() && !b"\"'`\\<>,;".contains(&byte));
     }
@@ -565,7 +582,8 @@ fn line_lengths(text: &[u8]) -> (usize, usize) {
 fn column(text: &[u8], start: usize, end: usize, kind: &'static str) -> Vec<Secret> {
     let from = start.saturating_sub(400);
     let before = &text[from..start];
-    let feed = memchr::memrchr(b'\n', before).map(|place| place + 1).max(memchr::memmem::rfind(before, b"\\n").map(|place| place + 2));
+    let feed =
+        memchr::memrchr(b'\n', before).map(|place| place + 1).max(memchr::memmem::rfind(before, b"\\n").map(|place| place + 2));
     let line_start = from + feed.or_else(|| memchr::memrchr(b'"', before).map(|place| place + 1)).unwrap_or_default();
     let window = &text[line_start..text.len().min(start + TABLE_BYTES)];
     looked_at_table(window);
@@ -581,7 +599,10 @@ fn column(text: &[u8], start: usize, end: usize, kind: &'static str) -> Vec<Secr
     let cell = head[nth_cell(head, separator, place)].trim_ascii();
     // The whole cell is the name: a sentence with a comma is not the head of a table.
     let extra = cell.len().saturating_sub(end - start);
-    if extra > 20 || cell.iter().filter(|byte| **byte == b' ').count() > 2 || separator != b"|" && (extra > 12 || cell.contains(&b' ')) {
+    if extra > 20
+        || cell.iter().filter(|byte| **byte == b' ').count() > 2
+        || separator != b"|" && (extra > 12 || cell.contains(&b' '))
+    {
         return Vec::new();
     }
     let cells = |line: &[u8]| memchr::memmem::find_iter(line, separator).count();

@@ -16,10 +16,18 @@ const PASSWORD_BYTES: usize = 200;
 /// Programs that accept a password as an argument: their names, separated by `¦`, the flags, and the rule for a space after the flag.
 pub(super) static PROGRAMS: &[(&str, &[&str], Space)] = &[
     ("curl ", &["-u", "--user", "-b", "--cookie"], Space::Optional),
-    ("sshpass ¦mongosh ¦docker login¦podman login¦registry login¦az login¦acr login¦oc login¦mongo ¦mongodump ¦mongorestore ¦rabbitmqadmin ¦useradd ¦usermod ¦rdesktop ¦evil-winrm ¦netexec ¦nxc ¦unlock-keychain¦set-keychain-password¦create-keychain", &["-p"], Space::Optional),
+    (
+        "sshpass ¦mongosh ¦docker login¦podman login¦registry login¦az login¦acr login¦oc login¦mongo ¦mongodump ¦mongorestore ¦rabbitmqadmin ¦useradd ¦usermod ¦rdesktop ¦evil-winrm ¦netexec ¦nxc ¦unlock-keychain¦set-keychain-password¦create-keychain",
+        &["-p"],
+        Space::Optional,
+    ),
     ("mysql ¦mysqldump ¦mysqlimport ¦mysqlcheck ¦mysqlshow ¦mysqladmin ¦mariadb ¦7z ", &["-p"], Space::Never),
     ("redis-cli ", &["-a", "AUTH", "--pass"], Space::Optional),
-    ("ldapsearch ¦ldapadd ¦ldapmodify ¦ldapwhoami ¦ldapdelete ¦add-generic-password¦add-internet-password", &["-w"], Space::Optional),
+    (
+        "ldapsearch ¦ldapadd ¦ldapmodify ¦ldapwhoami ¦ldapdelete ¦add-generic-password¦add-internet-password",
+        &["-w"],
+        Space::Optional,
+    ),
     ("ldappasswd ", &["-w", "-s"], Space::Optional),
     ("sqlcmd ¦mosquitto_pub ¦mosquitto_sub ¦unzip ¦zip ", &["-P"], Space::Optional),
     ("gh secret set¦secret set¦secrets set", &["--body", "-b", "--value"], Space::Optional),
@@ -49,7 +57,10 @@ pub(super) static PLACES: &[(&str, Finder)] = &[
     ("chpasswd¦vncpasswd¦kinit ¦| passwd¦cryptsetup ¦wrangler secret put", standard_input),
     ("htpasswd -¦mosquitto_passwd -", htpasswd_argument),
     ("NetworkCredential(¦login(¦signIn(¦sign_in(¦authenticate(¦auth=(", calls::user_and_password),
-    ("auth = (¦BasicAuth(¦.Basic(¦_pw_set(¦PasswordCredentials(¦AuthenticationToken(¦WiFi.begin(¦sp_addlogin ", calls::user_and_password),
+    (
+        "auth = (¦BasicAuth(¦basicAuth(¦DigestAuth(¦.Basic(¦_pw_set(¦PasswordCredentials(¦AuthenticationToken(¦WiFi.begin(¦sp_addlogin ",
+        calls::user_and_password,
+    ),
     ("mysqli_connect(¦mysql_connect(¦mysqli(¦PDO(¦Sequelize(¦getConnection(", calls::connection),
     ("DB::connect(", calls::connection),
     (".auth(¦jwt.sign(¦jwt.verify(¦jwt.encode(¦jwt.decode(¦createHmac(", calls::key),
@@ -90,8 +101,8 @@ pub(super) static SERVICES: &[&str] = &[
     "coinbase", "confluent", "contentful", "datadog", "discord", "droneci", "dropbox", "etsy", "facebook", "fastly", "finicity",
     "finnhub", "flickr", "freshbooks", "gitter", "gocardless", "heroku", "hubspot", "intercom", "jfrog", "artifactory", "kraken",
     "kucoin", "launchdarkly", "linkedin", "mailchimp", "mailgun", "mattermost", "meraki", "messagebird", "netlify", "nytimes",
-    "okta", "plaid", "privateai", "rapidapi", "sendbird", "sonar.login", "snyk", "squarespace", "sumologic", "telegram", "travis", "twitch",
-    "twitter", "yandex", "zendesk",
+    "okta", "plaid", "privateai", "rapidapi", "sendbird", "sonar.login", "snyk", "squarespace", "sumologic", "telegram",
+    "travis", "twitch", "twitter", "yandex", "zendesk",
 ];
 
 /// Finds a password in the arguments of a program.
@@ -471,7 +482,11 @@ fn pin(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     }
     let mut at = end;
     for word in [" code", "code", "_code", "-code", " number"] {
-        at += if text.get(at..at + word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes())) { word.len() } else { 0 };
+        at += if text.get(at..at + word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes())) {
+            word.len()
+        } else {
+            0
+        };
     }
     let gap = text[at..].iter().take(8).take_while(|byte| b" :=\"'`\\>|".contains(byte)).count();
     at += gap;

@@ -8,12 +8,13 @@ const SENTENCE_BYTES: usize = 80;
 /// Words between a name and its value.
 const LINKS: &[&str] = &[
     "is", "is:", "was", "are", "has", "been", "now", "set", "changed", "reset", "to", "to:", "ist", "lautet", "lautet:", "es",
-    "es:", "est", "est:", "c'est", "è", "é", "jest", "är", "er", "=", "-", "–", "—", "->", "→", ":", "je", "este", "là", "adalah", "will", "be",
+    "es:", "est", "est:", "c'est", "è", "é", "jest", "är", "er", "=", "-", "–", "—", "->", "→", ":", "je", "este", "là",
+    "adalah", "will", "be",
 ];
 /// Words between a name and the thing that it is for.
 const RELATIONS: &[&str] = &[
-    "for", "of", "für", "von", "zum", "zur", "pour", "du", "de", "des", "do", "da", "del", "para", "di", "per", "voor", "van", "dla",
-    "för", "для", "от", "к",
+    "for", "of", "für", "von", "zum", "zur", "pour", "du", "de", "des", "do", "da", "del", "para", "di", "per", "voor", "van",
+    "dla", "för", "для", "от", "к",
 ];
 /// Signs between a name and its value where words have no spaces between them.
 const PARTICLES: &[&str] = &["是", "为", "為", "は", "が", "은", "는", "이"];
@@ -21,8 +22,8 @@ const PARTICLES: &[&str] = &["是", "为", "為", "は", "が", "은", "는", "�
 const ORDERS: &[&str] = &["type", "enter", "use", "answer", "give", "reply", "send", "supply"];
 /// Words between such a value and the name after it.
 const REASONS: &[&str] = &[
-    "a", "admin", "as", "are", "asked", "asks", "at", "for", "if", "is", "it", "my", "our", "prompted", "root", "sudo", "the", "was",
-    "when", "your",
+    "a", "admin", "as", "are", "asked", "asks", "at", "for", "if", "is", "it", "my", "our", "prompted", "root", "sudo", "the",
+    "was", "when", "your",
 ];
 
 /// Returns the start of the value after a name of a kind, from the offset after the spaces behind the name.
@@ -83,7 +84,8 @@ pub(super) fn before(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     let tail = word.iter().rev().take_while(|byte| b"\"'`*,".contains(byte)).count();
     let value = word.get(lead..word.len() - tail)?;
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let is_value = (is_stated || is_ordered) && digits > 1 && value.len() >= 8 && (is_password(value, true) || is_generated(value));
+    let is_value =
+        (is_stated || is_ordered) && digits > 1 && value.len() >= 8 && (is_password(value, true) || is_generated(value));
     let from = from + offset + lead;
     is_value.then(|| Secret { range: from..from + value.len(), kind: "password" })
 }

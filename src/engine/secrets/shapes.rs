@@ -67,8 +67,6 @@ impl Alphabet {
 /// Maximum length of a key, in bytes.
 pub(super) const LONGEST: usize = 2048;
 
-
-
 /// The known shapes, from the documentation of the services: the kind, the prefixes, the following bytes and their number.
 const FORMS: &[(&str, &str, Alphabet, usize, usize)] = &[
     ("adafruit-key", "aio_", Alphabet::Plain, 28, 28),
@@ -130,7 +128,13 @@ const FORMS: &[(&str, &str, Alphabet, usize, usize)] = &[
     ("easypost-key", "EZAK EZTK", Alphabet::Plain, 54, 54),
     ("elastic-key", "essu_", Alphabet::Base64, 40, 160),
     ("elevenlabs-key", "sk_", Alphabet::Hex, 48, 64),
-    ("encoded-private-key", "LS0tLS1CRUdJTiBQUklWQVRF LS0tLS1CRUdJTiBSU0EgUFJJVkFUR LS0tLS1CRUdJTiBFQyBQUklWQVRF LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUg", Alphabet::Base64, 60, 16 << 10),
+    (
+        "encoded-private-key",
+        "LS0tLS1CRUdJTiBQUklWQVRF LS0tLS1CRUdJTiBSU0EgUFJJVkFUR LS0tLS1CRUdJTiBFQyBQUklWQVRF LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUg",
+        Alphabet::Base64,
+        60,
+        16 << 10,
+    ),
     ("facebook-token", "EAAM EAAC EAAG EAAB", Alphabet::Plain, 100, 400),
     ("fauna-secret", "fnAE fnAF", Alphabet::Url, 36, 40),
     ("figma-token", "figd_ figu_ figo_", Alphabet::Url, 36, 64),
@@ -237,7 +241,13 @@ const FORMS: &[(&str, &str, Alphabet, usize, usize)] = &[
     ("shopify-token", "shpua_ shpit_", Alphabet::Hex, 32, 32),
     ("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xapp- xoxe- xoxo- xoxc-", Alphabet::Url, 20, 255),
     ("slack-token", "xoxd-", Alphabet::Address, 20, 400),
-    ("slack-webhook", "hooks.slack.com/services/ hooks.slack.com/workflows/ hooks.slack.com/triggers/", Alphabet::Base64, 30, 128),
+    (
+        "slack-webhook",
+        "hooks.slack.com/services/ hooks.slack.com/workflows/ hooks.slack.com/triggers/",
+        Alphabet::Base64,
+        30,
+        128,
+    ),
     ("snyk-token", "snyk_uat.", Alphabet::Dotted, 40, 255),
     ("sonar-token", "sqp_ squ_ sqa_", Alphabet::Hex, 40, 40),
     ("sourcegraph-token", "sgp_", Alphabet::Url, 40, 64),

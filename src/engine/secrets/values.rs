@@ -16,10 +16,11 @@ const EXAMPLES: &[&str] = &[
     "bearer", "change", "ci", "client", "code", "correct", "credential", "credentials", "data", "database", "db", "default",
     "demo", "dev", "development", "dummy", "enter", "fake", "field", "foo", "from", "goes", "guest", "hash", "hello", "here",
     "input", "insert", "invalid", "key", "local", "localhost", "login", "me", "mock", "my", "mysql", "name", "new", "none",
-    "null", "old", "optional", "plain", "required", "raw", "encoded", "encrypted", "hashed", "param", "pass", "passphrase", "passwd", "password", "passwort", "phrase", "postgres", "postgresql",
-    "private", "public", "pw", "pwd", "qux", "qwerty", "redis", "refresh", "replace", "root", "sample", "secret", "secrets",
-    "secure", "server", "session", "some", "staging", "str", "string", "temp", "test", "tester", "testing", "tests", "text",
-    "the", "this", "tmp", "token", "user", "username", "val", "valid", "value", "var", "word", "world", "wrong", "xyz", "your",
+    "null", "old", "optional", "plain", "required", "raw", "encoded", "encrypted", "hashed", "param", "pass", "passphrase",
+    "passwd", "password", "passwort", "phrase", "postgres", "postgresql", "private", "public", "pw", "pwd", "qux", "qwerty",
+    "redis", "refresh", "replace", "root", "sample", "secret", "secrets", "secure", "server", "session", "some", "staging",
+    "str", "string", "temp", "test", "tester", "testing", "tests", "text", "the", "this", "tmp", "token", "user", "username",
+    "val", "valid", "value", "var", "word", "world", "wrong", "xyz", "your",
 ];
 /// First parts of technical terms that end in digits.
 const TECHNICAL: &[&str] = &[
@@ -245,7 +246,9 @@ fn is_letter_noise(value: &[u8]) -> bool {
     let letters: Vec<u8> = value.iter().copied().filter(|byte| *byte != b'-').collect();
     let vowels = |byte: &u8| b"aeiouy".contains(byte);
     let runs = |least: usize| letters.split(vowels).filter(|run| run.len() >= least).count();
-    (16..=20).contains(&letters.len()) && letters.iter().all(u8::is_ascii_lowercase) && (runs(5) > 0 || runs(4) > usize::from(letters.len() != 16))
+    (16..=20).contains(&letters.len())
+        && letters.iter().all(u8::is_ascii_lowercase)
+        && (runs(5) > 0 || runs(4) > usize::from(letters.len() != 16))
 }
 
 /// Returns true if a number counts up or down, repeats one digit, or is too short: `123456`, `000000`.
