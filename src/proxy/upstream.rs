@@ -144,7 +144,7 @@ impl Upstream {
     /// No API can be reached, because the environment names a proxy that is not supported.
     pub fn new(bases: &Bases, variable: &dyn Fn(&str) -> Option<String>) -> Result<Upstream, CommandError> {
         let proxies = Proxies::new(variable);
-        let check = |endpoint| Ok::<_, anyhow::Error>(drop(proxies.intercept(&bases.of(endpoint).parse()?)?));
+        let check = |endpoint| proxies.intercept(&bases.of(endpoint).parse()?);
         let checked = [Endpoint::Anthropic, Endpoint::OpenAi, Endpoint::ChatGpt].map(check);
         if let [Err(error), Err(_), Err(_)] = checked {
             return Err(CommandError::new(ErrorKind::Refused, error)
