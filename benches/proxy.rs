@@ -23,6 +23,11 @@ use aperture::model::{Actor, BlockEdit, Key, Level, OperationKind, OperationStat
 use aperture::store::Store;
 use aperture::wire::{PipelineSettings, RequestFacts, RequestHead, Wire};
 use generate::Generator;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use measure::{Round, Target, command, median};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -49,10 +54,10 @@ const EVENT_STEP: Duration = Duration::from_millis(2);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let [job, upstream] = &arguments[..]
-        && job == "--relay"
-    {
-        return relay(upstream);
+    match &arguments[..] {
+        [job, upstream] if job == "--relay" => return relay(upstream),
+        [job, upstream] if job == "--http" => return http_relay(upstream.clone()),
+        _ => {}
     }
     // `cargo test` runs benches without `--bench`: then a look is enough.
     let brief = !std::env::args().any(|argument| argument == "--bench");
@@ -61,14 +66,14 @@ fn main() {
     let directory = tempfile::tempdir().expect("a directory for the session");
     let api = api();
     let place = Place::new(directory.path(), if brief { 2_000_000 } else { 30_000_000 });
-    let relay = Process::relay(&api);
+    let [relay, http] = ["--relay", "--http"].map(|job| Process::relay(job, &api));
     let mut targets = Vec::new();
     for (name, bytes) in [("200 kB", 200_000), ("1 MB", 1_000_000)].into_iter().filter(|_| measures("requests")) {
         let proxy = place.proxy(&api);
         begin(&proxy);
         let conversation = place.conversation(bytes);
         in_process(&place, name, &conversation, rounds, &mut targets);
-        through_sockets(&api, &relay, &proxy, name, &conversation, rounds, &mut targets);
+        through_sockets(&api, [&relay, &http, &proxy], name, &conversation, rounds, &mut targets);
     }
     if measures("streams") {
         let proxy = place.proxy(&api);
@@ -106,6 +111,28 @@ fn relay(upstream: &str) {
             });
         }
     }
+}
+
+/// Passes requests on as streams with the libraries of the proxy, and does nothing else: the least that a proxy of HTTP costs.
+fn http_relay(upstream: String) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async move {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("the relay listens");
+        println!("listening on {}", listener.local_addr().expect("its address"));
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let client: Client<HttpConnector, Incoming> = Client::builder(TokioExecutor::new()).build(connector);
+        loop {
+            let (stream, _) = listener.accept().await.expect("a client");
+            let _ = stream.set_nodelay(true);
+            let (client, upstream) = (client.clone(), upstream.clone());
+            let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+                *request.uri_mut() = format!("http://{upstream}{}", request.uri()).parse().expect("an address");
+                client.request(request)
+            });
+            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        }
+    });
 }
 
 fn clone(stream: &TcpStream) -> TcpStream {
@@ -209,7 +236,8 @@ impl Connection {
 
     /// Sends a request and reads its answer; the seconds that it took.
     fn exchange(&mut self, head: &str, body: &[u8]) -> f64 {
-        let head = format!("{head}host: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        let head =
+            format!("{head}host: 127.0.0.1:80\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
         let request = [head.as_bytes(), body].concat();
         let start = Instant::now();
         self.stream.write_all(&request).expect("the request is sent");
@@ -227,9 +255,9 @@ struct Process {
 }
 
 impl Process {
-    fn relay(api: &str) -> Process {
+    fn relay(job: &str, api: &str) -> Process {
         let mut relay = command(std::env::current_exe().expect("this program"));
-        relay.args(["--relay", api]);
+        relay.args([job, api]);
         Process::start(relay)
     }
 
@@ -277,6 +305,9 @@ impl Place {
             serde_json::from_slice::<Row<'_>>(line).ok().map(|row| row.message.to_owned())
         };
         let messages = bytes.split(|byte| *byte == b'\n').filter_map(message).collect();
+        // A manifest is a change.
+        fs::create_dir_all(directory.join(".config/aperture")).expect("a directory for the settings");
+        fs::write(directory.join(".config/aperture/config.toml"), "[pipeline]\nmanifest = false\n").expect("settings");
         let place = Place { home: directory.to_owned(), messages };
         [CHANGED, OFFERED].iter().for_each(|session| place.archive(session));
         place.withhold();
@@ -447,8 +478,7 @@ fn alone(wire: &Wire, head: &RequestHead, name: &str, conversation: &[Vec<u8>], 
 /// Requests over kept connections, one after the other.
 fn through_sockets(
     api: &str,
-    relay: &Process,
-    proxy: &Process,
+    [relay, http, proxy]: [&Process; 3],
     name: &str,
     conversation: &[Vec<u8>],
     rounds: usize,
@@ -457,18 +487,20 @@ fn through_sockets(
     let (plain, changed, offered) = (head(PLAIN), head(CHANGED), head(OFFERED));
     let other = plain.replace("/v1/messages", "/v1/other");
     let of_proxy = [&other, &plain, &changed, &offered].map(|head| (&*proxy.address, head));
-    let jobs = [&[(api, &plain), (&*relay.address, &plain)][..], &of_proxy].concat();
+    let jobs = [&[(api, &plain), (&*relay.address, &plain), (&*http.address, &plain)][..], &of_proxy].concat();
     let mut connections: Vec<(Connection, &String)> = jobs.iter().map(|(to, head)| (Connection::to(to), *head)).collect();
-    let names =
-        ["direct", "relay", "proxy: another path", "proxy: no operation", "proxy: operations", "proxy: operations and tool"];
+    let names = [
+        "direct", "relay", "relay of HTTP", "proxy: another path", "proxy: no operation", "proxy: operations",
+        "proxy: operations and tool",
+    ];
     let mut round = Round::new(&names);
     let (mut of_changed, mut of_offered) = (Vec::new(), Vec::new());
     for turn in 0..rounds + 5 {
         let body = &conversation[turn % conversation.len()];
         let times: Vec<f64> = connections.iter_mut().map(|(connection, head)| connection.exchange(head, body)).collect();
         if turn >= 5 {
-            of_changed.push(times[4] - times[1]);
-            of_offered.push(times[5] - times[1]);
+            of_changed.push(times[5] - times[1]);
+            of_offered.push(times[6] - times[1]);
             round.add(&times);
         }
     }
@@ -483,7 +515,7 @@ fn through_sockets(
         }
     }
     if conversation[0].len() > 500_000 {
-        let ratio = round.ratio(3, 1);
+        let ratio = round.ratio(4, 1);
         targets.push(Target::new(&format!("{name} passed on: of a relay, p50"), "1.3 x", ratio, "x", ratio <= 1.3));
     }
 }
@@ -491,7 +523,7 @@ fn through_sockets(
 /// Returns the delays of the events of a stream, in seconds.
 fn delays(address: &str) -> Vec<f64> {
     let mut connection = Connection::to(address);
-    let request = format!("{}host: 127.0.0.1\r\nx-events: 1\r\ncontent-length: 2\r\n\r\n{{}}", head(PLAIN));
+    let request = format!("{}host: 127.0.0.1:80\r\nx-events: 1\r\ncontent-length: 2\r\n\r\n{{}}", head(PLAIN));
     connection.stream.write_all(request.as_bytes()).expect("the request is sent");
     let (mut delays, mut text) = (Vec::new(), Vec::new());
     let mut piece = [0; 4096];

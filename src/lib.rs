@@ -14,5 +14,6 @@ pub mod provider;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 pub mod store;
+pub mod text;
 pub mod wire;
 pub mod workspace;

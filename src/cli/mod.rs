@@ -4,8 +4,8 @@ use crate::app::{self, Env, ErrorKind, print_error, print_line};
 use crate::commands::json::missing_argument;
 use crate::commands::{CommandLine, Request, definition};
 use crate::mcp;
-use crate::model::quoted;
 use crate::output::Gate;
+use crate::text::shell::quoted_word;
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Runs the program with its arguments and returns its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let given = arguments.iter().skip(1).map(|argument| quoted(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
+    let given = arguments.iter().skip(1).map(|argument| quoted_word(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
     // A client interprets other exit codes of these commands as a request to stop.
     let mut harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
     let gate = Gate::default();

@@ -4,7 +4,7 @@
 //! conflicts have one definition; what is not given is left out.
 
 use super::{CommandLine, Request};
-use crate::model::quoted;
+use crate::text::shell::quoted_word;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, ValueEnum};
 use serde::de::{Deserialize, Deserializer, Error as _};
@@ -130,12 +130,12 @@ impl Words {
     /// Returns the command line as a user would type it, without the name of the program.
     pub fn line(&self) -> String {
         let option = |(name, value): &(String, Option<String>)| match value {
-            Some(value) if value.starts_with('-') => format!("--{name}={}", quoted(value)),
-            Some(value) => format!("--{name} {}", quoted(value)),
+            Some(value) if value.starts_with('-') => format!("--{name}={}", quoted_word(value)),
+            Some(value) => format!("--{name} {}", quoted_word(value)),
             None => format!("--{name}"),
         };
         let options = self.options.iter().map(option);
-        let positions = self.positions.iter().map(|word| quoted(word));
+        let positions = self.positions.iter().map(|word| quoted_word(word));
         let mut words = vec![self.name.clone()];
         if self.positions.iter().any(|word| word.starts_with('-')) {
             words.extend(options.chain(["--".to_owned()]).chain(positions));

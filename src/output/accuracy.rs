@@ -73,6 +73,8 @@ pub struct ModelAccuracy {
     pub finished: u64,
     /// Their errors.
     pub finished_errors: Spread,
+    /// The errors of the others, which have a bill of the beginning of the output only.
+    pub beginning_errors: Spread,
 }
 
 /// The estimation errors over all sessions, relative to the billed tokens.
@@ -107,18 +109,19 @@ impl AccuracyReport {
         };
         let mut models: BTreeMap<&str, [Vec<f64>; 2]> = BTreeMap::new();
         for accuracy in self.sessions.iter().map(|row| &row.accuracy) {
-            for (place, errors) in [&accuracy.step_errors, &accuracy.finished_errors].into_iter().enumerate() {
-                errors.iter().for_each(|(model, errors)| models.entry(model).or_default()[place].extend(errors));
+            for (model, errors) in &accuracy.step_errors {
+                models.entry(model).or_default().iter_mut().zip(errors).for_each(|(all, errors)| all.extend(errors));
             }
         }
-        let of_model = |[errors, finished]: [Vec<f64>; 2]| ModelAccuracy {
-            steps: errors.len() as u64,
-            errors: Spread::new(&errors),
+        let of_model = |[finished, beginning]: [Vec<f64>; 2]| ModelAccuracy {
+            steps: (finished.len() + beginning.len()) as u64,
+            errors: Spread::new(&[&finished[..], &beginning].concat()),
             finished: finished.len() as u64,
             finished_errors: Spread::new(&finished),
+            beginning_errors: Spread::new(&beginning),
         };
         let models = models.into_iter().map(|(model, errors)| (model.to_owned(), of_model(errors))).collect();
-        let steps = all(&|accuracy| accuracy.step_errors.values().flatten().copied().collect());
+        let steps = all(&|accuracy| accuracy.step_errors.values().flatten().flatten().copied().collect());
         let turns = all(&|accuracy| accuracy.turn_errors.clone());
         let medians = all(&|accuracy| accuracy.step_median.into_iter().collect());
         let p90s = all(&|accuracy| accuracy.step_p90.into_iter().collect());
@@ -153,9 +156,12 @@ impl Report for AccuracyReport {
         text.push('\n');
         for (model, accuracy) in &self.models {
             text.push_str(&format!("{:<28} {:>5} steps  {}\n", clip(model, 28), accuracy.steps, accuracy.errors.text()));
-            if accuracy.finished < accuracy.steps {
-                let (finished, errors) = (accuracy.finished, accuracy.finished_errors.text());
-                text.push_str(&format!("{:<28} {finished:>5} steps  {errors}\n", "  output billed at its end"));
+            let parts = [
+                ("  output billed at its end", accuracy.finished, accuracy.finished_errors),
+                ("  only its beginning billed", accuracy.steps - accuracy.finished, accuracy.beginning_errors),
+            ];
+            for (name, steps, errors) in parts.into_iter().filter(|(_, steps, _)| (1..accuracy.steps).contains(steps)) {
+                text.push_str(&format!("{name:<28} {steps:>5} steps  {}\n", errors.text()));
             }
         }
         text.push_str(&format!("\n{}, {}\n", plural(self.sessions.len(), "session"), plural(steps as usize, "step")));

@@ -1,5 +1,6 @@
 use super::{Paint, Report, Style, amount, bytes, clip, plural, printable};
-use crate::model::{quoted, split_id};
+use crate::model::split_id;
+use crate::text::shell::quoted_word;
 use comfy_table::{CellAlignment, Table, presets};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -220,7 +221,7 @@ impl BulkReport {
     /// Returns the commands that undo the operations.
     fn undo(&self, names: &[String]) -> Option<String> {
         let done = || self.sessions.iter().zip(names).filter(|(row, _)| row.operation.is_some());
-        let ids: Vec<String> = done().map(|(_, name)| quoted(name)).collect();
+        let ids: Vec<String> = done().map(|(_, name)| quoted_word(name)).collect();
         match &*ids {
             [] => None,
             _ if self.command == "undo" => None,

@@ -3,9 +3,8 @@ use super::{
 };
 use crate::engine::diff::BlockDifference;
 use crate::engine::{ChangeGroup, EditPrice};
-use crate::model::{
-    Basis, BlockChange, BlockNumber, Level, Operation, OperationId, OperationKind, TokenCount, UnneededData, quoted,
-};
+use crate::model::{Basis, BlockChange, BlockNumber, Level, Operation, OperationId, OperationKind, TokenCount, UnneededData};
+use crate::text::shell::quoted_word;
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of changes that are listed individually.
@@ -242,10 +241,10 @@ impl Report for ChangeReport {
         }
         if let Some(operation) = self.operation {
             let back = if self.kind == OperationKind::Undo { "redo" } else { "undo" };
-            line(
-                &style
-                    .paint(Paint::Dim, &format!("operation {operation}; to revert: aperture {back} -s {}", quoted(&self.named))),
-            );
+            line(&style.paint(
+                Paint::Dim,
+                &format!("operation {operation}; to revert: aperture {back} -s {}", quoted_word(&self.named)),
+            ));
         } else if self.dry_run && !nothing {
             line(&style.paint(Paint::Dim, "nothing was written: this is a dry run"));
         }

@@ -2,7 +2,8 @@ use super::bulk::table;
 use super::sessions::short_id;
 use super::{Form, Paint, Report, Style, clip, plural, printable, wrap};
 use crate::engine::Violation;
-use crate::model::{quoted, split_id};
+use crate::model::split_id;
+use crate::text::shell::quoted_word;
 
 /// Maximum columns of a title in the table of sessions.
 const TITLE_COLUMNS: usize = 32;
@@ -97,7 +98,7 @@ impl CheckReport {
             let name = match &*session.named {
                 "" if is_shared => session.session.clone(),
                 "" => id,
-                named => quoted(named),
+                named => quoted_word(named),
             };
             for hint in hints(session, &name) {
                 text.push_str(&style.paint(Paint::Dim, &format!("  {hint}\n")));

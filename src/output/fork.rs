@@ -35,7 +35,7 @@ impl Report for ForkReport {
         let mut text =
             format!("{verb} {} up to block {} of turn {}: {size}\n", short_id(&self.source), self.last_block, self.turn);
         if !self.dry_run {
-            let undo = format!("to remove the fork: rm {}", crate::model::quoted(&self.path));
+            let undo = format!("to remove the fork: rm {}", crate::text::shell::quoted_word(&self.path));
             text.push_str(&format!(
                 "new session  {}\ncontinue it  {}\n{}\n",
                 style.paint(Paint::Name, &self.session),

@@ -1,5 +1,5 @@
 use super::{Report, Style, plural, printable};
-use crate::model::quoted;
+use crate::text::shell::quoted_word;
 
 /// The result of an import.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Report for ImportReport {
             "other" => format!("imported {what} for {path}, replacing another log"),
             _ => format!("imported {what} for {path}"),
         };
-        let session = quoted(&self.named);
+        let session = quoted_word(&self.named);
         let next = match (self.departed, self.in_force) {
             (0, 0) => "all of its operations are undone".to_owned(),
             (0, _) => format!("its operations can be undone: aperture undo -s {session}"),

@@ -4,7 +4,8 @@ use super::json::{MemoryHitLine, ToJson};
 use super::memory::{line, memory_entry, memory_lines};
 use super::{Form, Paint, Report, Style, clip, memory_changes_in_words, padded, plural, printable};
 use crate::engine::memory::{Change, Intent};
-use crate::model::{Memory, quoted};
+use crate::model::Memory;
+use crate::text::shell::quoted_word;
 use unicode_width::UnicodeWidthStr;
 
 /// Lessons of the sessions of several projects.
@@ -63,7 +64,8 @@ impl Report for MemoryLearnReport {
                 0 => String::new(),
                 count => format!("{}: ", plural(count as u64, "session")),
             };
-            let of_project = if project.is_user { String::new() } else { format!(" --project {}", quoted(&project.project)) };
+            let of_project =
+                if project.is_user { String::new() } else { format!(" --project {}", quoted_word(&project.project)) };
             let undo = project.operation.map(|number| format!("; undo: aperture memory undo {number}{of_project}"));
             let undo = undo.unwrap_or_default();
             line(&mut text, &format!("{name}  {sessions}{}{undo}", project.changes));

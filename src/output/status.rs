@@ -3,7 +3,8 @@ use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, p
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry, Finding, Suggestion, SuggestionKind};
 use crate::model::paths::relative;
-use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone, quoted};
+use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone};
+use crate::text::shell::quoted_word;
 use unicode_width::UnicodeWidthStr;
 
 /// The status of a session, for one screen.
@@ -308,7 +309,7 @@ impl StatusReport {
                 let text = format!("{:margin$}{number} {} {rest}", "", clip(&entry.label, room));
                 lines.push(clip(&text, width));
             }
-            let all = format!("{:margin$}to list them: aperture blocks stale --sort tokens -s {}", "", quoted(&self.named));
+            let all = format!("{:margin$}to list them: aperture blocks stale --sort tokens -s {}", "", quoted_word(&self.named));
             lines.extend(wrap(&all, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         } else {
             lines.push("stale     nothing".to_owned());
@@ -378,7 +379,7 @@ impl StatusReport {
             let name = if self.damage.is_empty() { "damage" } else { "" };
             let text = format!("{name:<MARGIN$}row {}: {}; {}{others}", first.row + 1, first.message(), first.effect());
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
-            let id = quoted(&self.named);
+            let id = quoted_word(&self.named);
             let hint = match self.findings.iter().any(Finding::is_repairable) {
                 true => format!("aperture repair {id} --dry-run, which shows how to mend it"),
                 false => format!("aperture check {id} --no-damage, which lists it"),

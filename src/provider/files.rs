@@ -1,7 +1,6 @@
 //! The files that a shell command names.
 
-use super::shell_words::{self, Token, Word};
-use std::borrow::Cow;
+use crate::text::shell::{Part, Word, parts};
 
 /// Extensions of files that a command names without a directory. Other names with a dot are mostly members of objects.
 const EXTENSIONS: &[&str] = &[
@@ -18,6 +17,8 @@ const NAMES: &[&str] = &["Dockerfile", "Makefile", "Justfile", "justfile", "Gemf
 /// Maximum length of a path, and maximum number of files of one command.
 const PATH_BYTES: usize = 256;
 const FILES: usize = 24;
+/// Substitutions that are followed into each other.
+const DEPTH: usize = 3;
 
 /// Words before the name of a command.
 const PREFIXES: &[&str] = &[
@@ -31,23 +32,7 @@ const MESSAGES: &[&str] = &["-m", "-am", "--message", "--body", "--title", "--no
 /// that the command sets are followed; here-documents and quoted messages are skipped.
 pub fn of_command(command: &str, directory: &str) -> Vec<String> {
     let mut shell = Shell { directory: directory.trim_end_matches('/').to_owned(), ..Shell::default() };
-    let mut outer: Vec<String> = Vec::new();
-    let mut simple: Vec<Word> = Vec::new();
-    for token in shell_words::tokens(&without_here_documents(command)) {
-        match token {
-            Token::Word(word) => simple.push(word),
-            Token::End => shell.run(&std::mem::take(&mut simple)),
-            Token::Open => {
-                shell.run(&std::mem::take(&mut simple));
-                outer.push(shell.directory.clone());
-            }
-            Token::Close => {
-                shell.run(&std::mem::take(&mut simple));
-                shell.directory = outer.pop().unwrap_or(shell.directory);
-            }
-        }
-    }
-    shell.run(&simple);
+    shell.follow(command, DEPTH);
     shell.found
 }
 
@@ -60,14 +45,51 @@ struct Shell {
 }
 
 impl Shell {
+    /// Follows a command; substituted commands are followed in their place, down to `depth`.
+    fn follow(&mut self, command: &str, depth: usize) {
+        let mut outer: Vec<String> = Vec::new();
+        let mut simple: Vec<Word> = Vec::new();
+        for part in parts(command) {
+            match part {
+                Part::Word(word) | Part::Target(word) => simple.push(word),
+                Part::Function(_) => {}
+                Part::End { .. } => self.run(&std::mem::take(&mut simple), depth),
+                Part::Open => {
+                    self.run(&std::mem::take(&mut simple), depth);
+                    outer.push(self.directory.clone());
+                }
+                Part::Close => {
+                    self.run(&std::mem::take(&mut simple), depth);
+                    self.directory = outer.pop().unwrap_or(std::mem::take(&mut self.directory));
+                }
+            }
+        }
+        self.run(&simple, depth);
+    }
+
+    /// Follows the commands that are substituted in a word, each in a shell of its own, and adds the files in the rest of it.
+    fn follow_word(&mut self, word: &Word, depth: usize) {
+        let mut text = word.text.clone();
+        if depth > 0 {
+            for substituted in &word.substitutions {
+                let directory = self.directory.clone();
+                self.follow(substituted, depth - 1);
+                self.directory = directory;
+                text = text.replacen(&**substituted, "", 1);
+            }
+        }
+        self.add_files(&self.expand(&text));
+    }
+
     /// Follows a simple command: its assignments, a change of directory, the files in its arguments.
-    fn run(&mut self, words: &[Word]) {
+    fn run(&mut self, words: &[Word], depth: usize) {
         let start = words.iter().position(|word| !PREFIXES.contains(&&*word.text)).unwrap_or(words.len());
         let mut words = &words[start..];
-        while let Some(((name, value), rest)) = words.split_first().and_then(|(word, rest)| Some((assignment(&word.text)?, rest)))
+        while let Some((word, rest)) = words.split_first()
+            && let Some((name, value)) = assignment(&word.text)
         {
             let value = self.expand(value);
-            self.add_files(&value);
+            self.follow_word(word, depth);
             self.variables.retain(|(known, _)| known != name);
             self.variables.push((name.to_owned(), value));
             words = rest;
@@ -81,7 +103,7 @@ impl Shell {
             return;
         }
         let directory = self.directory.clone();
-        self.add_files(&self.expand(&name.text));
+        self.follow_word(name, depth);
         let prints = matches!(&*name.text, "echo" | "printf");
         let mut option = "";
         for word in arguments {
@@ -90,7 +112,7 @@ impl Shell {
             if option == "-C" {
                 self.directory = join(&directory, &self.expand(&word.text));
             } else if !(is_message && word.is_text) {
-                self.add_files(&self.expand(&word.text));
+                self.follow_word(word, depth);
             }
             option = &word.text;
         }
@@ -140,35 +162,6 @@ fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
     (plain && !name.is_empty()).then_some((name, value))
-}
-
-/// Removes the bodies of here-documents.
-fn without_here_documents(command: &str) -> Cow<'_, str> {
-    if !command.contains("<<") {
-        return Cow::Borrowed(command);
-    }
-    let mut end_mark: Option<&str> = None;
-    let mut text = String::with_capacity(command.len());
-    for line in command.lines() {
-        match end_mark {
-            Some(mark) if line.trim() == mark => end_mark = None,
-            Some(_) => {}
-            None => {
-                end_mark = here_document(line);
-                text.push_str(line);
-                text.push('\n');
-            }
-        }
-    }
-    Cow::Owned(text)
-}
-
-/// Returns the mark that ends the here-document which starts in a line.
-fn here_document(line: &str) -> Option<&str> {
-    let (_, rest) = line.split_once("<<")?;
-    let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start().trim_start_matches(['\'', '"', '\\']);
-    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-    Some(&rest[..end]).filter(|mark| !mark.is_empty())
 }
 
 /// Returns a path below a directory; an absolute path as it is.
@@ -226,6 +219,11 @@ mod tests {
             ("ls | grep -v _test.go", "", &[]),
             ("for f in a.rs b.rs; do cat \"$f\"; done", "", &["a.rs", "b.rs"]),
             ("cat \"x.rs", "", &["x.rs"]),
+            ("n=$((1<<8)); cat a.rs\ncat b.rs", "", &["a.rs", "b.rs"]),
+            ("echo $'it\\'s src/x.rs' y.rs", "", &["y.rs"]),
+            ("grep -n x $'it\\'s src/x.rs'", "", &["src/x.rs"]),
+            ("cat $(cd sub && ls a.rs) \"$(head b.rs)\" 2> err.log", "/w", &["/w/sub/a.rs", "/w/b.rs", "/w/err.log"]),
+            ("diff <(sort a.txt) b.txt &> c.log", "", &["a.txt", "b.txt", "c.log"]),
         ] {
             assert_eq!(of_command(command, directory), expected, "{command}");
         }

@@ -26,7 +26,6 @@ mod requests;
 mod response;
 mod rewriter;
 mod route;
-mod shell_words;
 mod sniff;
 mod usage;
 mod words;

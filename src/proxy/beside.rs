@@ -247,7 +247,7 @@ impl Beside {
     }
 
     fn answered(&mut self, task: &Answered, queue: &Receiver<Task>) {
-        self.account(task);
+        let began = self.account(task);
         let Some((facts, changed)) = &task.decided else { return };
         match task.status {
             200..300 => self.proxy.wire.accepted(facts),
@@ -263,6 +263,7 @@ impl Beside {
         self.obey(task.number, &facts.session, if facts.asks_for_summary { "" } else { &task.content.text });
         let in_turn = task.content.calls;
         let window = task.content.tokens.map_or(0, |tokens| tokens.total());
+        self.schedule.billed(&facts.session, began, window);
         let has_change = self.schedule.has_change(&facts.session, task.number);
         let is_over_budget = has_change && self.schedule.is_over_budget(&facts.session, window);
         let is_overtaken = self.is_overtaken(&facts.session, queue);
@@ -272,7 +273,10 @@ impl Beside {
             return;
         }
         wait(WRITTEN);
-        self.look_at(&facts.session, has_change.then_some(Moment { idle_milliseconds: 0, in_turn: in_turn || is_overtaken }));
+        let coming_tokens = self.schedule.coming_tokens(&facts.session);
+        let moment = Moment { idle_milliseconds: 0, in_turn: in_turn || is_overtaken, coming_tokens };
+        self.look_at(&facts.session, has_change.then_some(moment));
+        self.schedule.took(&facts.session, self.proxy.now() - began);
         if !in_turn {
             self.prepared = Some((facts.session.clone(), self.proxy.wire.store_version()));
         }
@@ -288,9 +292,12 @@ impl Beside {
         self.waiting.len() > LONGEST_QUEUE || self.waiting.iter().any(is_later)
     }
 
-    /// Explains the bill of a request, and logs the request.
-    fn account(&mut self, task: &Answered) {
-        let Some(mut request) = self.proxy.requests.request(task.number) else { return self.ledger.failed(task.number) };
+    /// Explains the bill of a request, and logs the request. Returns its time.
+    fn account(&mut self, task: &Answered) -> i64 {
+        let Some(mut request) = self.proxy.requests.request(task.number) else {
+            self.ledger.failed(task.number);
+            return self.proxy.now();
+        };
         match (&task.decided, task.content.tokens) {
             (Some((facts, _)), Some(billed)) if is_in_line(facts) => {
                 let (client_tokens, now) = (request.client_tokens, self.proxy.now());
@@ -312,6 +319,7 @@ impl Beside {
         if self.log.waiting() >= BATCH {
             self.flush();
         }
+        request.time
     }
 
     /// Records a refusal, and reports that the session is no longer changed.
@@ -354,7 +362,7 @@ impl Beside {
     /// Applies the rules to the sessions whose prompt cache has expired: the next request then finds it done.
     fn apply_to_expired(&mut self) {
         while let Some((session, idle_milliseconds)) = self.schedule.take_expired(self.proxy.now()) {
-            self.look_at(&session, Some(Moment { idle_milliseconds, in_turn: false }));
+            self.look_at(&session, Some(Moment { idle_milliseconds, in_turn: false, coming_tokens: 0 }));
         }
     }
 

@@ -196,19 +196,26 @@ pub fn kept(body: ClientBody, buffers: &Buffers) -> (RequestBody, oneshot::Recei
     let (whole, received) = oneshot::channel();
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let bytes = buffers.take(expected.min(LARGEST));
-    let kept = Kept { inner: body, bytes, whole: Some(whole), buffers: buffers.clone() };
+    let kept = Kept { inner: body, bytes, whole: Some(whole), buffers: buffers.clone(), ready: VecDeque::new(), held: 0 };
     (kept.boxed_unsync(), received)
 }
+
+/// The size in bytes of the pieces that are passed on together: each write costs more than it copies, and a connection reads small ones.
+const TOGETHER: usize = 64 << 10;
 
 struct Kept {
     inner: ClientBody,
     bytes: Vec<u8>,
     whole: Option<oneshot::Sender<Bytes>>,
     buffers: Buffers,
+    /// Pieces that were read and not passed on, and their bytes until they are enough.
+    ready: VecDeque<Frame<Bytes>>,
+    held: usize,
 }
 
 impl Kept {
     fn keep(&mut self, piece: &[u8]) {
+        self.held += piece.len();
         if self.bytes.len() + piece.len() > LARGEST {
             (self.whole, self.bytes) = (None, Vec::new());
         } else if self.whole.is_some() {
@@ -217,6 +224,7 @@ impl Kept {
     }
 
     fn end(&mut self) {
+        self.held = TOGETHER;
         if let Some(whole) = self.whole.take() {
             // Without a receiver, the proxy is ending.
             let _ = whole.send(self.buffers.lend(std::mem::take(&mut self.bytes)));
@@ -229,23 +237,31 @@ impl Body for Kept {
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let frame = ready!(Pin::new(&mut self.inner).poll_frame(context));
-        if let Some(piece) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
-            self.keep(piece);
+        while self.held < TOGETHER {
+            let frame = ready!(Pin::new(&mut self.inner).poll_frame(context)).transpose()?;
+            if let Some(piece) = frame.as_ref().and_then(Frame::data_ref) {
+                self.keep(piece);
+            }
+            // A body of a known length is not polled again after its last piece.
+            if frame.is_none() || self.inner.is_end_stream() {
+                self.end();
+            }
+            self.ready.extend(frame);
         }
-        // A body of a known length is not polled again after its last piece.
-        if frame.is_none() || self.inner.is_end_stream() {
-            self.end();
+        let next = self.ready.pop_front();
+        if self.ready.is_empty() && !self.inner.is_end_stream() {
+            self.held = 0;
         }
-        Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
+        Poll::Ready(next.map(Ok))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
+        self.ready.is_empty() && self.inner.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+        let ready = self.ready.iter().filter_map(Frame::data_ref).map(|piece| piece.len() as u64).sum::<u64>();
+        self.inner.size_hint().exact().map_or_else(SizeHint::default, |rest| SizeHint::with_exact(rest + ready))
     }
 }
 

@@ -115,7 +115,7 @@ fn settled(state: &State, requests: &str) -> Option<ProxyStatusReport> {
 }
 
 /// Returns the value of a variable; `None` if it is empty.
-fn value(env: &Env, name: &str) -> Option<String> {
+pub fn value(env: &Env, name: &str) -> Option<String> {
     env.variable(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty())
 }
 

@@ -8,6 +8,10 @@ use std::time::Duration;
 const SESSIONS: usize = 256;
 /// The longest time between two looks at the clock: it can be set, and a computer can sleep.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The time in milliseconds from a request until a change after its answer acts, before it was measured.
+const USUAL_LEAD: i64 = 1000;
+/// The largest share of a budget by which its rule acts early, in percent: less than it removes.
+const EARLIEST_PERCENT: u64 = 10;
 
 /// The sessions with rules.
 #[derive(Default)]
@@ -23,6 +27,18 @@ struct Scheduled {
     acted: u64,
     /// True until the rules have acted on the expired cache.
     is_armed: bool,
+    growth: Growth,
+}
+
+/// The growth of a window during fast steps.
+#[derive(Clone, Copy)]
+struct Growth {
+    /// Time of the last billed request, in milliseconds since 1970, UTC, and its window in tokens.
+    bill: Option<(i64, u64)>,
+    /// Recent growth in tokens for each millisecond.
+    rate: f64,
+    /// The time in milliseconds from a request until a change after its answer acts.
+    lead: i64,
 }
 
 impl Schedule {
@@ -35,8 +51,34 @@ impl Schedule {
             self.0.remove(&oldest);
         }
         let (budget, lifetime) = (automatic.budget_tokens, automatic.lifetime_milliseconds);
-        let acted = self.0.get(session).map_or(0, |known| known.acted);
-        self.0.insert(session.to_owned(), Scheduled { last, budget, lifetime, acted, is_armed: true });
+        let new = (0, Growth { bill: None, rate: 0.0, lead: USUAL_LEAD });
+        let (acted, growth) = self.0.get(session).map_or(new, |known| (known.acted, known.growth));
+        self.0.insert(session.to_owned(), Scheduled { last, budget, lifetime, acted, is_armed: true, growth });
+    }
+
+    /// Records the bill of a request: its time in milliseconds since 1970, UTC, and its window in tokens.
+    pub fn billed(&mut self, session: &str, time: i64, window_tokens: u64) {
+        let Some(growth) = self.0.get_mut(session).map(|known| &mut known.growth).filter(|_| window_tokens > 0) else { return };
+        growth.rate = match growth.bill {
+            Some((before, tokens)) if window_tokens > tokens => {
+                (growth.rate + (window_tokens - tokens) as f64 / (time - before).max(1) as f64) / 2.0
+            }
+            _ => 0.0,
+        };
+        growth.bill = Some((time, window_tokens));
+    }
+
+    /// Records the time from a request until the rules have acted after its answer, in milliseconds.
+    pub fn took(&mut self, session: &str, lead: i64) {
+        if let Some(known) = self.0.get_mut(session) {
+            known.growth.lead = lead;
+        }
+    }
+
+    /// Returns the tokens by which a window grows until a change acts: its rule does not wait until the budget is exceeded.
+    pub fn coming_tokens(&self, session: &str) -> u64 {
+        let Some(Scheduled { budget: Some(budget), growth, .. }) = self.0.get(session) else { return 0 };
+        ((growth.rate * growth.lead as f64) as u64).min(budget / 100 * EARLIEST_PERCENT)
     }
 
     /// Records that the rules changed a session, with the number of the newest request at that time.
@@ -58,8 +100,10 @@ impl Schedule {
         }
     }
 
-    /// Returns true if a window of this size can be over the budget of the session. A session whose budget is not known may be over it.
+    /// Returns true if a window of this size can be over the budget of the session before a change acts. A session whose budget is not
+    /// known may be over it.
     pub fn is_over_budget(&self, session: &str, window_tokens: u64) -> bool {
+        let window_tokens = window_tokens.saturating_add(self.coming_tokens(session));
         self.0.get(session).is_none_or(|known| known.budget.is_some_and(|budget| window_tokens > budget))
     }
 
@@ -111,6 +155,31 @@ mod tests {
         assert_eq!([100, 101].map(|tokens| schedule.is_over_budget("s", tokens)), [false, true]);
         schedule.set("s", &rules(None), 0);
         assert!(!schedule.is_over_budget("s", 101));
+    }
+
+    #[test]
+    fn a_budget_is_looked_at_before_fast_steps_exceed_it() {
+        let mut schedule = Schedule::default();
+        schedule.set("s", &rules(Some(60_000)), 0);
+        let coming = |schedule: &mut Schedule, bills: &[(i64, u64)]| {
+            bills.iter().for_each(|(time, window)| schedule.billed("s", *time, *window));
+            schedule.coming_tokens("s")
+        };
+        assert_eq!(coming(&mut schedule, &[(0, 50_000)]), 0);
+        // 600 tokens in each tenth of a second, for the usual second.
+        let fast: Vec<(i64, u64)> = (1..=8).map(|step| (step * 100, 50_000 + step as u64 * 600)).collect();
+        let tokens = coming(&mut schedule, &fast);
+        assert!((5_900..=6_000).contains(&tokens), "{tokens}");
+        assert_eq!([54_000, 54_900].map(|tokens| schedule.is_over_budget("s", tokens)), [false, true]);
+        schedule.took("s", 500);
+        assert_eq!(schedule.coming_tokens("s"), tokens / 2);
+        schedule.set("s", &rules(Some(60_000)), 5);
+        assert_eq!(schedule.coming_tokens("s"), tokens / 2, "it is known after the rules were looked at");
+        // A cut window and slow steps; no more than a tenth of the budget.
+        assert_eq!(coming(&mut schedule, &[(900, 48_000)]), 0);
+        assert!(coming(&mut schedule, &[(60_900, 50_000)]) < 20);
+        assert_eq!(coming(&mut schedule, &[(60_901, 59_000)]), 6_000);
+        assert_eq!((schedule.coming_tokens("other"), schedule.is_over_budget("s", 53_000)), (0, false));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::beside::{self, Tasks, Worker};
 use super::body::Buffers;
+use super::child;
 use super::connection::{self, ClientStream, Connection};
 use super::control;
 use super::forward;
@@ -120,6 +121,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let refused = |error: anyhow::Error| {
         CommandError::new(ErrorKind::Refused, error).hint("choose another address: aperture proxy --listen 127.0.0.1:0")
     };
+    let upstream = Upstream::new(&options.upstream, &|name| child::value(env, name))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the proxy").map_err(|error| CommandError::new(ErrorKind::Internal, error))?;
     let listener = runtime.block_on(TcpListener::bind(listen));
@@ -138,7 +140,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
         address,
         wire,
         memory,
-        upstream: Upstream::default(),
+        upstream,
         buffers: Buffers::default(),
         room: Arc::new(Semaphore::new(ROOM)),
         requests: Requests::after(base),

@@ -10,7 +10,7 @@ use hyper::{Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::proxy::{SocksV4, SocksV5, Tunnel};
+use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
@@ -37,8 +37,7 @@ pub struct Upstream {
     secure: OnceCell<Client<HttpsConnector<HttpConnector>, RequestBody>>,
     /// The clients through the proxy of a company, for plain connections and for those with TLS.
     tunneled: [OnceCell<Tunneled>; 2],
-    /// The proxies that the environment names: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`.
-    proxies: Matcher,
+    proxies: Proxies,
     /// The base URLs whose responses were compressed.
     compressing: Mutex<HashSet<String>>,
 }
@@ -50,7 +49,6 @@ type Tunneled = Client<HttpsConnector<Company>, RequestBody>;
 #[derive(Clone)]
 enum Company {
     Http(Tunnel<HttpConnector>),
-    Socks4(SocksV4<HttpConnector>),
     Socks5(SocksV5<HttpConnector>),
 }
 
@@ -58,32 +56,61 @@ type Connection = <HttpConnector as Service<Uri>>::Response;
 type Connecting = Pin<Box<dyn Future<Output = Result<Connection, BodyError>> + Send>>;
 
 impl Company {
-    /// Returns the way through a proxy; an error if its protocol is not supported.
+    /// Returns the way through a supported proxy.
     fn new(proxy: &Intercept) -> anyhow::Result<Company> {
-        let uri = match proxy.uri() {
-            uri if uri.port().is_none() && uri.scheme_str() != Some("http") => with_port(uri, SOCKS)?,
-            uri => uri.clone(),
-        };
-        match uri.scheme_str() {
-            Some("http") => {
-                let tunnel = Tunnel::new(uri, connector());
-                Ok(Company::Http(match proxy.basic_auth() {
-                    Some(authorization) => tunnel.with_auth(authorization.clone()),
-                    None => tunnel,
-                }))
-            }
-            Some(scheme @ ("socks4" | "socks4a")) => {
-                Ok(Company::Socks4(SocksV4::new(uri.clone(), connector()).local_dns(scheme == "socks4")))
-            }
-            Some(scheme @ ("socks5" | "socks5h")) => {
-                let socks = SocksV5::new(uri.clone(), connector()).local_dns(scheme == "socks5");
-                Ok(Company::Socks5(match proxy.raw_auth() {
-                    Some((user, password)) => socks.with_auth(user.to_owned(), password.to_owned()),
-                    None => socks,
-                }))
-            }
-            // Without it, the request would leave by another way than the user chose.
-            _ => Err(anyhow!("the proxy {uri} is not supported: only those with http:// and socks are")),
+        let uri = proxy.uri().clone();
+        let is_http = uri.scheme_str() == Some("http");
+        if is_http {
+            let tunnel = Tunnel::new(uri, connector());
+            return Ok(Company::Http(match proxy.basic_auth() {
+                Some(authorization) => tunnel.with_auth(authorization.clone()),
+                None => tunnel,
+            }));
+        }
+        let uri = if uri.port().is_none() { with_port(&uri, SOCKS)? } else { uri };
+        let looks_up = uri.scheme_str() == Some("socks5");
+        let socks = SocksV5::new(uri, connector()).local_dns(looks_up);
+        Ok(Company::Socks5(match proxy.raw_auth() {
+            Some((user, password)) => socks.with_auth(user.to_owned(), password.to_owned()),
+            None => socks,
+        }))
+    }
+}
+
+/// The proxies that the environment names for plain addresses and for those with TLS.
+struct Proxies {
+    matcher: Matcher,
+    /// Matches the addresses that `NO_PROXY` does not except.
+    unexcepted: Matcher,
+    /// The variables with a value, by kind of address.
+    variables: [Option<&'static str>; 2],
+}
+
+impl Proxies {
+    fn new(variable: &dyn Fn(&str) -> Option<String>) -> Proxies {
+        let set = |names: &[&'static str]| names.iter().find_map(|name| Some((*name, variable(name)?)));
+        let of = |names: [&'static str; 2]| set(&names).or_else(|| set(&["ALL_PROXY", "all_proxy"])).unzip();
+        let ((plain, http), (secure, https)) = (of(["HTTP_PROXY", "http_proxy"]), of(["HTTPS_PROXY", "https_proxy"]));
+        let except = set(&["NO_PROXY", "no_proxy"]).unzip().1.unwrap_or_default();
+        Proxies {
+            matcher: Matcher::builder().http(http.unwrap_or_default()).https(https.unwrap_or_default()).no(&*except).build(),
+            unexcepted: Matcher::builder().all("http://any").no(except).build(),
+            variables: [plain, secure],
+        }
+    }
+
+    /// Returns the proxy for an address; an error if it is not supported: the request would leave by another way than the user chose.
+    fn intercept(&self, uri: &Uri) -> anyhow::Result<Option<Intercept>> {
+        // A gateway on this machine is not where the proxy of a company is.
+        if uri.host().is_none_or(is_loopback_name) || self.unexcepted.intercept(uri).is_none() {
+            return Ok(None);
+        }
+        let Some(variable) = self.variables[usize::from(uri.scheme_str() != Some("http"))] else { return Ok(None) };
+        let found = self.matcher.intercept(uri);
+        let is_supported = |proxy: &Intercept| matches!(proxy.uri().scheme_str(), Some("http" | "socks5" | "socks5h"));
+        match found.filter(is_supported) {
+            Some(proxy) => Ok(Some(proxy)),
+            None => Err(anyhow!("the proxy that {variable} names is not supported: only http://, socks5:// and socks5h:// are")),
         }
     }
 }
@@ -100,7 +127,6 @@ impl Service<Uri> for Company {
     fn call(&mut self, to: Uri) -> Connecting {
         match self {
             Company::Http(tunnel) => connecting(tunnel.call(to)),
-            Company::Socks4(socks) => connecting(socks.call(to)),
             Company::Socks5(socks) => connecting(socks.call(to)),
         }
     }
@@ -110,28 +136,36 @@ fn connecting<E: Into<BodyError>>(connection: impl Future<Output = Result<Connec
     Box::pin(async move { connection.await.map_err(Into::into) })
 }
 
-impl Default for Upstream {
-    fn default() -> Upstream {
-        Upstream {
+impl Upstream {
+    /// Creates the connections, of which none is opened yet. `variable` returns a variable of the environment that is not empty.
+    ///
+    /// # Errors
+    ///
+    /// No API can be reached, because the environment names a proxy that is not supported.
+    pub fn new(bases: &Bases, variable: &dyn Fn(&str) -> Option<String>) -> Result<Upstream, CommandError> {
+        let proxies = Proxies::new(variable);
+        let check = |endpoint| proxies.intercept(&bases.of(endpoint).parse()?);
+        let checked = [Endpoint::Anthropic, Endpoint::OpenAi, Endpoint::ChatGpt].map(check);
+        if let [Err(error), Err(_), Err(_)] = checked {
+            return Err(CommandError::new(ErrorKind::Refused, error)
+                .hint("name a supported proxy, or except the host of the API: NO_PROXY"));
+        }
+        Ok(Upstream {
             plain: OnceLock::new(),
             secure: OnceCell::new(),
             tunneled: [OnceCell::new(), OnceCell::new()],
-            proxies: Matcher::from_env(),
+            proxies,
             compressing: Mutex::default(),
-        }
+        })
     }
-}
 
-impl Upstream {
     /// Sends a request and returns the response when its head arrived.
     ///
     /// # Errors
     ///
     /// The API cannot be reached, or closed the connection without a response.
     pub async fn send(&self, mut request: Request<RequestBody>) -> anyhow::Result<Response<Incoming>> {
-        // A gateway on this machine is not where the proxy of a company is.
-        let is_near = request.uri().host().is_none_or(is_loopback_name);
-        if let Some(proxy) = self.proxies.intercept(request.uri()).filter(|_| !is_near) {
+        if let Some(proxy) = self.proxies.intercept(request.uri())? {
             let is_secure = request.uri().scheme_str() != Some("http");
             if !is_secure && request.uri().port().is_none() {
                 *request.uri_mut() = with_port(request.uri(), 80)?;

@@ -91,6 +91,7 @@ fn apply_as(
     let identity = disk.identify(&path)?;
     refuse_writers(disk, &path, wait)?;
     let adds_marks = adds_only_marks(provider, plan);
+    let base = (plan.base_bytes, plan.base_hash);
     let followed = if adds_marks { behind_newest(disk, provider, &path, plan, wait)? } else { None };
     let plan = followed.as_ref().unwrap_or(plan);
     // A relinked row must keep its place after its parent, and an added content must be the last one.
@@ -102,15 +103,17 @@ fn apply_as(
     // The file on the disk is read again: it must still have the bytes that the plan is for.
     let mut old = BufReader::with_capacity(READ_BYTES, disk.open(&path, 0)?);
     let temporary = temporary(&path);
-    let written = write(disk, &temporary, &path, &splice, plan.base_hash, &mut old).and_then(|(writer, after)| {
+    let written = write(disk, &temporary, &path, &splice, base, &mut old).and_then(|(writer, before, after)| {
         let tail = tail(&mut old, wait)?;
         if fixed_end && moves_on(provider, &tail) {
             return Err(ApplyError::MovedOn);
         }
-        Ok((finish(writer, &tail)?, after, plan.base_bytes + tail.len() as u64))
+        Ok((finish(writer, &tail)?, before, after, plan.base_bytes + tail.len() as u64))
     });
-    let (mut file, after, known_bytes) = written.inspect_err(|_| discard(disk, &temporary))?;
+    let (mut file, base_hash, after, known_bytes) = written.inspect_err(|_| discard(disk, &temporary))?;
     let logged = file.set_modified(identity.modified).and_then(|()| file.sync()).map_err(ApplyError::from);
+    let hashed = followed.as_ref().map(|plan| Plan { base_hash, ..plan.clone() });
+    let plan = hashed.as_ref().unwrap_or(plan);
     let log = || match deferred {
         Some(id) => store.prepare_deferred(key, id, plan, now, splice.hunks(), Some(after)),
         None => store.prepare(key, plan, now, splice.hunks(), Some(after)),
@@ -257,8 +260,8 @@ fn adds_only_marks(provider: &dyn ProviderAdapter, plan: &Plan) -> bool {
 }
 
 /// Returns a plan that adds only marks for the file with the rows that the client has appended since: the marks follow the newest of
-/// them. `None` if the conversation did not continue. A client that continues it writes rows without a pause, so that a new plan would
-/// be late again.
+/// them, and the hash of its base is not known yet. `None` if the conversation did not continue. A client that continues it writes rows
+/// without a pause, so that a new plan would be late again.
 fn behind_newest(
     disk: &dyn Disk,
     provider: &dyn ProviderAdapter,
@@ -275,15 +278,9 @@ fn behind_newest(
     let lines = || rest.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let continues = |line: &&[u8]| moves_on(provider, line) && provider.locate_slot(line, Slot::Parent).is_some();
     let Some(newest) = lines().rfind(continues).and_then(|line| provider.identity(line)) else { return Ok(None) };
-    let mut hash = blake3::Hasher::new();
-    io::copy(&mut disk.open(path, 0)?.take(plan.base_bytes), &mut hash)?;
-    if *hash.finalize().as_bytes() != plan.base_hash {
-        return Err(ApplyError::Changed);
-    }
-    let base_hash = *hash.update(&rest).finalize().as_bytes();
     let last_row = lines().rev().find_map(|line| provider.parse(line).row.id).or(plan.last_row);
     let base_bytes = plan.base_bytes + rest.len() as u64;
-    let mut followed = Plan { base_bytes, base_hash, last_row, ..plan.clone() };
+    let mut followed = Plan { base_bytes, last_row, ..plan.clone() };
     let mut parent = newest;
     for line in followed.edits.iter_mut().filter(|edit| edit.slot == Slot::Line).filter_map(|edit| edit.after.as_mut()) {
         let mark = line.trim_ascii();
@@ -318,31 +315,37 @@ fn moves_on(provider: &dyn ProviderAdapter, tail: &[u8]) -> bool {
 /// A file that is being written, through a buffer.
 type Writer = BufWriter<Box<dyn NewFile>>;
 
-/// Writes the new file in one pass over the old one, and checks that the old file is the one that the plan is for. Returns the
-/// writer, and the length and hash of the bytes written.
+/// Writes the new file in one pass over the old one, and checks that the old file begins with the bytes that the plan was made for, by
+/// their number and hash. Returns the writer, the hash of the bytes read, and the length and hash of the bytes written.
 fn write(
     disk: &dyn Disk,
     temporary: &Path,
     like: &Path,
     splice: &Splice<'_>,
-    base_hash: Address,
+    (base_bytes, base_hash): (u64, Address),
     old: &mut dyn BufRead,
-) -> Result<(Writer, (u64, Address)), ApplyError> {
+) -> Result<(Writer, Address, (u64, Address)), ApplyError> {
     let mut writer = BufWriter::with_capacity(WRITE_BYTES, disk.create(temporary, like)?);
     let (mut before, mut after) = (blake3::Hasher::new(), blake3::Hasher::new());
-    let mut length = 0;
+    let (mut left, mut is_base, mut length) = (base_bytes, base_bytes == 0, 0);
     let mut hash_old = |bytes: &[u8]| {
-        before.update(bytes);
+        let (base, added) = bytes.split_at(bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
+        before.update(base);
+        left -= base.len() as u64;
+        if left == 0 && !base.is_empty() {
+            is_base = *before.finalize().as_bytes() == base_hash;
+        }
+        before.update(added);
     };
     splice.run(old, &mut hash_old, &mut |bytes| {
         after.update(bytes);
         length += bytes.len() as u64;
         writer.write_all(bytes)
     })?;
-    if *before.finalize().as_bytes() != base_hash {
+    if !is_base {
         return Err(ApplyError::Changed);
     }
-    Ok((writer, (length, *after.finalize().as_bytes())))
+    Ok((writer, *before.finalize().as_bytes(), (length, *after.finalize().as_bytes())))
 }
 
 /// Writes the appended rows, flushes the buffer and returns the file.

@@ -364,6 +364,39 @@ fn a_proxy_that_speaks_socks_is_used() {
     assert_eq!((seen.target(), seen.header("host")), ("/base/v1/messages", Some("gateway.example")));
 }
 
+#[test]
+fn a_proxy_of_a_company_that_is_not_supported_is_refused_at_the_start() {
+    for (variable, value) in [
+        ("HTTPS_PROXY", "https://user:word@company.example"),
+        ("https_proxy", "socks4://company.example:1080"),
+        ("ALL_PROXY", "socks4a://company.example"),
+        ("all_proxy", "socks://company.example"),
+        ("HTTPS_PROXY", "http://"),
+    ] {
+        let sandbox = Sandbox::new();
+        let client = sandbox.write("bin/claude", "").to_str().unwrap().to_owned();
+        for arguments in [&["proxy", "--listen", "127.0.0.1:0"][..], &["run", "--", &client]] {
+            let mut command = sandbox.command(arguments);
+            command.env("PATH", "").env("NO_PROXY", "intern").env(variable, value);
+            let output = command.output().unwrap();
+            let error = String::from_utf8(output.stderr).unwrap();
+            let refused = format!("error: the proxy that {variable} names is not supported");
+            assert!(output.status.code() == Some(1) && error.starts_with(&refused), "{variable}={value} {arguments:?}: {error}");
+            assert!(!error.contains("word") && output.stdout.is_empty(), "{error}");
+        }
+    }
+    // Another API is excepted, or of this machine: only the requests to the others are refused.
+    let (sandbox, api) = (Sandbox::new(), Api::new(stream));
+    let mut command = sandbox.command(&["proxy", "--listen", "127.0.0.1:0", "--upstream", &api.url()]);
+    command.env("HTTPS_PROXY", "https://company.example");
+    let (head, _) = Proxy::spawn(command).post("/v1/messages", "", b"{}");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let mut command = sandbox.command(&["proxy", "--listen", "127.0.0.1:0"]);
+    command.env("HTTPS_PROXY", "https://company.example").env("NO_PROXY", "chatgpt.com");
+    let (head, body) = Proxy::spawn(command).post("/v1/messages", "x-api-key: key\r\n", b"{}");
+    assert!(head.starts_with("HTTP/1.1 502 ") && String::from_utf8_lossy(&body).contains("HTTPS_PROXY"), "{head}");
+}
+
 /// Answers with a stream when the test says so, and sends news when the client is gone before that.
 fn patient() -> (Api, Sender<()>, Receiver<()>) {
     let ((step, steps), (gone, is_gone)) = (channel(), channel());

@@ -7,21 +7,22 @@ use std::path::{Path, PathBuf};
 
 /// Each layer and the layers that it may name. The table in ARCHITECTURE.md is checked against this one.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("model", &[]),
-    ("engine", &["model"]),
-    ("provider", &["model"]),
-    ("planning", &["model", "engine", "provider"]),
+    ("text", &[]),
+    ("model", &["text"]),
+    ("engine", &["text", "model"]),
+    ("provider", &["text", "model"]),
+    ("planning", &["text", "model", "engine", "provider"]),
     ("fsio", &[]),
-    ("store", &["model", "provider", "fsio"]),
-    ("workspace", &["model", "engine", "provider", "planning", "store", "fsio"]),
-    ("wire", &["model", "engine", "provider", "planning", "store"]),
-    ("memory", &["model", "engine", "provider", "planning", "store", "fsio", "workspace"]),
-    ("output", &["model", "engine"]),
-    ("commands", &["model", "engine", "output"]),
-    ("app", &["model", "engine", "provider", "store", "fsio", "workspace", "wire", "memory", "output", "commands"]),
-    ("mcp", &["model", "engine", "workspace", "output", "app", "commands"]),
-    ("proxy", &["model", "engine", "provider", "workspace", "wire", "output", "app", "commands"]),
-    ("cli", &["model", "output", "app", "commands", "mcp", "proxy"]),
+    ("store", &["text", "model", "provider", "fsio"]),
+    ("workspace", &["text", "model", "engine", "provider", "planning", "store", "fsio"]),
+    ("wire", &["text", "model", "engine", "provider", "planning", "store"]),
+    ("memory", &["text", "model", "engine", "provider", "planning", "store", "fsio", "workspace"]),
+    ("output", &["text", "model", "engine"]),
+    ("commands", &["text", "model", "engine", "output"]),
+    ("app", &["text", "model", "engine", "provider", "store", "fsio", "workspace", "wire", "memory", "output", "commands"]),
+    ("mcp", &["text", "model", "engine", "workspace", "output", "app", "commands"]),
+    ("proxy", &["text", "model", "engine", "provider", "workspace", "wire", "output", "app", "commands"]),
+    ("cli", &["text", "model", "output", "app", "commands", "mcp", "proxy"]),
 ];
 
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {

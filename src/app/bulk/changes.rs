@@ -9,8 +9,8 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::{ChangeOptions, Request};
 use crate::engine::SelectorError;
 use crate::fsio::is_packed;
-use crate::model::quoted;
 use crate::output::{BulkOutcome, BulkReport, BulkRow, ChangeReport};
+use crate::text::shell::quoted_word;
 use crate::workspace::ApplyError;
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,7 +163,7 @@ fn rows(visited: &mut [Visited<Change>], is_undo: bool) -> Vec<BulkRow> {
                 row.outcome = if change.is_changed { BulkOutcome::Changed } else { BulkOutcome::Unchanged };
                 let name = if ids[&row.session] == 1 { &row.session } else { &row.path };
                 let back = if is_undo { "redo" } else { "undo" };
-                row.undo = change.operation.map(|operation| format!("aperture {back} {operation} -s {}", quoted(name)));
+                row.undo = change.operation.map(|operation| format!("aperture {back} {operation} -s {}", quoted_word(name)));
                 (row.what, row.operation, row.reason) = (change.what, change.operation, change.reason);
                 (row.tokens_before, row.tokens_after) = change.tokens.unzip();
             }

@@ -4,8 +4,8 @@ use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::compact::{Arguments, UncompactArguments};
 use crate::engine::{Capacity, amount};
-use crate::model::quoted;
 use crate::output::ChangeReport;
+use crate::text::shell::quoted_word;
 use crate::workspace::Workspace;
 use anyhow::anyhow;
 use std::ops::RangeInclusive;
@@ -42,7 +42,7 @@ pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<Change
                 "the client compacts automatically above about {}: shorten the session before resuming: aperture compress --budget {} -s {}",
                 amount(limit),
                 amount(limit),
-                quoted(&env.name_of(&opened.workspace.path, &opened.workspace.location.id))
+                quoted_word(&env.name_of(&opened.workspace.path, &opened.workspace.location.id))
             ));
         }
         Ok(summary)

@@ -4,9 +4,10 @@ use super::env::{Chosen, Env};
 use super::hints::with_session;
 use super::{CommandError, ErrorKind};
 use crate::fsio::read_head;
-use crate::model::{id_starts_with, quoted, request_id};
+use crate::model::{id_starts_with, request_id};
 use crate::output::short_id;
 use crate::provider::named_directory;
+use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Found, RequestSession};
 use anyhow::anyhow;
 use std::collections::BTreeSet;
@@ -67,7 +68,7 @@ impl Env {
     pub fn name_session_in(&self, mut error: CommandError) -> CommandError {
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(Chosen { found, .. }) = chosen.filter(|_| !error.hints.is_empty()) {
-            let name = quoted(&self.name_of(&found.path, &found.location.id));
+            let name = quoted_word(&self.name_of(&found.path, &found.location.id));
             let is_open = self.open_sessions().contains(&found.location.id);
             error.hints.iter_mut().for_each(|hint| *hint = with_session(hint, &name, is_open));
         }

@@ -5,8 +5,9 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::ChangeOptions;
 use crate::commands::snapshot::{Action, Arguments};
 use crate::engine;
-use crate::model::{History, Snapshot, quoted};
+use crate::model::{History, Snapshot};
 use crate::output::{SnapshotReport, SnapshotRow, plural};
+use crate::text::shell::quoted_word;
 use crate::workspace::{Found, Workspace};
 use anyhow::anyhow;
 
@@ -35,8 +36,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             }
             refuse_to_move(env, &found, name, *force)?;
             let (snapshot, workspace) = save(env, &found, name)?;
-            let (word, session) = (quoted(name), env.name_of(&found.path, &found.location.id));
-            let done = Some(format!("'{name}' saved; to return to it: aperture restore {word} -s {}", quoted(&session)));
+            let (word, session) = (quoted_word(name), env.name_of(&found.path, &found.location.id));
+            let done = Some(format!("'{name}' saved; to return to it: aperture restore {word} -s {}", quoted_word(&session)));
             env.print(&SnapshotReport { done, snapshots: rows(&workspace.history, &[snapshot]) })
         }
         Action::Delete { name } => {
@@ -62,7 +63,7 @@ fn refuse_to_move(env: &Env, found: &Found, name: &str, force: bool) -> Result<(
     }
     let since = plural(history.operations.iter().filter(|operation| operation.id > old.operation).count(), "operation");
     let error = anyhow!("the snapshot '{name}' exists and names another point ({since} since)");
-    let hint = format!("to move it: aperture snapshot save {} --force; to keep it: use another name", quoted(name));
+    let hint = format!("to move it: aperture snapshot save {} --force; to keep it: use another name", quoted_word(name));
     Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
 }
 

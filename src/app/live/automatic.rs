@@ -24,6 +24,8 @@ pub struct Moment {
     pub idle_milliseconds: i64,
     /// True if the model has called tools, so that another request follows at once: then only the budget counts.
     pub in_turn: bool,
+    /// The tokens by which the window grows until a change acts.
+    pub coming_tokens: u64,
 }
 
 /// The outcome of the rules on a session.
@@ -61,7 +63,7 @@ pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automati
         ..Automatic::default()
     };
     for (rule, _) in rules.into_iter().filter(|(_, is_on)| *is_on) {
-        let (request, planned) = plan(&env, &workspace, rule)?;
+        let (request, planned) = plan(&env, &workspace, rule, moment)?;
         let note = match facts(&env, &workspace, rule, planned, moment).verdict() {
             Verdict::Wait(reason) => reason,
             Verdict::Act(reason) => {
@@ -100,9 +102,14 @@ fn lifetime(env: &Env, workspace: &Workspace<'_>) -> i64 {
 }
 
 /// Returns the request of a rule, and the price of its change; `None` if it would change nothing.
-fn plan(env: &Env, workspace: &Workspace<'_>, rule: AutomaticRule) -> Result<(Request, Option<EditPrice>), CommandError> {
+fn plan(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    rule: AutomaticRule,
+    moment: Moment,
+) -> Result<(Request, Option<EditPrice>), CommandError> {
     let of_budget = |tokens| Request::Compress(Arguments { budget: Some(Budget::Tokens(tokens)), ..Arguments::default() });
-    let Some(tokens) = target(env, workspace).filter(|_| rule == AutomaticRule::Budget) else {
+    let Some(tokens) = target(env, workspace, moment).filter(|_| rule == AutomaticRule::Budget) else {
         return Ok(match rule {
             AutomaticRule::Condense => {
                 (Wanted::Stale.request(), forecast(env, workspace, Aim::Preset(env.rules.preset), Reach::Stale)?)
@@ -142,6 +149,7 @@ fn facts(
         |last: LastAutomatic| reading.turns.iter().filter(|turn| turn.timestamp.is_some_and(|time| time > last.time)).count();
     AutomaticFacts {
         rule,
+        is_exceeded: reading.price.total.value > env.rules.budget(reading) as f64,
         price: planned.map(|planned| price_now(env, workspace, &planned, moment)),
         last,
         turns_since: last.map_or(0, since),
@@ -149,11 +157,11 @@ fn facts(
     }
 }
 
-/// Returns the tokens to which the window is shortened; `None` if it is within its budget.
-fn target(env: &Env, workspace: &Workspace<'_>) -> Option<u64> {
+/// Returns the tokens to which the window is shortened; `None` if it stays within its budget.
+fn target(env: &Env, workspace: &Workspace<'_>, moment: Moment) -> Option<u64> {
     let reading = &workspace.reading;
     let budget = env.rules.budget(reading);
-    (budget > 0 && reading.price.total.value > budget as f64).then(|| budget / 100 * TARGET_PERCENT)
+    (budget > 0 && reading.price.total.value + moment.coming_tokens as f64 > budget as f64).then(|| budget / 100 * TARGET_PERCENT)
 }
 
 /// Returns the price of a change for the next request: the proxy knows the time of the last one, the file may not have its answer yet.

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn jobs_and_results_pass_between_processes() {
-        let moment = Moment { idle_milliseconds: 7, in_turn: true };
+        let moment = Moment { idle_milliseconds: 7, in_turn: true, coming_tokens: 5 };
         for job in [
             Job::Look("s".to_owned(), Some(moment)),
             Job::Look("s".to_owned(), None),

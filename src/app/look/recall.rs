@@ -6,9 +6,10 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::recall::Arguments;
 use crate::engine::recall::{AllWords, Document, answer, rank};
 use crate::engine::{SelectorError, label, mask, without_data};
-use crate::model::{Block, BlockNumber, History, Level, Zone, quoted};
+use crate::model::{Block, BlockNumber, History, Level, Zone};
 use crate::output::{ChangeReport, MemorySearchReport, RecallReport, RecalledBlock, numbered, plural};
 use crate::store::{Store, StoredSession};
+use crate::text::shell::quoted_word;
 use crate::workspace::{self, Draft, NOTE, PlanError, Project, SkipReason, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +141,7 @@ fn no_match(arguments: &Arguments, searched: Option<usize>) -> CommandError {
     let error = CommandError::new(ErrorKind::Refused, error).hint(hint);
     match arguments.selector() {
         Some(_) => error.hint("for blocks in the window: aperture show"),
-        None => error.hint(format!("to search every session: aperture recall {} --all", quoted(&query))),
+        None => error.hint(format!("to search every session: aperture recall {} --all", quoted_word(&query))),
     }
 }
 
@@ -255,7 +256,7 @@ fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, Command
     let best: Vec<String> = hits.iter().take(BEST).map(ToString::to_string).collect();
     Ok(CommandError::new(ErrorKind::Refused, error)
         .hint(format!("to read the best: aperture show {}", best.join(" ")))
-        .hint(format!("to search every session: aperture recall {} --all", quoted(&words))))
+        .hint(format!("to search every session: aperture recall {} --all", quoted_word(&words))))
 }
 
 fn recalled(env: &Env, document: &Recalled, score: Option<f32>, pieces: String) -> RecalledBlock {
@@ -264,7 +265,7 @@ fn recalled(env: &Env, document: &Recalled, score: Option<f32>, pieces: String) 
         _ => env.disk.identify(&document.path).ok().and_then(|_| env.find_by(&document.path.to_string_lossy()).ok()),
     };
     let verb = if document.is_removed { "recall" } else { "show" };
-    let name = |found: &workspace::Found| quoted(&env.name_of(&found.path, &found.location.id));
+    let name = |found: &workspace::Found| quoted_word(&env.name_of(&found.path, &found.location.id));
     let command = found.as_ref().map(|found| format!("aperture {verb} {} -s {}", document.number, name(found)));
     let place = match (document.turn, found) {
         (None, Some(found)) => super::everywhere::place(env, found, document.number),

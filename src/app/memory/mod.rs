@@ -25,9 +25,10 @@ use crate::engine::mask;
 use crate::engine::memory::markdown::parse_name;
 use crate::engine::memory::words::holds_secret;
 use crate::memory::{self, Machine, MemoryError, MemoryProject, Problem, Tree, TreePlace, Update, Updated};
-use crate::model::{Actor, Memory, MemoryActor, MemoryFile, MemoryId, MemoryRead, MemoryScope, quoted};
+use crate::model::{Actor, Memory, MemoryActor, MemoryFile, MemoryId, MemoryRead, MemoryScope};
 use crate::output::{MemoryChangeReport, MemoryProblem};
 use crate::store::Store;
+use crate::text::shell::quoted_word;
 use crate::workspace::{Project, named_directory};
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
@@ -375,5 +376,5 @@ fn changed(done: String, updated: Updated, is_dry_run: bool) -> MemoryChangeRepo
 
 /// Returns a path as a word of a command.
 fn word(path: &Path) -> String {
-    quoted(&path.to_string_lossy())
+    quoted_word(&path.to_string_lossy())
 }

@@ -6,9 +6,10 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::Request;
 use crate::commands::inbox::{ApproveArguments, Arguments, DenyArguments, ProposalSelection, REJECTED};
 use crate::engine::model_commands::read;
-use crate::model::{Proposal, ProposalStatus, quoted};
+use crate::model::{Proposal, ProposalStatus};
 use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};
 use crate::store::{Outcome, Store, StoredSession};
+use crate::text::shell::quoted_word;
 use crate::workspace;
 use anyhow::anyhow;
 
@@ -138,7 +139,7 @@ fn decide(
 
 /// Returns the error for a proposal that is not pending, with what became of it.
 fn decided(session: &StoredSession, proposal: &Proposal) -> CommandError {
-    let name = quoted(&session.session);
+    let name = quoted_word(&session.session);
     let reason = proposal.answer.lines().next().unwrap_or_default().trim();
     let status = match proposal.status {
         ProposalStatus::Done => "was executed",

@@ -2,11 +2,11 @@
 use super::failures::command_heads::{head, is_common, is_trivial};
 use super::failures::error_lines::{Subject, call_error};
 use super::failures::fixes::short_hash;
-use super::failures::simple_commands::simple_commands;
 use crate::engine::mask;
 use crate::model::{BlockNumber, Conventions, Key};
 use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
 use crate::model::{TraceContent, TraceEvent, TraceResult};
+use crate::text::shell::simple_commands;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

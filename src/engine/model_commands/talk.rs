@@ -4,6 +4,7 @@
 //! as an example, or is about it. False negatives are preferred: the model is instructed to write each command on its own line.
 
 use super::find::without_list_marks;
+use crate::text::sentence::ends;
 use std::ops::Range;
 
 /// Bytes of a sentence that are examined before and after a command.
@@ -149,22 +150,23 @@ fn addresses_the_user(words: &[&str]) -> bool {
     user.is_some_and(|user| words[user..].iter().any(|word| USES.contains(word)))
 }
 
-/// Returns the last, incomplete sentence of a text.
+/// Returns the last, incomplete sentence of a text: after an empty line, a semicolon, or the start of a list item.
 fn sentence(before: &str) -> &str {
     let before = &before[before.floor_char_boundary(before.len().saturating_sub(BEFORE))..];
     let mut start = before.rfind("\n\n").map_or(0, |end| end + 2);
-    for (at, end) in before.match_indices(['.', '!', '?', ';', '。', '！', '？', '；', '\n']) {
+    for (at, end) in before.match_indices([';', '；', '\n']) {
         let rest = &before[at + end.len()..];
         let ends = match end {
             "\n" => without_list_marks(rest.trim_start()).len() < rest.trim_start().len(),
-            "." | "!" | "?" | ";" => rest.starts_with(char::is_whitespace),
+            ";" => rest.starts_with(char::is_whitespace),
             _ => true,
         };
         if ends {
             start = start.max(at + end.len());
         }
     }
-    &before[start..]
+    let last = &before[start..];
+    &last[ends(last).last().unwrap_or(0)..]
 }
 
 /// Returns the words of a sentence.

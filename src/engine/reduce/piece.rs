@@ -3,6 +3,7 @@
 use super::lines::{count_lines, is_numbered_line, lines, without_number};
 use super::salience::{LineKind, Style, line_kind};
 use crate::engine::content::terms;
+use crate::text::sentence::ends;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -106,10 +107,12 @@ pub fn sentences(line: &str) -> Vec<Range<usize>> {
     }
     let mut parts: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
-    for (at, _) in line.match_indices([' ', '\t']) {
-        if line[..at].ends_with(['.', '!', '?', '。']) && at - start >= LEAST_SENTENCE_BYTES {
-            parts.push(start..at + 1);
-            start = at + 1;
+    for end in ends(line) {
+        if end - start >= LEAST_SENTENCE_BYTES {
+            // The blank behind a sentence stays with it: the parts make the line.
+            let end = end + line[end..].chars().next().filter(|next| next.is_whitespace()).map_or(0, char::len_utf8);
+            parts.push(start..end);
+            start = end;
         }
     }
     parts.push(start..line.len());

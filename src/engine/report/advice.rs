@@ -9,7 +9,8 @@ use crate::engine::{
     Analysis, EditFacts, EditPrice, PAYS_BACK_TURNS, Preset, Prices, Rules, idle_milliseconds, newest, plural, price,
     steps_per_turn,
 };
-use crate::model::{Block, BlockKind, BlockNumber, History, Level, Operation, State, quoted};
+use crate::model::{Block, BlockKind, BlockNumber, History, Level, Operation, State};
+use crate::text::shell::quoted_word;
 use rustc_hash::FxHashSet;
 
 /// Tokens of the marker line of a block.
@@ -155,7 +156,7 @@ impl Advice<'_> {
     }
 
     fn command(&self, command: &str) -> String {
-        format!("aperture {command} -s {}", quoted(self.session))
+        format!("aperture {command} -s {}", quoted_word(self.session))
     }
 
     /// Suggests a command if the window exceeds its budget.

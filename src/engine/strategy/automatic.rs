@@ -49,6 +49,8 @@ impl LastAutomatic {
 pub struct AutomaticFacts {
     /// The rule.
     pub rule: AutomaticRule,
+    /// True if the window exceeds its budget; else requests that are on their way let it do so.
+    pub is_exceeded: bool,
     /// Cost and savings of its change, for a request that follows now; `None` if it would change nothing.
     pub price: Option<EditPrice>,
     /// The last operation of a rule.
@@ -87,7 +89,8 @@ impl AutomaticFacts {
             if let Some(last) = self.last.filter(|_| is_resting && is_little) {
                 return wait(format!("operation {} is recent, and little more can be shortened", last.operation));
             }
-            return Verdict::Act("the window is over its budget".to_owned());
+            let state = if self.is_exceeded { "is over its budget" } else { "is about to exceed its budget" };
+            return Verdict::Act(format!("the window {state}"));
         }
         if price.cache_is_cold {
             return Verdict::Act("the prompt cache has expired".to_owned());
@@ -134,7 +137,7 @@ mod tests {
     }
 
     fn facts(rule: AutomaticRule, price: EditPrice) -> AutomaticFacts {
-        AutomaticFacts { rule, price: Some(price), last: None, turns_since: 0, pay_back_turns: 5.0 }
+        AutomaticFacts { rule, is_exceeded: true, price: Some(price), last: None, turns_since: 0, pay_back_turns: 5.0 }
     }
 
     #[track_caller]
@@ -159,6 +162,7 @@ mod tests {
     fn a_budget_waits_for_nothing_but_a_person() {
         let over = facts(AutomaticRule::Budget, price(30_000.0, false, None));
         check(over, true, "over its budget");
+        check(AutomaticFacts { is_exceeded: false, ..over }, true, "about to exceed its budget");
         let last = LastAutomatic { operation: 3, undone: false, time: 0 };
         check(AutomaticFacts { last: Some(last), ..over }, true, "over its budget");
         let little = facts(AutomaticRule::Budget, price(9_000.0, false, None));

@@ -38,6 +38,12 @@ json_objects! {
         steps: u64 = model.steps,
         /// Their errors.
         errors: Spread = model.errors,
+        /// Number of these after a response that ended with a bill of its output; the others have one of its beginning.
+        finished_steps: u64 = model.finished,
+        /// Their errors.
+        finished_errors: Spread = model.finished_errors,
+        /// The errors of the others.
+        beginning_errors: Spread = model.beginning_errors,
     }
 
     /// The accuracy of token estimates in a session.

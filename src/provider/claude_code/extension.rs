@@ -4,7 +4,7 @@
 //! Each contains a seal: a hash of its other bytes. A file with a valid seal may be replaced or deleted, whichever version of
 //! aperture wrote it; a file that was changed since may not.
 
-use crate::model::quoted;
+use crate::text::shell::quoted_word;
 use serde_json::{Value, json};
 
 /// Text before the seal.
@@ -14,7 +14,7 @@ const SEAL_LENGTH: usize = 16;
 
 /// Returns the slash commands: the name and the content of each file. `program` is the command that runs aperture.
 pub fn slash_commands(program: &str) -> [(&'static str, String); 3] {
-    let program = quoted(program);
+    let program = quoted_word(program);
     let file = |about: &str, allowed: &str, words: &str| {
         sealed(&format!(
             "---\ndescription: {about}\nallowed-tools: Bash({program} {allowed}:*)\n---\n{words}\n\n<!-- {SEAL}{} -->\n",

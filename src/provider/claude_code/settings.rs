@@ -1,7 +1,7 @@
 //! Entries that aperture adds to the settings files of Claude Code, and the tests that distinguish them from other entries.
 
-use crate::model::quoted;
 use crate::provider::json_edit::{EditError, add, names, remove};
+use crate::text::shell::quoted_word;
 use serde_json::{Value, json};
 
 /// Timeout of a hook in seconds.
@@ -126,7 +126,7 @@ fn server(program: &str) -> Value {
 
 /// Returns a shell command.
 fn command(program: &str, words: &str) -> String {
-    format!("{} {words}", quoted(program))
+    format!("{} {words}", quoted_word(program))
 }
 
 fn is_our_hook(entry: &Value) -> bool {

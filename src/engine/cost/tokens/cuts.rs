@@ -100,3 +100,83 @@ fn estimated(session: &Session, rows: u32, window: &dyn Fn(&Session) -> Window) 
     let bills = bills(&cut, &model);
     count_window(&mut cut, &window, bills).total.value
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Block, BlockKind, Key, Role, Row, Usage};
+
+    /// Returns a session from rows given as kind, identity, parent and, of a response, the billed input and the model. Each row has a block
+    /// of 500 tokens.
+    fn session(rows: &[(RowKind, u128, u128, u64, &str)]) -> Session {
+        let mut session = Session::default();
+        for (kind, id, parent, input, model) in rows {
+            let mut row = Row::new(*kind);
+            (row.id, row.parent, row.blocks) = (Some(Key(*id)), (*parent > 0).then_some(Key(*parent)), 1);
+            if *input > 0 {
+                row.usage = Some(Usage { input: *input, output: 500, ..Usage::default() });
+                (row.message, row.model, row.finished) = (Some(Key(*id)), Some((*model).into()), true);
+            }
+            let mut block = Block::new(BlockKind::Text, if *input > 0 { Role::Assistant } else { Role::User });
+            block.row = session.rows.len() as u32;
+            (block.number, block.counts.o200k) = (block.row + 1, 877);
+            session.rows.push(row);
+            session.blocks.push(block);
+        }
+        session
+    }
+
+    /// Returns the window of a session whose last row continues its first ones, without a compaction.
+    fn whole(session: &Session) -> Window {
+        let rows: Vec<u32> = (0..session.rows.len() as u32).collect();
+        Window { blocks: rows.iter().map(|row| row + 1).collect(), chain: rows.clone(), rows, ..Window::default() }
+    }
+
+    #[test]
+    fn a_cut_is_before_each_response_but_the_first_and_has_its_cause() {
+        use RowKind::{Assistant, Boundary, User};
+        const OPUS: &str = "claude-opus-4-5";
+        let begin = [(User, 1, 0, 0, ""), (Assistant, 2, 1, 10_000, OPUS), (User, 3, 2, 0, "")];
+        for (last, kind) in [
+            (vec![(Assistant, 4, 3, 11_000, OPUS)], CutKind::Plain),
+            (vec![(Assistant, 4, 3, 11_000, "claude-opus-4-7")], CutKind::Model),
+            (vec![(User, 4, 1, 0, ""), (Assistant, 5, 4, 11_000, OPUS)], CutKind::Rewind),
+            (vec![(User, 5, 4, 0, ""), (Assistant, 6, 5, 11_000, OPUS)], CutKind::Gap),
+            (vec![(Boundary, 4, 0, 0, ""), (User, 5, 4, 0, ""), (Assistant, 6, 5, 11_000, OPUS)], CutKind::Compaction),
+        ] {
+            let session = session(&[&begin[..], &last].concat());
+            let found = cuts(&session, &whole);
+            let facts: Vec<_> = found.iter().map(|cut| (cut.kind, cut.rows as usize, cut.billed)).collect();
+            assert_eq!(facts, [(kind, session.rows.len() - 1, 11_000)]);
+        }
+    }
+
+    #[test]
+    fn a_cut_is_estimated_from_the_rows_before_it() {
+        use RowKind::{Assistant, User};
+        let rows = |billed| {
+            session(&[
+                (User, 1, 0, 0, ""),
+                (Assistant, 2, 1, 10_000, "claude-opus-4-5"),
+                (User, 3, 2, 0, ""),
+                (Assistant, 4, 3, billed, "claude-opus-4-5"),
+            ])
+        };
+        let estimated = |billed| cuts(&rows(billed), &whole)[0].estimated;
+        // The last bill, its output, and the prompt after it; the bill that is estimated has no part in it.
+        assert!((estimated(11_000) - 11_000.0).abs() < 50.0, "{}", estimated(11_000));
+        assert_eq!(estimated(11_000), estimated(90_000));
+        assert_eq!(cuts(&rows(22_000), &whole)[0].error(), (22_000.0 - estimated(11_000)) / 22_000.0);
+    }
+
+    #[test]
+    fn many_plain_cuts_are_thinned_out() {
+        let mut rows = vec![(RowKind::User, 1, 0, 0, "")];
+        for number in 1..=200 {
+            rows.push((RowKind::Assistant, 2 * number, 2 * number - 1, 10_000 + number as u64, "claude-opus-4-5"));
+            rows.push((RowKind::User, 2 * number + 1, 2 * number, 0, ""));
+        }
+        let found = cuts(&session(&rows), &whole);
+        assert!(found.len() <= PLAIN && found.len() > PLAIN / 2, "{}", found.len());
+    }
+}

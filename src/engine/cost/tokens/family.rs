@@ -1,7 +1,7 @@
 //! Token cost of a text in a model family.
 
 use crate::engine::o200k;
-use crate::model::{Block, BlockKind, Counts, Document, Image, Media};
+use crate::model::{Block, BlockKind, Counts, Document, Image, Media, ToolVerb};
 
 /// The cost of a text in one family of models, per count, and the overhead of the API. The coefficients were fitted to bills
 /// (`mod.rs` says to which).
@@ -30,6 +30,8 @@ pub(super) struct Family {
     pub(super) notification: f64,
     /// Around a tool use, and for each member of its input.
     tool_use: (f64, f64),
+    /// Factor of a plan that is one list: it is sent as JSON, with the names of the members of each entry.
+    plan_list: f64,
     /// Thinking by the length of its signature: factor and offset.
     thinking: (f64, f64),
 }
@@ -51,6 +53,7 @@ pub(super) static OLD: Family = Family {
     hidden_reminder: 92.0,
     notification: 100.0,
     tool_use: (26.0, 14.0),
+    plan_list: 1.13,
     // Characters of the thinking are 0.75 × (signature − 232), a token is 3.85 of them.
     thinking: (0.195, -33.0),
 };
@@ -72,6 +75,7 @@ pub(super) static NEW: Family = Family {
     hidden_reminder: 125.0,
     notification: 145.0,
     tool_use: (31.0, 16.0),
+    plan_list: 1.0,
     thinking: (0.274, -69.0),
 };
 
@@ -92,6 +96,7 @@ pub(super) static O200K: Family = Family {
     hidden_reminder: 0.0,
     notification: 0.0,
     tool_use: (10.0, 0.0),
+    plan_list: 1.0,
     // Sealed thinking is 900 characters around 6.5 for each token.
     thinking: (0.154, -138.0),
 };
@@ -179,7 +184,9 @@ impl Family {
             }
             BlockKind::ToolUse => {
                 let parameters = block.tool.as_ref().map_or(0, |tool| tool.parameters);
-                content + self.tool_use.0 + self.tool_use.1 * f64::from(parameters)
+                let is_list = parameters == 1 && block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
+                let factor = if is_list { self.plan_list } else { 1.0 };
+                content * factor + self.tool_use.0 + self.tool_use.1 * f64::from(parameters)
             }
             BlockKind::ToolResult => content + self.tool_result,
             BlockKind::Attachment => {
@@ -243,6 +250,7 @@ pub fn estimate(text: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Role, Tool};
 
     #[test]
     fn an_estimate_is_at_least_the_count_of_the_vocabulary() {
@@ -275,6 +283,19 @@ mod tests {
             let document = Document { name: "".into(), media_type: media_type.into(), pages, bytes, fault: None };
             assert_eq!(document_tokens(&document), tokens, "{document:?}");
         }
+    }
+
+    #[test]
+    fn a_plan_that_is_one_list_costs_the_names_of_its_members() {
+        let cost = |parameters| {
+            let mut block = Block::new(BlockKind::ToolUse, Role::Assistant);
+            let (name, target) = ("Plan".into(), "".into());
+            block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Plan, target, scope: 0, whole: true, parameters }));
+            block.counts.o200k = 100;
+            [&OLD, &O200K].map(|family| family.block(&block) - family.tool_use.0 - family.tool_use.1 * f64::from(parameters))
+        };
+        assert!((cost(1)[0] - 57.0 * 1.13).abs() < 0.1 && (cost(2)[0] - 57.0).abs() < 0.1, "{:?}", [cost(1), cost(2)]);
+        assert_eq!((cost(1)[1], cost(2)[1]), (100.0, 100.0));
     }
 
     #[test]

@@ -115,10 +115,9 @@ impl std::ops::Deref for Tokens {
 /// Relative errors of the estimates against measured growth; each step is predicted from the steps before it alone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accuracy {
-    /// The error of each step from one call to the next, in file order, by model.
-    pub step_errors: BTreeMap<String, Vec<f64>>,
-    /// The errors among these of steps whose response ended with a bill of its output. Others have a figure of the beginning only.
-    pub finished_errors: BTreeMap<String, Vec<f64>>,
+    /// The error of each step from one call to the next, in file order, by model: of steps whose response ended with a bill of its output,
+    /// and of those that have a figure of its beginning only.
+    pub step_errors: BTreeMap<String, [Vec<f64>; 2]>,
     /// The error of each turn: its steps summed.
     pub turn_errors: Vec<f64>,
     /// Steps that could be compared.
@@ -197,10 +196,8 @@ pub fn bills(session: &Session, model: &str) -> Bills {
             let guess = correction.predict(guesses) + reminder.expected(around);
             hidden = reminder.billed(correction.predict(guesses), growth, around);
             let error = (guess - growth).abs() / growth;
-            accuracy.step_errors.entry(call.model.clone()).or_default().push(error);
-            if previous.is_some_and(|previous| previous.finished) {
-                accuracy.finished_errors.entry(call.model.clone()).or_default().push(error);
-            }
+            let place = usize::from(!previous.is_some_and(|previous| previous.finished));
+            accuracy.step_errors.entry(call.model.clone()).or_default()[place].push(error);
             let turn = turns.entry(call.turn).or_default();
             *turn = (turn.0 + guess, turn.1 + growth);
         }
@@ -458,7 +455,7 @@ fn finish(session: &mut Session, window: &Window, bills: &Bills) -> WindowTokens
             price.total = Tokens(TokenCount::estimated(all + outside));
         }
     }
-    let steps: Vec<f64> = accuracy.step_errors.values().flatten().copied().collect();
+    let steps: Vec<f64> = accuracy.step_errors.values().flatten().flatten().copied().collect();
     accuracy.steps = steps.len() as u32;
     (accuracy.step_median, accuracy.step_p90) = quantiles(&steps);
     (accuracy.turn_median, accuracy.turn_p90) = quantiles(&accuracy.turn_errors);
@@ -473,9 +470,12 @@ fn scale_row(session: &mut Session, row: u32, scale: f64) {
     }
 }
 
-/// Returns true if the client records what it attaches to prompts: OpenAI's, and Claude Code from 2.1.90 on.
+/// Returns true if the client records what it attaches to prompts: OpenAI's, and Claude Code from about 2.1.100 on. Before, it recorded
+/// only the changes of its lists of tools and instructions.
 fn records_attachments(session: &Session) -> bool {
-    session.vocabulary != Vocabulary::Claude || session.rows.iter().any(|row| row.flags.any(Flags::ATTACHMENT))
+    let is_recorded = |block: &Block| block.kind == BlockKind::Attachment && !block.label.ends_with("_delta");
+    session.vocabulary != Vocabulary::Claude
+        || session.blocks.iter().any(|block| session.rows[block.row as usize].flags.any(Flags::ATTACHMENT) && is_recorded(block))
 }
 
 /// Returns the tokens that are sent and are not in the file, for a window without a call of its own: as with the first call, and what
@@ -537,6 +537,26 @@ mod tests {
     }
 
     #[test]
+    fn a_client_that_records_changes_of_its_lists_alone_hides_its_reminders() {
+        for (labels, expected) in [
+            (&[][..], false),
+            (&["deferred_tools_delta", "mcp_instructions_delta"], false),
+            (&["deferred_tools_delta", "task_reminder"], true),
+            (&["skill_listing"], true),
+        ] {
+            let mut session = Session::default();
+            for label in labels {
+                let (mut row, mut block) = (Row::new(RowKind::User), Block::new(BlockKind::Attachment, Role::User));
+                (row.flags, row.blocks, block.row) = (Flags::ATTACHMENT, 1, session.rows.len() as u32);
+                block.label = (*label).into();
+                session.rows.push(row);
+                session.blocks.push(block);
+            }
+            assert_eq!(records_attachments(&session), expected, "{labels:?}");
+        }
+    }
+
+    #[test]
     fn old_thinking_counts_where_it_is_billed() {
         use Vocabulary::{Claude, O200k};
         for (model, vocabulary, kept) in [
@@ -549,7 +569,7 @@ mod tests {
             ("claude-sonnet-4-6", Claude, true),
         ] {
             let tokens = bills(&turns(model, vocabulary, if kept { 10_360 } else { 10_160 }), model);
-            let errors = &tokens.accuracy.step_errors[model];
+            let errors = &tokens.accuracy.step_errors[model][0];
             let limit = if vocabulary == O200k { 0.01 } else { 0.6 };
             assert!(errors.len() == 1 && errors[0] < limit, "{model}: {errors:?}");
             assert_eq!(tokens.costs[1].value > 100.0, kept, "{model}: {:?}", tokens.costs);

@@ -1,7 +1,7 @@
 //! Heads of shell commands: the program and its subcommand, without arguments.
 //!
 //! The provider gives them to the engine as values of a call.
-use super::simple_commands::{SimpleCommand, Word, simple_commands};
+use crate::text::shell::{SimpleCommand, Word, simple_commands};
 
 /// Programs whose first argument is a subcommand. Sorted.
 const WITH_SUBCOMMAND: &[&str] = &[

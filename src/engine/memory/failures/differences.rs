@@ -1,6 +1,6 @@
 //! The difference between a call that failed and a related one that worked.
 use super::command_heads::without_wrappers;
-use super::simple_commands::{SimpleCommand, Word};
+use crate::text::shell::{SimpleCommand, Word};
 use serde::{Deserialize, Serialize};
 
 /// Words that may differ between a call and its corrected form. More differences make it another call.
@@ -53,7 +53,7 @@ pub fn change(failed: &SimpleCommand, worked: &SimpleCommand) -> Option<Change> 
 fn units(command: &SimpleCommand) -> Vec<Word> {
     /// Fewer commas are a part of a value.
     const MIN_COMMAS: usize = 2;
-    let item = |text: &str| Word { text: text.to_owned(), is_text: false };
+    let item = |text: &str| Word { text: text.to_owned(), is_text: false, ..Word::default() };
     without_wrappers(&command.words)
         .iter()
         .flat_map(|word| match word.text.matches(',').count() {
@@ -161,8 +161,8 @@ fn advice(added: &[String], removed: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simple_commands::simple_commands;
     use super::*;
+    use crate::text::shell::simple_commands;
 
     fn first(command: &str) -> SimpleCommand {
         simple_commands(command).remove(0)

@@ -5,6 +5,5 @@ mod differences;
 pub mod error_lines;
 pub mod fixes;
 pub mod resolutions;
-pub mod simple_commands;
 
 pub use fixes::{Failure, Fixes};

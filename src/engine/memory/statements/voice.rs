@@ -179,36 +179,11 @@ fn without_marker(line: &str) -> &str {
     line
 }
 
-/// Returns the sentences of a line.
+/// Returns the sentences of a line, without the marker of a list item.
 pub(super) fn sentences(line: &str) -> Vec<&str> {
     let line = without_marker(line);
-    let mut found = Vec::new();
-    let mut start = 0;
-    let mut characters = line.char_indices().peekable();
-    while let Some((at, character)) = characters.next() {
-        let next = characters.peek().map(|(_, next)| *next);
-        let is_end = match character {
-            '。' | '！' | '？' => true,
-            '.' | '!' | '?' => next.is_some_and(char::is_whitespace) && !ends_abbreviation(&line[start..at]),
-            _ => false,
-        };
-        if is_end {
-            let end = at + character.len_utf8();
-            found.push(line[start..end].trim());
-            start = end;
-        }
-    }
-    found.push(line[start..].trim());
-    found.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
-    found
-}
-
-/// True if the text before a full stop ends with a short abbreviation (`e.g`), a number or another full stop.
-fn ends_abbreviation(text: &str) -> bool {
-    let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
-    word.ends_with('.')
-        || (word.len() <= 3 && word.contains('.'))
-        || (word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit()) && word.len() == text.trim().len())
+    let found = crate::text::sentence::sentences(line).map(|range| &line[range]);
+    found.filter(|sentence| sentence.chars().any(char::is_alphanumeric)).collect()
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(super) fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> 
     let mut paragraph = String::new();
     let flush = |paragraph: &mut String, item: bool, found: &mut Vec<Sentence>| {
         let text = std::mem::take(paragraph);
-        found.extend(split(&text).into_iter().filter_map(|part| sentence(part, item)));
+        found.extend(crate::text::sentence::sentences(&text).filter_map(|part| sentence(&text[part], item)));
     };
     for line in lines(&text, conventions) {
         match line {
@@ -89,42 +89,6 @@ fn without_links(text: &str) -> String {
     }
     plain.push_str(rest);
     plain
-}
-
-/// Splits a paragraph after the characters that end a sentence.
-fn split(text: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, mark) in text.char_indices() {
-        let end = at + mark.len_utf8();
-        let wide = matches!(mark, '。' | '！' | '？');
-        if !wide && !matches!(mark, '.' | '!' | '?' | ':') {
-            continue;
-        }
-        let rest = &text[end..];
-        let next = rest.trim_start().chars().next();
-        let apart = rest.starts_with(char::is_whitespace) && next.is_some_and(|next| !next.is_lowercase());
-        let ends = match mark {
-            '.' => apart && !is_abbreviation(&text[start..at]),
-            // Text after a colon on the same line belongs to the sentence.
-            ':' => false,
-            _ => apart,
-        };
-        if wide || ends {
-            parts.push(text[start..end].trim());
-            start = end;
-        }
-    }
-    parts.push(text[start..].trim());
-    parts.retain(|part| !part.is_empty());
-    parts
-}
-
-/// Returns true if the dot after a text does not end a sentence: `e.g.`, `2.`, a single letter.
-fn is_abbreviation(text: &str) -> bool {
-    let word = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
-    let short = ["e.g", "i.e", "etc", "vs", "cf", "No", "Mr", "Dr", "approx"].contains(&word);
-    short || word.chars().count() == 1 || (!word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Prefixes of sentences that only announce the next action, or acknowledge.

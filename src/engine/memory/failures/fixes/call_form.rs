@@ -2,9 +2,9 @@
 
 use super::super::command_heads::{head, is_trivial, without_wrappers};
 use super::super::error_lines::CallError;
-use super::super::simple_commands::{SimpleCommand, simple_commands};
 use crate::engine::mask;
 use crate::model::{ToolVerb, TraceCall};
+use crate::text::shell::{SimpleCommand, simple_commands};
 use serde::{Deserialize, Serialize};
 
 /// Members of the input of a tool that are compared, and the bytes of their values.

@@ -1,0 +1,396 @@
+//! The one reader of shell commands: for the files that a command names, and for the commands that a memory is learned from.
+//!
+//! After the grammar of POSIX (Shell Command Language, sections 2.2, 2.3, 2.6, 2.7), as far as it decides where words and commands
+//! end. What a shell would refuse is read as far as possible: a quotation mark without its pair is a blank.
+
+use serde::{Deserialize, Serialize};
+
+/// The bytes of a command that are read. Longer ones hold the text of a file, not more commands.
+const MAX_COMMAND: usize = 8_000;
+/// Simple commands that are kept of one command.
+const MAX_COMMANDS: usize = 24;
+/// Words that are kept of a simple command.
+const MAX_WORDS: usize = 64;
+/// Bytes that are kept of a word of a simple command.
+const MAX_WORD: usize = 400;
+/// Substitutions that are followed into each other; deeper ones are text.
+const DEEPEST: usize = 4;
+
+/// A part of a command, in the order of its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A word of a simple command.
+    Word(Word),
+    /// The file, the text or the descriptor of a redirection.
+    Target(Word),
+    /// The end of a simple command.
+    End {
+        /// True if the next one reads its output.
+        is_pipe: bool,
+    },
+    /// The start of a subshell.
+    Open,
+    /// The end of a subshell.
+    Close,
+    /// The name of a function whose body follows.
+    Function(String),
+}
+
+/// A word without its quotation marks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Word {
+    /// The text; substitutions as they are written.
+    pub text: String,
+    /// True if a quoted part has several words: a message or a script, not an argument that selects something.
+    pub is_text: bool,
+    /// The commands that are substituted in it.
+    #[serde(skip)]
+    pub substitutions: Vec<String>,
+}
+
+/// A simple command: a program and its arguments, without redirections.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SimpleCommand {
+    /// Its words.
+    pub words: Vec<Word>,
+    /// True if it reads the output of the command before it.
+    pub is_piped: bool,
+}
+
+/// Returns the parts of a command. The bodies of here-documents and comments are omitted; substitutions stay in their words.
+pub fn parts(command: &str) -> Vec<Part> {
+    let command = without_documents(command);
+    let mut reader = Reader::default();
+    reader.read(&command);
+    reader.end_word();
+    reader.parts
+}
+
+/// Returns the simple commands of a command, in order, without redirections and without calls of functions that it defines.
+pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
+    let command = without_documents(command);
+    let mut reader = Reader::default();
+    reader.read(&command[..command.floor_char_boundary(MAX_COMMAND)]);
+    reader.end(false);
+    let mut functions: Vec<String> = Vec::new();
+    let mut commands: Vec<SimpleCommand> = Vec::new();
+    let mut current = SimpleCommand::default();
+    for part in reader.parts {
+        match part {
+            Part::Word(mut word) if current.words.len() < MAX_WORDS => {
+                word.text.truncate(word.text.floor_char_boundary(MAX_WORD));
+                current.words.push(word);
+            }
+            Part::Word(_) | Part::Target(_) => {}
+            Part::Function(name) => functions.push(name),
+            Part::End { .. } | Part::Open | Part::Close => {
+                let is_piped = matches!(part, Part::End { is_pipe: true });
+                // A line feed behind a pipe does not end the pipeline.
+                let is_piped = is_piped || current.words.is_empty() && current.is_piped;
+                let done = std::mem::replace(&mut current, SimpleCommand { words: Vec::new(), is_piped });
+                if !done.words.is_empty() && commands.len() < MAX_COMMANDS {
+                    commands.push(done);
+                }
+            }
+        }
+    }
+    commands.retain(|simple| simple.words.first().is_none_or(|first| !functions.contains(&first.text)));
+    commands
+}
+
+/// Returns a word quoted for a shell, if a shell would interpret it otherwise.
+pub fn quoted_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[derive(Default)]
+struct Reader {
+    parts: Vec<Part>,
+    word: Option<Word>,
+    /// True if the next word is the target of a redirection.
+    is_target: bool,
+}
+
+impl Reader {
+    fn read(&mut self, command: &str) {
+        let mut rest = command;
+        while let Some(character) = rest.chars().next() {
+            let after = &rest[character.len_utf8()..];
+            rest = match character {
+                '\'' | '"' => self.quoted(after, character, character == '"'),
+                '$' if after.starts_with('\'') => self.quoted(&after[1..], '\'', true),
+                '\\' => self.escaped(after),
+                '#' if self.word.is_none() => after.find('\n').map_or("", |end| &after[end..]),
+                '`' => self.substitution(rest, after.find('`').map(|end| end + 2)),
+                '$' | '>' | '<' if after.starts_with('(') => self.substitution(rest, substitution_length(rest, 0)),
+                '(' if self.begins_command() && arithmetic_length(rest).is_some() => {
+                    self.substitution(rest, arithmetic_length(rest))
+                }
+                '>' | '<' => self.redirection(after),
+                '&' if after.starts_with('>') => self.redirection(&after[1..]),
+                '(' if after.starts_with(')') && self.word.is_some() && self.begins_simple_command() => {
+                    self.parts.extend(self.word.take().map(|word| Part::Function(word.text)));
+                    &after[1..]
+                }
+                '|' if !after.starts_with('|') => {
+                    self.end(true);
+                    after
+                }
+                '(' | ')' => {
+                    self.end_word();
+                    self.is_target = false;
+                    self.parts.push(if character == '(' { Part::Open } else { Part::Close });
+                    after
+                }
+                ';' | '&' | '|' | '\n' => {
+                    self.end(false);
+                    after.strip_prefix(['&', '|']).filter(|_| after.starts_with(character)).unwrap_or(after)
+                }
+                _ if character.is_whitespace() => {
+                    self.end_word();
+                    after
+                }
+                _ => {
+                    self.word().text.push(character);
+                    after
+                }
+            };
+        }
+    }
+
+    /// Returns true if no word of the simple command is complete.
+    fn begins_simple_command(&self) -> bool {
+        !matches!(self.parts.last(), Some(Part::Word(_) | Part::Target(_)))
+    }
+
+    fn begins_command(&self) -> bool {
+        self.word.is_none() && self.begins_simple_command()
+    }
+
+    fn word(&mut self) -> &mut Word {
+        self.word.get_or_insert_default()
+    }
+
+    fn quoted<'a>(&mut self, after: &'a str, mark: char, has_escapes: bool) -> &'a str {
+        let Some(end) = quotation_end(after, mark, has_escapes, 0) else {
+            self.word().text.push(' ');
+            return after;
+        };
+        let inner = &after[..end];
+        let word = self.word();
+        word.text.push_str(inner);
+        word.is_text |= inner.trim().contains(char::is_whitespace);
+        if mark == '"' {
+            word.substitutions.extend(substitutions(inner));
+        }
+        &after[end + mark.len_utf8()..]
+    }
+
+    fn escaped<'a>(&mut self, after: &'a str) -> &'a str {
+        let Some(next) = after.chars().next() else { return after };
+        if next != '\n' {
+            self.word().text.push(next);
+        }
+        &after[next.len_utf8()..]
+    }
+
+    /// Adds a substitution or an arithmetic expression of `length` bytes to the word.
+    fn substitution<'a>(&mut self, rest: &'a str, length: Option<usize>) -> &'a str {
+        let length = length.unwrap_or(1);
+        let word = self.word();
+        word.text.push_str(&rest[..length]);
+        word.substitutions.extend(substitutions(&rest[..length]));
+        &rest[length..]
+    }
+
+    /// Skips an operator of a redirection; the word before it is dropped if it is a descriptor.
+    fn redirection<'a>(&mut self, after: &'a str) -> &'a str {
+        if self.word.as_ref().is_some_and(|word| word.text.bytes().all(|byte| byte.is_ascii_digit())) {
+            self.word = None;
+        }
+        self.end_word();
+        self.is_target = true;
+        after.trim_start_matches(['>', '<', '&'])
+    }
+
+    fn end_word(&mut self) {
+        let Some(word) = self.word.take() else { return };
+        let is_target = std::mem::take(&mut self.is_target);
+        self.parts.push(if is_target { Part::Target(word) } else { Part::Word(word) });
+    }
+
+    /// Ends a simple command; the next one reads its output if `is_pipe`.
+    fn end(&mut self, is_pipe: bool) {
+        self.end_word();
+        self.is_target = false;
+        self.parts.push(Part::End { is_pipe });
+    }
+}
+
+/// Returns the place of the closing mark of a quoted text. Marks in a substitution within double ones do not close it.
+fn quotation_end(text: &str, mark: char, has_escapes: bool, depth: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(character) = text[at..].chars().next() {
+        let escaped = text[at + character.len_utf8()..].chars().next().map_or(0, char::len_utf8);
+        at += match character {
+            _ if character == mark => return Some(at),
+            '\\' if has_escapes => 1 + escaped,
+            '$' if mark == '"' && text[at..].starts_with("$(") => substitution_length(&text[at..], depth + 1).unwrap_or(1),
+            _ => character.len_utf8(),
+        };
+    }
+    None
+}
+
+/// Returns the length of a text that starts with `$(`, `<(` or `>(`, up to the closing parenthesis.
+fn substitution_length(text: &str, depth: usize) -> Option<usize> {
+    let (mut parentheses, mut at) = (0usize, 0);
+    while let Some(character) = text[at..].chars().next() {
+        at += character.len_utf8();
+        match character {
+            '(' => parentheses += 1,
+            ')' if parentheses <= 1 => return Some(at),
+            ')' => parentheses -= 1,
+            '\'' | '"' if depth < DEEPEST => {
+                let end = quotation_end(&text[at..], character, character == '"', depth);
+                at += end.map_or(0, |end| end + character.len_utf8());
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the length of an expression in `((` and `))` on one line, if a text starts with one.
+fn arithmetic_length(text: &str) -> Option<usize> {
+    let line = text.strip_prefix("((")?.lines().next()?;
+    line.find("))").map(|end| end + 4)
+}
+
+/// Returns the commands that are substituted in a text that has no single quotation marks of its own: `$(…)`, `` `…` ``, `<(…)`.
+fn substitutions(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['$', '<', '>', '`', '\\']) {
+        rest = &rest[at..];
+        let length = if rest.starts_with('`') {
+            rest[1..].find('`').map(|end| end + 2).inspect(|end| found.push(rest[1..end - 1].to_owned()))
+        } else if rest[1..].starts_with('(') && !rest.starts_with('\\') {
+            let length = substitution_length(rest, 0);
+            let inner = length.map(|length| &rest[2..length - 1]);
+            // An arithmetic expression has no command.
+            found.extend(inner.filter(|inner| !inner.starts_with('(')).map(str::to_owned));
+            length
+        } else {
+            None
+        };
+        let next = length.unwrap_or_else(|| {
+            let escape = if rest.starts_with('\\') { rest[1..].chars().next().map_or(0, char::len_utf8) } else { 0 };
+            1 + escape
+        });
+        rest = &rest[next..];
+    }
+    found
+}
+
+/// Removes the bodies of here-documents, because they hold the text of a file. `<<` starts one only if the line that ends it follows:
+/// in `1<<8` it shifts.
+fn without_documents(command: &str) -> String {
+    let lines: Vec<&str> = command.split_inclusive('\n').collect();
+    let mut kept = String::with_capacity(command.len());
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        kept.push_str(line);
+        at += 1;
+        let end = delimiter(line).and_then(|name| lines[at..].iter().position(|line| line.trim() == name));
+        at += end.map_or(0, |end| end + 1);
+    }
+    kept
+}
+
+/// Returns the delimiter of the here-document that a line may start.
+fn delimiter(line: &str) -> Option<&str> {
+    let (_, after) = line.split_once("<<")?;
+    let after = after.strip_prefix('-').unwrap_or(after).trim_start_matches([' ', '\'', '"', '\\']);
+    let end = after.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(after.len());
+    Some(&after[..end]).filter(|name| name.starts_with(|first: char| first.is_alphabetic() || first == '_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_a_quoted_word_as_the_word() {
+        for (word, expected) in [
+            ("/opt/é/aperture-1.2", "/opt/é/aperture-1.2"),
+            ("/my tools/aperture", "'/my tools/aperture'"),
+            ("", "''"),
+            ("#12", "'#12'"),
+            ("it's", r"'it'\''s'"),
+            ("$(x)", "'$(x)'"),
+        ] {
+            assert_eq!(quoted_word(word), expected);
+        }
+    }
+
+    #[test]
+    fn a_command_is_split_at_operators() {
+        let check = |command: &str, expected: &[&str]| {
+            let found: Vec<String> = simple_commands(command)
+                .iter()
+                .map(|simple| {
+                    let words: Vec<&str> = simple.words.iter().map(|word| word.text.as_str()).collect();
+                    format!("{}{}", if simple.is_piped { "| " } else { "" }, words.join(" "))
+                })
+                .collect();
+            assert_eq!(found, expected, "{command}");
+        };
+        check("make all 2>&1 | tail -3", &["make all", "| tail -3"]);
+        check("make > out.txt 2>/dev/null && echo ok &", &["make", "echo ok"]);
+        check("(cd 'a b'; x\\ y) # z", &["cd a b", "x y"]);
+        check("a || b; c\nd", &["a", "b", "c", "d"]);
+        check("cat <<'END' > f\nline one\nline two\nEND\nnext step", &["cat", "next step"]);
+        check("tool -m \"$(cat <<'END'\na \"b\nEND\n)\" last", &["tool -m $(cat <<'END'\n) last"]);
+        check("n=$((1<<8))\ncat a\n8", &["n=$((1<<8))", "cat a", "8"]);
+        check("((n = 1 << k)); a", &["((n = 1 << k))", "a"]);
+        check("((a; b) | c)", &["a", "b", "| c"]);
+        check("x $(date +%F) `id`", &["x $(date +%F) `id`"]);
+        check("a \"$(b \"c; d\" ')')\" e; f", &["a $(b \"c; d\" ')') e", "f"]);
+        check("a $(b \"$(c 'd)')\" ; e) f", &["a $(b \"$(c 'd)')\" ; e) f"]);
+        check("a \"\\\"$(b\" c; d", &["a \\\"$(b c", "d"]);
+        check("it's é", &["it s é"]);
+        check("a |\n b", &["a", "| b"]);
+        check("a\\", &["a"]);
+        check("a -b $'c\\'d; e' f; g", &["a -b c\\'d; e f", "g"]);
+        check("join <(sort 'a b') c > >(tee d); e", &["join <(sort 'a b') c", "e"]);
+        check("go() { make $1; }; go all && go $(x); (go); goes", &["{ make $1", "}", "goes"]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn a_quoted_text_of_several_words_is_marked() {
+        let found = simple_commands("say -m 'two words' 'one'");
+        let marks: Vec<bool> = found[0].words.iter().map(|word| word.is_text).collect();
+        assert_eq!(marks, [false, false, true, false]);
+    }
+
+    #[test]
+    fn substituted_commands_are_known() {
+        for (command, expected) in [
+            ("a $(b c) `d` <(e)", &["b c", "d", "e"] as &[&str]),
+            ("a \"x $(b \"$(c)\") \\$(no)\" '$(no)'", &["b \"$(c)\""]),
+            ("a $((1 + 2)) $b", &[]),
+        ] {
+            let found = parts(command).into_iter().flat_map(|part| match part {
+                Part::Word(word) | Part::Target(word) => word.substitutions,
+                _ => Vec::new(),
+            });
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{command}");
+        }
+    }
+}
