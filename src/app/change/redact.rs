@@ -6,6 +6,7 @@ use crate::commands::redact::Arguments;
 use crate::engine;
 use crate::model::{Actor, BlockNumber, CompanionEdit, LoggedEdit, Slot};
 use crate::output::{ChangeReport, plural};
+use crate::store::{SessionKey, Store};
 use crate::workspace::{self, Redacted};
 use anyhow::anyhow;
 use std::cell::RefCell;
@@ -161,24 +162,7 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
                     .push(format!("{} unchanged: the log of another session needs them too", plural(kept, "stored original")));
             }
         } else {
-            let history = store.history(session.key)?;
-            let (mut own, mut others) = (if all { store.companions(session.key)?.len() } else { 0 }, 0);
-            let mut counted = BTreeSet::new();
-            for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
-                for address in [edit.before, edit.after].into_iter().flatten().filter(|address| counted.insert(*address)) {
-                    let holds = usize::from(masked(&store.original(&address)?).is_some());
-                    *if meant(edit) { &mut own } else { &mut others } += holds;
-                }
-            }
-            if own > 0 {
-                let what = plural(own, "stored original");
-                report.notes.push(format!("credentials in {what}; to remove these permanently: --forget --yes"));
-            }
-            // Rows that `shrink` removed are in no block.
-            if others > 0 && !all {
-                let what = plural(others, "other stored original");
-                report.notes.push(format!("credentials in {what}; to remove these permanently: {WHOLE_FILE_FORGET}"));
-            }
+            report.notes.extend(stored_credentials(&store, session.key, all, &meant, &masked)?);
         }
     }
     if asks {
@@ -187,6 +171,35 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
         );
     }
     Ok((report, rewrites))
+}
+
+/// Returns the notes on credentials in the stored originals: of the selected blocks, and of rows in no block.
+fn stored_credentials(
+    store: &Store,
+    key: SessionKey,
+    all: bool,
+    meant: &dyn Fn(&LoggedEdit) -> bool,
+    masked: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
+) -> Result<Vec<String>, CommandError> {
+    let (mut own, mut others) = (if all { store.companions(key)?.len() } else { 0 }, 0);
+    let mut counted = BTreeSet::new();
+    for edit in store.history(key)?.operations.iter().flat_map(|operation| &operation.edits) {
+        for address in [edit.before, edit.after].into_iter().flatten().filter(|address| counted.insert(*address)) {
+            let holds = usize::from(masked(&store.original(&address)?).is_some());
+            *if meant(edit) { &mut own } else { &mut others } += holds;
+        }
+    }
+    let mut notes = Vec::new();
+    if own > 0 {
+        let what = plural(own, "stored original");
+        notes.push(format!("credentials in {what}; to remove these permanently: --forget --yes"));
+    }
+    // Rows that `shrink` removed are in no block.
+    if others > 0 && !all {
+        let what = plural(others, "other stored original");
+        notes.push(format!("credentials in {what}; to remove these permanently: {WHOLE_FILE_FORGET}"));
+    }
+    Ok(notes)
 }
 
 /// Returns the note on credentials in files beside the session, which a selection of blocks leaves there.
