@@ -15,14 +15,16 @@ const OUTSIDE_PARTS: usize = 5;
 pub struct FileGroups {
     /// The directory to which paths are relative; empty if it is that of the session.
     pub directory: String,
-    /// Groups of files, in their order: `src/{a.rs #3, b.rs #7*, c.rs}`.
+    /// Groups of files, in their order: `src/{a.rs #3, b.rs #7*}`.
     pub groups: Vec<String>,
+    /// The same files, each alone: `* src/b.rs  #7`.
+    pub lines: Vec<String>,
     /// Unambiguous names of other files.
     pub names: Vec<String>,
 }
 
 /// Groups files by directory; a group has the rank of its first file. The first `detailed` files have their blocks; the others are
-/// listed in the group of their directory, or by their names.
+/// listed by their names.
 pub fn file_groups(files: &[FileInWork], detailed: usize) -> FileGroups {
     let first = &files[..files.len().min(detailed)];
     let shared = shared_directory(first);
@@ -38,6 +40,7 @@ pub fn file_groups(files: &[FileInWork], detailed: usize) -> FileGroups {
     };
     let mut groups = Groups::default();
     let mut names = Groups::default();
+    let mut lines = Vec::new();
     for (place, (file, directory)) in files.iter().zip(&directories).enumerate() {
         let end = group_of(directory);
         let path = format!("{directory}/{}", split(&file.path).1);
@@ -46,14 +49,13 @@ pub fn file_groups(files: &[FileInWork], detailed: usize) -> FileGroups {
         if place < first.len() {
             let mark = if file.edited { "*" } else { "" };
             groups.add(above, format!("{below} #{}{mark}", file.block));
-        } else if end.is_some() && below.len() <= file.name.len() {
-            groups.add(above, below.to_owned());
+            lines.push(format!("{mark:1} {}  #{}", path.trim_start_matches('/'), file.block));
         } else {
             let (directory, name) = file.name.split_once('/').unwrap_or(("", &file.name));
             names.add(directory, name.to_owned());
         }
     }
-    FileGroups { directory: shared, groups: groups.joined(), names: names.joined() }
+    FileGroups { directory: shared, groups: groups.joined(), lines, names: names.joined() }
 }
 
 /// Returns the ends of the directories above a directory, the deepest first.
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_in_the_group_of_their_directory_or_names() {
+    fn other_files_are_listed_by_their_names() {
         let file = |path: &str, name: &str| FileInWork {
             path: path.to_owned(),
             name: name.to_owned(),
@@ -198,8 +200,11 @@ mod tests {
             file("src/g/h.rs", "g/h.rs"),
         ];
         let groups = file_groups(&files, 1);
-        assert_eq!(groups.groups, ["src/{a.rs #3, b.rs, g/h.rs}"]);
-        assert_eq!(groups.names, ["c.rs", "z/{d.rs, e/f.rs}"]);
+        assert_eq!(
+            (&groups.groups[..], &groups.lines[..]),
+            (&["src/a.rs #3".to_owned()][..], &["  src/a.rs  #3".to_owned()][..])
+        );
+        assert_eq!(groups.names, ["src/b.rs", "c.rs", "z/{d.rs, e/f.rs}", "g/h.rs"]);
     }
 
     #[test]

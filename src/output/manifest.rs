@@ -1,7 +1,7 @@
 use super::file_groups::file_groups;
 use super::{Report, Style, clip, plural, printable, tokens, unit};
 use crate::engine::tokens::most_tokens;
-use crate::engine::{Entry, FileInWork, Forgotten, Manifest, SuggestionKind, ZoneSummary};
+use crate::engine::{Entry, Forgotten, Manifest, SuggestionKind, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Level, Pin, State, TokenCount, Zone};
 
@@ -209,25 +209,17 @@ impl ManifestReport {
         Line(6, format!("States: {}", states.collect::<Vec<_>>().join(", ")))
     }
 
-    /// Lists the files in work: each on a line if there is no limit, else grouped by directory, then the names of others.
+    /// Lists the files in work, each on a line, then the names of others.
     fn files(&self, sizes: Sizes) -> Vec<Line> {
         let files = &self.manifest.files;
-        if self.tier == Tier::Full && !files.is_empty() {
-            let line = |file: &FileInWork| {
-                let mark = if file.edited { '*' } else { ' ' };
-                Line(1, format!("  {mark} {}  #{}", printable(&file.path), file.block))
-            };
-            let heading = Line(1, "FILES IN WORK (* edited, #block):".to_owned());
-            return [Line(0, String::new()), heading].into_iter().chain(files.iter().map(line)).collect();
-        }
-        let most = sizes.files.saturating_add(sizes.names);
-        let files = file_groups(&files[..files.len().min(most)], sizes.files);
-        if files.groups.is_empty() {
+        let most = if self.tier == Tier::Full { files.len() } else { sizes.files };
+        let files = file_groups(&files[..files.len().min(most.saturating_add(sizes.names))], most);
+        if files.lines.is_empty() {
             return Vec::new();
         }
-        let heading = format!("FILES IN WORK{} (#block, * edited):", place(&files.directory));
-        let groups = format!("  {}", printable(&files.groups.join(", ")));
-        let mut lines = vec![Line(0, String::new()), Line(1, heading), Line(1, groups)];
+        let heading = format!("FILES IN WORK{} (* edited, #block):", place(&files.directory));
+        let mut lines = vec![Line(0, String::new()), Line(1, heading)];
+        lines.extend(files.lines.iter().map(|line| Line(1, format!("  {}", printable(line)))));
         if !files.names.is_empty() {
             lines.push(Line(1, format!("  also: {}", printable(&files.names.join(", ")))));
         }

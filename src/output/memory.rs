@@ -194,7 +194,7 @@ fn facts(memory: &Memory) -> String {
         parts.push(format!("helpful {}, harmful {}", memory.helpful, memory.harmful));
     }
     let other = |id: Option<u32>, what: &str| id.map(|id| format!("{what} {}", memory.scope.name_of(id)));
-    parts.extend(other(memory.superseded_by, "superseded by"));
+    parts.extend(other(memory.superseded_by, "replaced by"));
     parts.extend(other(memory.contradicts, "contradicts"));
     if memory.is_edited {
         parts.push("text of a person".to_owned());
@@ -293,7 +293,7 @@ fn word(kind: ChangeKind) -> &'static str {
         ChangeKind::Restored => "restored",
         ChangeKind::Rewritten => "rewritten",
         ChangeKind::Moved => "moved",
-        ChangeKind::Superseded => "superseded",
+        ChangeKind::Superseded => "replaced",
         ChangeKind::Archived => "archived",
         ChangeKind::Contradicted => "contradicted",
         ChangeKind::Confirmed => "updated",

@@ -69,7 +69,7 @@ fn written(tokens: u64) -> String {
 
 fn cold(price: &EditPrice) -> String {
     let idle = price.idle_milliseconds.map(|idle| age(Timestamp::UNIX_EPOCH, idle.saturating_neg()));
-    idle.map_or_else(|| "the cache is cold".to_owned(), |idle| format!("the cache is cold (idle {idle})"))
+    idle.map_or_else(|| "the cache has expired".to_owned(), |idle| format!("the cache has expired (idle {idle})"))
 }
 
 /// Formats dollars to the cent, and amounts below ten cents to two digits: `~$0.0016`, `~$0.016`, `~$0.61`, `~$12.50`.
@@ -161,13 +161,13 @@ mod tests {
     fn a_cold_cache() {
         let edit = cold(facts(142_300.0, 111_100.0, 12_000.0));
         let change = "−31k tokens (142k → 111k)";
-        check(edit, &[change, "the cache is cold (idle 3 h): saves ~$0.016 a turn, costs nothing now"]);
-        check(unknown(edit), &[change, "the cache is cold (idle 3 h): requests read 31k less, costs nothing now"]);
+        check(edit, &[change, "the cache has expired (idle 3 h): saves ~$0.016 a turn, costs nothing now"]);
+        check(unknown(edit), &[change, "the cache has expired (idle 3 h): requests read 31k less, costs nothing now"]);
         check(
             cold(facts(100_000.0, 105_000.0, 100_000.0)),
             &[
                 "+5k tokens (100k → 105k)",
-                "the cache is cold (idle 3 h): 5k are written with the rest",
+                "the cache has expired (idle 3 h): 5k are written with the rest",
                 "costs ~$0.031 now, and ~$0.0025 more a turn",
             ],
         );

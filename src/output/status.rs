@@ -357,7 +357,7 @@ impl StatusReport {
         let hidden = &self.hidden;
         let away = super::format::hidden(hidden);
         if !away.is_empty() {
-            lines.extend(wrap(&format!("cold      {}: {away}", plural(hidden.total() as usize, "block")), MARGIN, width));
+            lines.extend(wrap(&format!("not sent  {}: {away}", plural(hidden.total() as usize, "block")), MARGIN, width));
         }
         let file = format!(
             "file      {}, {}; the window's content is {} of it, {}",

@@ -1111,7 +1111,7 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
           skipped 22 blocks (already as short as possible)
           skipped 12 blocks (instructions: only by number)
         −12k tokens (29k → 17k)
-        the cache is cold (idle 2 h): saves ~$0.032 a turn, costs nothing now
+        the cache has expired (idle 2 h): saves ~$0.032 a turn, costs nothing now
         3 thinking blocks (39 tokens) are no longer sent:
           the model binds thinking to everything before it
         nothing was written: this is a dry run
@@ -1127,7 +1127,7 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
           skipped 22 blocks (already as short as possible)
           skipped 12 blocks (instructions: only by number)
         −12k tokens (29k → 17k)
-        the cache is cold (idle 2 h): saves ~$0.032 a turn, costs nothing now
+        the cache has expired (idle 2 h): saves ~$0.032 a turn, costs nothing now
         3 thinking blocks (39 tokens) are no longer sent:
           the model binds thinking to everything before it
         nothing was written: this is a dry run

@@ -384,7 +384,7 @@ fn a_running_client_receives_the_results_instead() {
 fn blocks_of_a_closed_session_are_restored_in_the_file() {
     let sandbox = sandbox();
     done(&sandbox, "archive 16|19");
-    // Two hours after the last answer the cache is cold; in the file's last minute it is warm.
+    // Two hours after the last answer the cache has expired; in the file's last minute it is warm.
     say(&sandbox, "@recall(16)");
     let look = |now: &str| {
         let output = sandbox.command(&["obey", "--dry-run"]).env("APERTURE_NOW", now).output().unwrap();

@@ -206,7 +206,7 @@ fn redact_of_a_block_leaves_the_others() {
         1 credential redacted
           #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 14
         −28 tokens (10k → 10k)
-        the cache is cold (idle 2 h): saves <$0.001 a turn, costs nothing now
+        the cache has expired (idle 2 h): saves <$0.001 a turn, costs nothing now
         the client's fill level follows; programs that add up bills (ccusage) see that too
         1 github-token
         18 credentials elsewhere in the file; to replace these too: --whole-file

@@ -12,6 +12,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+/// The command that removes the credentials of every row from the store.
+const WHOLE_FILE_FORGET: &str = "aperture redact --whole-file --forget --yes";
 /// Minimum length of a text that a person chose, in characters.
 const SHORTEST_TEXT: usize = 4;
 
@@ -160,15 +162,22 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
             }
         } else {
             let history = store.history(session.key)?;
-            let edits = history.operations.iter().flat_map(|operation| &operation.edits).filter(|edit| meant(edit));
-            let values: BTreeSet<_> = edits.flat_map(|edit| [edit.before, edit.after]).flatten().collect();
-            let mut holding = if all { store.companions(session.key)?.len() } else { 0 };
-            for address in values {
-                holding += usize::from(masked(&store.original(&address)?).is_some());
+            let (mut own, mut others) = (if all { store.companions(session.key)?.len() } else { 0 }, 0);
+            let mut counted = BTreeSet::new();
+            for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
+                for address in [edit.before, edit.after].into_iter().flatten().filter(|address| counted.insert(*address)) {
+                    let holds = usize::from(masked(&store.original(&address)?).is_some());
+                    *if meant(edit) { &mut own } else { &mut others } += holds;
+                }
             }
-            if holding > 0 {
-                let what = plural(holding, "stored original");
+            if own > 0 {
+                let what = plural(own, "stored original");
                 report.notes.push(format!("credentials in {what}; to remove these permanently: --forget --yes"));
+            }
+            // Rows that `shrink` removed are in no block.
+            if others > 0 && !all {
+                let what = plural(others, "other stored original");
+                report.notes.push(format!("credentials in {what}; to remove these permanently: {WHOLE_FILE_FORGET}"));
             }
         }
     }

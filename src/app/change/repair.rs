@@ -18,7 +18,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     let env = &env.visiting(&found);
     change(env, arguments.options, &|draft, opened| {
         let cache = env.cache();
-        let repaired = draft.repair(&|hash| cache.count(hash))?;
+        let mut repaired = draft.repair(&|hash| cache.count(hash))?;
+        // The size of the window says what comes back, by the bill: an estimate beside it would be another figure.
+        repaired.iter_mut().for_each(|repaired| repaired.finding.forget_tokens());
         let findings = repaired.iter().map(|repaired| repaired.finding.clone()).collect();
         let located = opened.workspace.located(findings)?;
         let done = repaired.iter().filter(|repaired| repaired.action.is_some()).count();

@@ -158,14 +158,23 @@ impl MediaRefusal {
 }
 
 impl Finding {
+    /// Removes the estimated size of what is cut off.
+    pub fn forget_tokens(&mut self) {
+        if let FindingKind::Cut { tokens, .. } = &mut self.kind {
+            *tokens = 0.0;
+        }
+    }
+
     /// Returns the damage, without its place.
     pub fn message(&self) -> String {
         match &self.kind {
-            FindingKind::Cut { blocks, tokens, .. } => format!(
-                "the link to the rows before is broken: {} (~{} tokens) cut off",
-                plural(*blocks as usize, "block"),
-                amount(tokens.max(0.0).round() as u64)
-            ),
+            FindingKind::Cut { blocks, tokens, .. } if *tokens >= 0.5 => {
+                let blocks = plural(*blocks as usize, "block");
+                format!("the link to the rows before is broken: {blocks} (~{} tokens) cut off", amount(tokens.round() as u64))
+            }
+            FindingKind::Cut { blocks, .. } => {
+                format!("the link to the rows before is broken: {} cut off", plural(*blocks as usize, "block"))
+            }
             FindingKind::Unreadable { fault, rows } => {
                 let what = match fault {
                     Fault::NotAnObject => "JSON, but not an object",

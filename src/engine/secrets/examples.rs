@@ -11,7 +11,7 @@ use base64::Engine as _;
 pub fn examples() -> Vec<(&'static str, String, String)> {
     let random = |place: usize, alphabet: Alphabet| {
         let letters = match alphabet {
-            Alphabet::Hex => "7f3a9c2e1b8d4056",
+            Alphabet::Hex | Alphabet::Guid => "7f3a9c2e1b8d4056",
             Alphabet::Capital => "Q7RZ2MWK9TXB4LNV",
             _ => "q7Rz2mWk9TxB4lNvC8dF",
         };

@@ -5,10 +5,12 @@
 //! supported: a line feed may be `
 //! `, a quote may be `\"`.
 
+mod calls;
 mod examples;
 pub mod known;
 mod names;
 mod passwords;
+mod sentence;
 mod shapes;
 #[cfg(test)]
 mod table;
@@ -25,7 +27,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
-use values::{changes, is_mixed, is_random};
+use values::{changes, is_generated, is_mixed, is_random};
 
 /// A credential in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +75,7 @@ fn discord_starts() -> Vec<String> {
 }
 
 /// Length of the patterns of the automaton, in bytes: the rest of a text is compared afterwards, so that the automaton is small.
-const PATTERN_BYTES: usize = 4;
+const PATTERN_BYTES: usize = 6;
 
 /// An automaton for the starts of texts, and for each start the texts that begin with it or are a part of it, longest first.
 type Anchors = (AhoCorasick, Vec<Vec<Arc<(String, Anchor)>>>);
@@ -91,11 +93,13 @@ static ANCHORS: LazyLock<Option<Anchors>> = LazyLock::new(|| {
     add(KEY_WORDS.map(str::to_owned).into(), || Anchor::Key);
     patterns.extend(SHAPES.iter().map(|shape| (shape.prefix.to_owned(), Anchor::Shape(shape))));
     patterns.extend(INFIXES.iter().map(|infix| (infix.mark.to_owned(), Anchor::Infix(infix))));
-    patterns.extend(PROGRAMS.iter().map(|(name, flags, space)| ((*name).to_owned(), Anchor::Program(flags, *space))));
+    for (names, flags, space) in PROGRAMS {
+        patterns.extend(names.split('¦').map(|name| (name.to_owned(), Anchor::Program(flags, *space))));
+    }
     for (name, kind) in NAMES {
         patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Name(kind))));
     }
-    for (name, finder) in PLACES {
+    for (name, finder) in PLACES.iter().flat_map(|(names, finder)| names.split('¦').map(move |name| (name, finder))) {
         patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Place(*finder))));
     }
     for name in SERVICES {
@@ -290,7 +294,10 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
     }
     let key = &text[from..from + length];
     let start = if is_address { from } else { at };
-    let mixed = if matches!(shape.alphabet, Alphabet::Dotted) { changes(key) > 1 } else { fixed || is_mixed(key) };
+    let mixed = match shape.alphabet {
+        Alphabet::Dotted => changes(key) > 1 || is_generated(key),
+        _ => fixed || is_mixed(key),
+    };
     (mixed && is_random(key, 8)).then(|| Secret { range: start..from + length, kind: shape.kind })
 }
 
@@ -377,10 +384,15 @@ pub(super) fn cut_key(text: &[u8]) -> usize {
 
 /// Finds the password in `scheme://user:password@host`.
 fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
-    let plain = |byte: u8| byte.is_ascii_graphic() && !b"/@:\"'\\`<>{}[]()$*,;|".contains(&byte);
+    let plain = |byte: u8| byte.is_ascii_graphic() && !b"/@:\"'\\`<>{}[](),;|".contains(&byte);
     let user = run(text, at, usize::MAX, plain);
     let from = at + user + 1;
-    let length = run(text, from, usize::MAX, plain);
+    let mut length = run(text, from, usize::MAX, plain);
+    // A password with the sign that ends it.
+    let more = 1 + run(text, from + length + 1, usize::MAX, plain);
+    if text.get(from + length) == Some(&b'@') && text.get(from + length + more) == Some(&b'@') {
+        length += more;
+    }
     let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'_');
     if text.get(from - 1)? != &b':' || text.get(from + length)? != &b'@' || !text.get(from + length + 1).is_some_and(is_host) {
         return None;
@@ -411,7 +423,7 @@ mod tests {
     /// Returns a key of a shape. It is generated, so that no scanner reports this file as a leak.
     fn key(shape: &Shape) -> String {
         let letters = match shape.alphabet {
-            Alphabet::Hex => "7f3a9c2e1b8d4056",
+            Alphabet::Hex | Alphabet::Guid => "7f3a9c2e1b8d4056",
             Alphabet::Capital => "Q7RZ2MWK9TXB4LNV",
             _ => "q7Rz2mWk9TxB4lNvC8dF",
         };
@@ -421,7 +433,7 @@ mod tests {
 
     #[test]
     fn a_key_of_each_shape_is_found_at_any_place() {
-        for shape in SHAPES {
+        for shape in SHAPES.iter() {
             let key = key(shape);
             let value = if shape.is_address() { &key[shape.prefix.len()..] } else { &key };
             for (before, after) in [
@@ -447,7 +459,7 @@ mod tests {
 
     #[test]
     fn shorter_ones_and_placeholders_are_none() {
-        for shape in SHAPES {
+        for shape in SHAPES.iter() {
             let cut = &key(shape)[..shape.prefix.len() + shape.length.0 - 1];
             assert!(find(cut.as_bytes()).is_empty(), "{cut}");
             let same = format!("{}{}", shape.prefix, "x".repeat(shape.length.0));
@@ -539,7 +551,8 @@ mod tests {
     #[test]
     fn the_work_grows_with_the_text_and_no_faster() {
         let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(NAMES.iter().map(|(name, _)| *name));
-        let patterns = patterns.chain(INFIXES.iter().map(|infix| infix.mark)).chain(PLACES.iter().map(|(text, _)| *text));
+        let patterns =
+            patterns.chain(INFIXES.iter().map(|infix| infix.mark)).chain(PLACES.iter().flat_map(|(texts, _)| texts.split('¦')));
         let patterns = patterns.chain([
             "eyJ", "api_key", "password,", "|password|\n|--|\n", "eyJaaaaaaaaa.", PRIVATE_KEY, "-----BEGIN PRIVATE KEY-----",
             ADDRESS,

@@ -1,8 +1,8 @@
 //! Credentials after a name: `password=…`, `"token": "…"`, `getEnv("API_KEY", "…")`, `<password>…</password>`, a table cell.
 
 use super::shapes::SHAPES;
-use super::values::{is_generated, is_key, is_password};
-use super::{OBJECT, Secret, run, shaped, web_token};
+use super::values::{is_generated, is_key, is_password, is_rich};
+use super::{OBJECT, Secret, calls, run, sentence, shaped, web_token};
 
 /// Bytes that are examined after a name up to its value.
 const LONGEST_GAP: usize = 60;
@@ -31,6 +31,7 @@ pub(super) static NAMES: &[(&str, &str)] = &[
     ("parola d'ordine", "password"),
     ("wachtwoord", "password"),
     ("lösenord", "password"),
+    ("lösenordet", "password"),
     ("salasana", "password"),
     ("hasło", "password"),
     ("heslo", "password"),
@@ -42,6 +43,21 @@ pub(super) static NAMES: &[(&str, &str)] = &[
     ("密碼", "password"),
     ("口令", "password"),
     ("비밀번호", "password"),
+    ("clave", "password"),
+    ("parola", "password"),
+    ("jelszó", "password"),
+    ("adgangskode", "password"),
+    ("passord", "password"),
+    ("lozinka", "password"),
+    ("geslo", "password"),
+    ("пароля", "password"),
+    ("κωδικός", "password"),
+    ("סיסמה", "password"),
+    ("كلمة المرور", "password"),
+    ("mật khẩu", "password"),
+    ("kata sandi", "password"),
+    ("authtok", "password"),
+    ("masterauth", "password"),
     ("secret", "named-secret"),
     ("credential", "named-secret"),
     ("token", "named-token"),
@@ -63,10 +79,11 @@ pub(super) static NAMES: &[(&str, &str)] = &[
 /// The last word of the name of a key, in its spellings.
 pub(super) const KEY_WORDS: [&str; 8] = ["_key", "_KEY", "-key", "-KEY", "-Key", "Key", " key", " Key"];
 /// First words of the names of keys.
-const KEYS: [&str; 28] = [
-    "api", "access", "account", "admin", "anon", "app", "application", "auth", "client", "deploy", "encryption", "functions",
-    "hmac", "integration", "jwt", "license", "master", "private", "preshared", "role", "server", "service", "shared", "signing",
-    "storage", "subscription", "webhook", "write",
+const KEYS: [&str; 35] = [
+    "api", "access", "account", "admin", "anon", "app", "application", "auth", "client", "decryption", "deploy", "encryption",
+    "functions", "hmac", "instrumentation", "integration", "jwt", "license", "master", "my", "private", "preshared", "role",
+    "secret", "server", "service", "shared", "signing", "storage", "subscription", "the", "validation", "webhook", "write",
+    "your",
 ];
 
 /// First words of the names of other keys.
@@ -78,9 +95,9 @@ const OTHER_KEYS: [&str; 14] = [
 /// Names that are only used for credentials.
 const SURE_NAMES: [&str; 5] = ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"];
 /// Last parts of a name, after the word for a credential.
-const ENDINGS: [&str; 20] = [
-    "_key", "-key", "key", "_base", "_value", "value", "_prod", "_production", "_dev", "_live", "_test", "_staging", "_id_rsa",
-    "_default", "_main", "_primary", "_secondary", "_old", "_new", "_b64",
+const ENDINGS: [&str; 22] = [
+    "_key", "key", "_base", "_value", "value", "_prod", "_production", "_dev", "_live", "_test", "_staging", "_id_rsa",
+    "_default", "_main", "_primary", "_secondary", "_old", "_new", "_b64", "_string", "'s value", "'s",
 ];
 
 /// The form in which a value follows its name.
@@ -120,8 +137,10 @@ pub(super) fn match_name(text: &[u8], name: Name) -> Vec<Secret> {
     }
     // The result of a test.
     let word = text[..start].iter().rev().take(120).take_while(|byte| byte.is_ascii_graphic() && **byte != b'"').count();
-    // The address of a secret in a service.
-    if memchr::memmem::find(&text[start - word..start], b"arn:").is_some() {
+    // The address of a secret in a service, and the name of a product.
+    if memchr::memmem::find(&text[start - word..start], b"arn:").is_some()
+        || text[..start].ends_with(b"1") && super::begins(text, start - 1)
+    {
         return Vec::new();
     }
     let is_result = &text[start..end] == b"PASS" && super::begins(text, start) && text.get(end..end + 2) == Some(b": ");
@@ -131,7 +150,11 @@ pub(super) fn match_name(text: &[u8], name: Name) -> Vec<Secret> {
     if let Some(secret) = after_sign(text, name, at).and_then(|(from, sign)| value_at(text, name, from, sign)) {
         return vec![secret];
     }
-    column(text, start, at, kind)
+    let values = column(text, start, at, kind);
+    if !values.is_empty() || kind != "password" && kind != "named-secret" {
+        return values;
+    }
+    sentence::before(text, start, at).or_else(|| calls::inserted(text, start, at)).into_iter().collect()
 }
 
 /// Finds the value of a key from the last word of its name: `api_key`, `signingKey`, `access key`.
@@ -142,11 +165,14 @@ pub(super) fn match_key(text: &[u8], at: usize, end: usize) -> Vec<Secret> {
     // A variable of the environment names the service: `STRIPE_KEY`.
     let is_variable = &text[at..end] == b"_KEY" && word > 2 && !OTHER_KEYS.iter().any(|other| before.ends_with(other.as_bytes()));
     let Some(first) = first.or(is_variable.then_some(word)) else { return Vec::new() };
-    // The settings of git name a public key.
-    if text[..at].ends_with(b"user.signing") {
-        return Vec::new();
+    let mut found = match_name(text, Name { start: at - first, end, kind: "named-key" });
+    // The settings of git name a public key, also by its fingerprint.
+    let is_fingerprint =
+        |secret: &Secret| text[secret.range.clone()].iter().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'));
+    if before.ends_with(b"signing") {
+        found.retain(|secret| !text[..at].ends_with(b"user.signing") && !is_fingerprint(secret));
     }
-    match_name(text, Name { start: at - first, end, kind: "named-key" })
+    found
 }
 
 /// Returns true if a short name is a whole word, or a part of a compound: `db_pass`, `dbPass`, `DB-PASS`.
@@ -158,12 +184,11 @@ fn is_whole_name(text: &[u8], start: usize, end: usize) -> bool {
     super::begins(text, start) || camel || text[..start].ends_with(b"_") || is_known_compound(text, start)
 }
 
-/// Returns true for joined names of passwords: `dbpass`, `sshpass`, `userpass`.
+/// Returns true for joined names of passwords, such as `dbpass`, but not for words of a language.
 fn is_known_compound(text: &[u8], start: usize) -> bool {
     let before = text[start.saturating_sub(8)..start].to_ascii_lowercase();
-    ["db", "user", "ssh", "root", "admin", "mysql", "ftp", "smtp", "mail", "key", "store", "my", "ldap", "old", "vnc", "require"]
-        .iter()
-        .any(|word| before.ends_with(word.as_bytes()))
+    let is_word = ["by", "com", "mini", "tres", "sur", "under", "over", "encom", "tim", "cam"];
+    before.last().is_some_and(u8::is_ascii_lowercase) && !is_word.iter().any(|word| before.ends_with(word.as_bytes()))
 }
 
 /// Returns the offset after the rest of a name: `_key`, `_base`, a number.
@@ -171,10 +196,11 @@ fn skip_ending(text: &[u8], end: usize) -> usize {
     let mut at = end;
     for _ in 0..2 {
         let rest = text.get(at..).unwrap_or_default();
-        if !rest.first().is_some_and(|byte| b"_-kKvV".contains(byte)) {
+        if !rest.first().is_some_and(|byte| b"_-kKvV'".contains(byte)) {
             break;
         }
-        let begins = |more: &&str| rest.get(..more.len()).is_some_and(|here| here.eq_ignore_ascii_case(more.as_bytes()));
+        let same = |(here, byte): (&u8, u8)| here.to_ascii_lowercase() == byte || *here == b'-' && byte == b'_';
+        let begins = |more: &&str| rest.len() >= more.len() && rest.iter().zip(more.bytes()).all(same);
         at += ENDINGS.iter().filter(|more| begins(more)).map(|more| more.len()).max().unwrap_or_default();
     }
     let number = at + usize::from(text.get(at) == Some(&b'_'));
@@ -228,100 +254,161 @@ fn skip_space(text: &[u8], at: usize) -> (usize, bool) {
 /// Returns the start of the value that belongs to a name, and how it follows.
 fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
     let rest = |at: usize| text.get(at..).unwrap_or_default();
-    let (behind, quote) = skip_quotes(text, at);
+    // A name with emphasis: `**Password**: …`.
+    let emphasis = text[..name.start].last().filter(|byte| matches!(byte, b'*' | b'_'));
+    let marks = emphasis.map_or(0, |mark| run(text, at, 2, |byte| byte == *mark));
+    // The end of a selector: `[name=password]`.
+    let marks = if matches!(rest(at), [b']', b'"' | b'\'', ..]) { 1 } else { marks };
+    let ends =
+        ["</b>", "</strong>"].iter().find(|tag| rest(at).starts_with(tag.as_bytes()) && !rest(at + tag.len()).starts_with(b"<"));
+    let marks = ends.map_or(marks, |tag| tag.len());
+    let (behind, quote) = skip_quotes(text, at + marks);
     // The index of a map: `environ["NAME"] = …`.
     let behind = behind + usize::from(quote.is_some() && text.get(behind) == Some(&b']'));
     let spaces = behind + run(text, behind, 24, |byte| byte == b' ');
     if rest(spaces).starts_with("：".as_bytes()) {
         return Some((skip_space(text, spaces + 3).0, Sign::Assign));
     }
-    // The next cell of a table, or the default of an expression.
-    for cell in ["</td><td>", "</th><td>", "</dt><dd>"] {
-        if rest(behind).starts_with(cell.as_bytes()) {
-            return Some((behind + cell.len(), Sign::Element));
-        }
+    // The default of an expression.
+    let call = spaces + if quote.is_some() && rest(spaces).starts_with(b") ") { 2 } else { 0 };
+    if [&b"|| "[..], b"?? ", b"or "].iter().any(|word| rest(call).starts_with(word)) {
+        return Some((call + 3, Sign::Argument));
     }
-    if rest(spaces).starts_with(b"|| ") || rest(spaces).starts_with(b"?? ") {
-        return Some((spaces + 3, Sign::Argument));
-    }
-    if let Some(from) = value_member(text, behind).filter(|_| is_member(text, name.start)) {
+    if let Some(from) = value_member(text, name.start, behind) {
         return Some((from, Sign::Assign));
     }
+    if let Some(from) = element_text(text, name.start, behind) {
+        return Some((from, Sign::Element));
+    }
     match rest(spaces) {
-        [b'>', next, ..] if (spaces == at || quote.is_some()) && *next != b'=' => {
-            return Some((skip_space(text, spaces + 1).0, Sign::Element));
-        }
+        // The message for a variable that is not set.
+        [b':', b'?' | b'+', ..] => return None,
         [b'?' | b'+' | b':', b'=', ..] => return Some((skip_space(text, spaces + 2).0, Sign::Assign)),
         [b'=' | b':', ..] => {
             let signs = run(text, spaces, 3, |byte| matches!(byte, b'=' | b':' | b'>'));
             // The default of a variable: `${NAME:-VALUE}`.
             let minus = usize::from(spaces == at && rest(spaces + signs).starts_with(b"-") && rest(spaces)[0] == b':');
-            return Some((skip_type(text, spaces + signs + minus), Sign::Assign));
+            let from = spaces + signs + minus;
+            let marks = emphasis.map_or(0, |mark| run(text, from, 2, |byte| byte == *mark));
+            return Some((skip_type(text, from + marks), Sign::Assign));
         }
         // Lists of checks have the word `pass` in a cell.
-        [b'|', ..] | [b'\t', ..] | [b'\\', b't', ..] if !text[name.start..name.end].eq_ignore_ascii_case(b"pass") => {
+        [b'|', ..] | [b'\t', ..] | [b'\\', b't', ..]
+            if !text[name.start..name.end].eq_ignore_ascii_case(b"pass") || !super::begins(text, name.start) =>
+        {
             let from = skip_space(text, spaces + 1 + usize::from(rest(spaces)[0] == b'\\')).0;
             return Some((from, Sign::Cell));
         }
+        [b')', b',', ..] if quote.is_some() => return Some((skip_space(text, spaces + 2).0, Sign::Argument)),
         [b',', ..] if quote.is_some() && is_argument(text, name.start) => {
             return Some((skip_space(text, spaces + 1).0, Sign::Argument));
+        }
+        [b'<', b'-', ..] => return Some((skip_space(text, spaces + 2).0, Sign::Assign)),
+        // A remark between a name and its value.
+        [b'(', remark @ ..] if spaces == at + 1 => {
+            let close = memchr::memchr(b')', &remark[..remark.len().min(LONGEST_GAP)])?;
+            return matches!(remark.get(close + 1), Some(b':' | b'='))
+                .then(|| (skip_space(text, spaces + close + 3).0, Sign::Assign));
+        }
+        // The name of a field of a form, and what is typed there.
+        [b')', b'.', call @ ..] if quote.is_some() => {
+            let open = memchr::memchr(b'(', &call[..call.len().min(16)])?;
+            let types = [&b"type"[..], b"fill", b"send_keys", b"sendKeys", b"setValue", b"set", b"val"].contains(&&call[..open]);
+            return types.then_some((spaces + open + 3, Sign::Argument));
         }
         [b'(', ..] if quote.is_none() => return Some((skip_space(text, spaces + 1).0, Sign::Argument)),
         _ => {}
     }
     if spaces == at {
-        return None;
+        return sentence::after(text, at, name.kind).map(|from| (from, Sign::Prose));
     }
+    separate_word(text, name, at, spaces)
+}
+
+/// Returns the start of a value that only spaces and words separate from its name.
+fn separate_word(text: &[u8], name: Name, at: usize, spaces: usize) -> Option<(usize, Sign)> {
+    let rest = &text[spaces..];
     // `#define NAME "VALUE"`.
     let word = text[..name.start].iter().rev().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    if text[..name.start - word].ends_with(b"#define ") && matches!(rest(spaces), [b'"' | b'\\', ..]) {
+    if text[..name.start - word].ends_with(b"#define ") && matches!(rest, [b'"' | b'\\', ..]) {
         return Some((spaces, Sign::Assign));
     }
     let word_before = &text[..name.start];
     let identifier = word_before.iter().rev().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte));
     let start = name.start - identifier.count();
     let is_option = text[start..].starts_with(b"--") || text[start..].starts_with(b"-") && text[..start].ends_with(b" ");
-    if is_option && spaces == at + 1 {
+    // `aws configure set NAME VALUE`, `setx NAME VALUE`, `set -gx NAME VALUE`.
+    let sets = ["set ", "setx ", "setenv ", "set -x ", "set -gx ", "set -Ux ", "--secret "];
+    if is_option && spaces == at + 1 || sets.iter().any(|set| text[..start].ends_with(set.as_bytes())) {
         return Some((spaces, Sign::Option));
     }
-    // `aws configure set NAME VALUE`, `setx NAME VALUE`.
-    if text[..start].ends_with(b"set ") || text[..start].ends_with(b"setx ") {
-        return Some((spaces, Sign::Option));
-    }
-    if rest(spaces).starts_with(b"is:") {
+    if rest.starts_with(b"is:") {
         return Some((skip_space(text, spaces + 3).0, Sign::Assign));
     }
-    let words = [
-        "is set to ", "set to ", "changed to ", "is now ", "is ", "is: ", "was ", "ist ", "lautet ", "es ", "est ", "c'est ",
-        "è ", "é ", "to ", "= ", "- ", "– ", "— ",
-    ];
-    let word = words.iter().find(|word| rest(spaces).starts_with(word.as_bytes()));
-    match (name.kind, word) {
-        _ if name.end - name.start == 6 && text[name.start..name.end].eq_ignore_ascii_case(b"bearer") => {
-            Some((spaces, Sign::Option))
-        }
-        (_, Some(word)) => Some((spaces + word.len(), Sign::Prose)),
-        _ if rest(spaces).starts_with(b"for ") || rest(spaces).starts_with(b"of ") => {
-            let line = &text[spaces..text.len().min(spaces + LONGEST_GAP)];
-            let line = &line[..memchr::memchr2(b'\n', b'.', line).unwrap_or(line.len())];
-            memchr::memmem::find(line, b" is ").map(|place| (spaces + place + 4, Sign::Prose))
-        }
-        _ if start == name.start || &text[start..name.start] == b"require" => Some((spaces, Sign::Prose)),
-        _ => None,
+    if text[name.start..name.end].eq_ignore_ascii_case(b"bearer") {
+        return Some((spaces, Sign::Option));
     }
-}
-
-/// Returns the start of the value of a pair of members: `name: PASSWORD`, and in the same or in the next line `value: …`.
-fn value_member(text: &[u8], at: usize) -> Option<usize> {
-    let comma = at + usize::from(matches!(text.get(at), Some(b',' | b';')));
-    let (word, _) = skip_space(text, comma);
-    let word = word + usize::from(text.get(word..word + 2) == Some(b"- ")) * 2;
-    let (word, _) = skip_quotes(text, word);
-    let end = word + 5;
-    if word == at || !text.get(word..end).is_some_and(|word| word.eq_ignore_ascii_case(b"value")) {
+    // A word such as `two-pass`.
+    if text[..name.start].ends_with(b"-") && name.end - name.start == 4 {
         return None;
     }
-    let (end, _) = skip_quotes(text, end);
+    sentence::after(text, spaces, name.kind).map(|from| (from, Sign::Prose))
+}
+
+/// Returns the start of the text of an element that a name belongs to: `<password>`, `<a name="password">`, or the element after
+/// `<key>password</key>`.
+fn element_text(text: &[u8], start: usize, behind: usize) -> Option<usize> {
+    const TAG_BYTES: usize = 120;
+    let tag_end = |at: usize| {
+        let tag = &text[at..text.len().min(at + TAG_BYTES)];
+        memchr::memchr2(b'>', b'<', tag)
+            .filter(|length| tag[*length] == b'>' && !tag[..*length].ends_with(b"/"))
+            .map(|length| at + length + 1)
+    };
+    let closes = |at: usize| text.get(at) == Some(&b'<');
+    let mut at = match closes(behind) {
+        true => behind,
+        false => {
+            let before = &text[start.saturating_sub(TAG_BYTES)..start];
+            memchr::memrchr2(b'<', b'>', before).filter(|place| before[*place] == b'<')?;
+            tag_end(behind)?
+        }
+    };
+    for _ in 0..4 {
+        at = skip_space(text, at).0;
+        match closes(at) {
+            true => at = tag_end(at + 1)?,
+            false => return Some(at),
+        }
+    }
+    None
+}
+
+/// Returns the start of the value of a pair of members: `name: PASSWORD`, and in the same or in the next line `value: …`; of a tag
+/// with a name and a value; of the block of a variable with its default.
+fn value_member(text: &[u8], start: usize, at: usize) -> Option<usize> {
+    let before = &text[start.saturating_sub(80)..start];
+    let is_in_tag = memchr::memrchr2(b'<', b'>', before).is_some_and(|place| before[place] == b'<');
+    let opens_block = text.get(at..at + 2) == Some(b" {");
+    let (end, _) = if is_in_tag || opens_block {
+        let window = text[at..text.len().min(at + 160)].to_ascii_lowercase();
+        let window = &window[..memchr::memchr2(b'>', b'}', &window).unwrap_or(window.len())];
+        let word =
+            [" value", " default"].iter().find_map(|word| Some(memchr::memmem::find(window, word.as_bytes())? + word.len()))?;
+        skip_quotes(text, at + word)
+    } else {
+        let comma = at + usize::from(matches!(text.get(at), Some(b',' | b';')));
+        let (word, _) = skip_space(text, comma);
+        let word = word + usize::from(text.get(word..word + 2) == Some(b"- ")) * 2;
+        let (word, _) = skip_quotes(text, word);
+        let is_here =
+            |name: &&str| text.get(word..word + name.len()).is_some_and(|here| here.eq_ignore_ascii_case(name.as_bytes()));
+        let length = ["value", "default"].iter().find(|name| is_here(name))?.len();
+        if word == at || !is_member(text, start) {
+            return None;
+        }
+        skip_quotes(text, word + length)
+    };
     let end = skip_space(text, end).0;
     matches!(text.get(end), Some(b'=' | b':')).then(|| skip_space(text, end + 1).0)
 }
@@ -358,7 +445,8 @@ fn is_argument(text: &[u8], start: usize) -> bool {
     let before = &text[start.saturating_sub(48)..start];
     let name = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
     let (before, name) = before.split_at(before.len() - name);
-    let open = before.iter().rposition(|byte| !b"\"'`\\ ".contains(byte)).map(|place| before[place]);
+    let before = before.strip_suffix(b"[name=").unwrap_or(before);
+    let open = before.iter().rposition(|byte| !b"\"'`\\ #".contains(byte)).map(|place| before[place]);
     open == Some(b'(') || name.starts_with(b"--")
 }
 
@@ -373,11 +461,31 @@ fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> 
     let (mut from, quote) = skip_quotes(text, from);
     let mut has_scheme = false;
     for scheme in ["bearer ", "basic ", "token ", "bot ", "apikey ", "digest ", "base64:"] {
-        if text.get(from..from + scheme.len()).is_some_and(|here| here.eq_ignore_ascii_case(scheme.as_bytes())) {
+        let follows = text.get(from..from + scheme.len()).is_some_and(|here| here.eq_ignore_ascii_case(scheme.as_bytes()));
+        if follows && sign != Sign::Element {
             from += scheme.len();
             has_scheme = true;
         }
     }
+    // Any word that names a scheme.
+    let word = run(text, from, 17, |byte| byte.is_ascii_alphabetic() || byte == b'-');
+    if !has_scheme
+        && text[name.start..name.end].eq_ignore_ascii_case(b"authorization")
+        && word > 2
+        && text.get(from + word) == Some(&b' ')
+    {
+        from += word + 1;
+        has_scheme = true;
+    }
+    // A value with emphasis: `<b>…</b>`, or behind a name with one; a quote of a language.
+    let tag = text.get(from..).filter(|rest| rest.starts_with(b"<")).and_then(|rest| {
+        let slash = 1 + usize::from(rest.get(1) == Some(&b'/'));
+        let name = run(text, from + slash, 7, |byte| byte.is_ascii_lowercase());
+        (rest.get(slash + name) == Some(&b'>')).then(|| skip_space(text, from + slash + name + 1).0)
+    });
+    from = tag.unwrap_or(from);
+    let open = ["「", "『", "“", "„", "«", "‘"].iter().find(|open| text[from..].starts_with(open.as_bytes()));
+    from += open.map_or(0, |open| open.len());
     let shapes = SHAPES.iter().filter(|shape| from < text.len() && text[from..].starts_with(shape.prefix.as_bytes()));
     if let Some(secret) = shapes.into_iter().find_map(|shape| shaped(text, from, shape)) {
         return Some(secret);
@@ -400,17 +508,24 @@ fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> 
         .take_while(|byte| byte.is_ascii_graphic())
         .any(|byte| matches!(byte, b'?' | b'&'));
     let ends = |byte: u8| !byte.is_ascii_graphic() || b"\"'`\\<>,;()[]{}|".contains(&byte) || is_query && byte == b'&';
-    let length = run(text, from, LONGEST_VALUE, |byte| !ends(byte));
+    let mut length = run(text, from, LONGEST_VALUE, |byte| !ends(byte));
+    // Brackets in a generated value with symbols.
+    let is_symbolic =
+        |value: &[u8]| length >= 12 && is_rich(value) && is_generated(value) && !value.windows(2).any(|pair| pair[0] == pair[1]);
+    if text.get(from + length).is_some_and(|next| b"([{)]}".contains(next)) && is_symbolic(&text[from..from + length]) {
+        length = run(text, from, LONGEST_VALUE, |byte| byte.is_ascii_graphic() && !b"\"'`\\<>,;".contains(&byte));
+    }
     let value = &text[from..from + length];
     let value = &value[..value.iter().rposition(|byte| !matches!(byte, b'.' | b':' | b'?')).map_or(0, |last| last + 1)];
     let next = text.get(from + length).copied();
     // A call, a template or a placeholder is not a value.
-    let goes_on = next.is_some_and(|next| b"([{".contains(&next) || next == b'<' && sign != Sign::Element);
+    let goes_on = next.is_some_and(|next| b"([{".contains(&next) || next == b'<' && sign != Sign::Element && tag.is_none());
     // A value in the next line is alone in it.
     let alone = !other_line
         || skip_space(text, from + length).1
         || text.get(from + length).is_none_or(|byte| matches!(byte, b'"' | b'<'));
-    if goes_on || !alone || length >= LONGEST_VALUE {
+    let is_element = sign != Sign::Element || text.get(skip_space(text, from + length).0) == Some(&b'<');
+    if goes_on || !alone || !is_element || length >= LONGEST_VALUE {
         return None;
     }
     let surely = has_scheme || super::ends_with_name(&text[..name.end], &SURE_NAMES);
@@ -448,48 +563,82 @@ fn quoted(text: &[u8], from: usize, quote: u8, kind: &'static str) -> Option<Sec
     found.then(|| Secret { range: from..from + length, kind })
 }
 
-/// Finds the values below a name in the head of a table: of Markdown with a rule below the head, or of tabs or commas.
+/// Returns the length of a line, and the length with its end: a line feed, also in the form that it has in JSON.
+fn line_lengths(text: &[u8]) -> (usize, usize) {
+    let mut from = 0;
+    while let Some(place) = memchr::memchr2(b'\n', b'\\', &text[from..]).map(|place| from + place) {
+        let slashes = text[place..].iter().take_while(|byte| **byte == b'\\').count();
+        match text.get(place + slashes) {
+            Some(b'\n') if slashes == 0 => return (place, place + 1),
+            Some(b'n') if slashes > 0 => return (place, place + slashes + 1),
+            _ => from = place + slashes.max(1),
+        }
+    }
+    (text.len(), text.len())
+}
+
+/// Finds the values below a name in the head of a table: of Markdown with a rule below the head, or of tabs, commas or semicolons;
+/// or the value in the line below a name that is alone in its line.
 fn column(text: &[u8], start: usize, end: usize, kind: &'static str) -> Vec<Secret> {
     let from = start.saturating_sub(400);
-    let line_start = memchr::memrchr(b'\n', &text[from..start]).map_or(from, |place| from + place + 1);
+    let before = &text[from..start];
+    let feed =
+        memchr::memrchr(b'\n', before).map(|place| place + 1).max(memchr::memmem::rfind(before, b"\\n").map(|place| place + 2));
+    let line_start = from + feed.or_else(|| memchr::memrchr(b'"', before).map(|place| place + 1)).unwrap_or_default();
     let window = &text[line_start..text.len().min(start + TABLE_BYTES)];
     looked_at_table(window);
-    let Some(head_end) = memchr::memchr(b'\n', window).filter(|head_end| line_start + head_end >= end) else { return Vec::new() };
+    let (head_end, next) = line_lengths(&window[..window.len().min(800)]);
     let head = &window[..head_end];
-    let Some(&separator) = [b'|', b'\t', b','].iter().find(|sign| head.contains(sign)) else { return Vec::new() };
-    let cells = |line: &[u8]| line.split(|byte| *byte == separator).count();
-    let place = text[line_start..start].iter().filter(|byte| **byte == separator).count();
-    let cell = head.split(|byte| *byte == separator).nth(place).unwrap_or_default().trim_ascii();
+    if next == head_end || line_start + head_end < end {
+        return Vec::new();
+    }
+    let signs: [&[u8]; 5] = [b"|", b"\t", b"\\t", b",", b";"];
+    let has = |text: &[u8], sign: &[u8]| memchr::memmem::find(text, sign).is_some();
+    let separator = signs.into_iter().find(|sign| has(head, sign)).unwrap_or(b"\n");
+    let place = memchr::memmem::find_iter(&text[line_start..start], separator).count();
+    let cell = head[nth_cell(head, separator, place)].trim_ascii();
     // The whole cell is the name: a sentence with a comma is not the head of a table.
-    if cell.len() > end - start + 20
+    let extra = cell.len().saturating_sub(end - start);
+    if extra > 20
         || cell.iter().filter(|byte| **byte == b' ').count() > 2
-        || separator != b'|' && cell.contains(&b' ')
+        || separator != b"|" && (extra > 12 || cell.contains(&b' '))
     {
         return Vec::new();
     }
-    let (count, mut at, mut found) = (cells(head), line_start + head_end + 1, Vec::new());
-    let lines = window[head_end + 1..].split(|byte| *byte == b'\n').take(TABLE_ROWS);
-    for (number, line) in lines.enumerate() {
+    let cells = |line: &[u8]| memchr::memmem::find_iter(line, separator).count();
+    let (count, mut at, mut found) = (cells(head), line_start + next, Vec::new());
+    for number in 0..if separator == b"\n" { 1 } else { TABLE_ROWS } {
+        let rest = &text[at..line_start + window.len()];
+        let (length, next) = line_lengths(rest);
+        let line = &rest[..length];
         let is_rule = line.iter().all(|byte| b"|-: \r".contains(byte)) && line.contains(&b'-');
-        if cells(line) != count || number == 0 && is_rule != (separator == b'|') {
+        if next == 0 || cells(line) != count || number == 0 && is_rule != (separator == b"|") {
             break;
         }
-        let before: usize = line.split(|byte| *byte == separator).take(place).map(|cell| cell.len() + 1).sum();
-        let cell = line.split(|byte| *byte == separator).nth(place).unwrap_or_default();
+        let range = nth_cell(line, separator, place);
+        let cell = &line[range.clone()];
         let lead = cell.iter().take_while(|byte| b" `\"'*".contains(byte)).count();
         let value = &cell[lead..];
-        let value = &value[..value.iter().rposition(|byte| !b" `\"'*\r".contains(byte)).map_or(0, |last| last + 1)];
+        let value = &value[..value.iter().position(|byte| b" `\"'\\\r".contains(byte)).unwrap_or(value.len())];
         let is_value = match kind {
-            "password" => is_password(value, true),
+            "password" => is_password(value, extra > 0 || separator == b"\n"),
             _ => is_key(value, false),
         };
-        if !value.contains(&b' ') && is_value {
-            let from = at + before + lead;
+        if cell[lead + value.len()..].iter().all(|byte| b" `\"'*\\\r}]".contains(byte)) && is_value {
+            let from = at + range.start + lead;
             found.push(Secret { range: from..from + value.len(), kind });
         }
-        at += line.len() + 1;
+        at += next;
     }
     found
+}
+
+/// Returns the range of a cell of a line.
+fn nth_cell(line: &[u8], separator: &[u8], place: usize) -> std::ops::Range<usize> {
+    let mut signs = memchr::memmem::find_iter(line, separator);
+    let start = place.checked_sub(1).map_or(Some(0), |before| signs.nth(before).map(|sign| sign + separator.len()));
+    let end = signs.next().unwrap_or(line.len());
+    start.map_or(line.len()..line.len(), |start| start..end)
 }
 
 /// Counts the first line of a table as examined.

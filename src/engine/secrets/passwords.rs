@@ -4,7 +4,7 @@
 //! there.
 
 use super::values::{changes, is_generated, is_mixed, is_password, is_random};
-use super::{PRIVATE_KEY_KIND, Secret, begins, cut_key};
+use super::{PRIVATE_KEY_KIND, Secret, begins, calls, cut_key};
 use base64::Engine as _;
 use std::ops::Range;
 
@@ -13,127 +13,79 @@ const LINE_BYTES: usize = 400;
 /// Longest password, in bytes.
 const PASSWORD_BYTES: usize = 200;
 
-/// Programs that accept a password as an argument: their names, the flags, and the rule for a space after the flag.
+/// Programs that accept a password as an argument: their names, separated by `¦`, the flags, and the rule for a space after the flag.
 pub(super) static PROGRAMS: &[(&str, &[&str], Space)] = &[
-    ("curl ", &["-u", "--user"], Space::Optional),
-    ("sshpass ", &["-p"], Space::Optional),
-    ("mysql ", &["-p"], Space::Never),
-    ("mysqldump ", &["-p"], Space::Never),
-    ("mysqladmin ", &["-p"], Space::Never),
-    ("mariadb ", &["-p"], Space::Never),
-    ("mongosh ", &["-p"], Space::Optional),
-    ("redis-cli ", &["-a"], Space::Optional),
-    ("docker login", &["-p"], Space::Optional),
-    ("podman login", &["-p"], Space::Optional),
-    ("registry login", &["-p"], Space::Optional),
-    ("az login", &["-p"], Space::Optional),
-    ("acr login", &["-p"], Space::Optional),
-    ("oc login", &["-p"], Space::Optional),
-    ("mongo ", &["-p"], Space::Optional),
-    ("mongodump ", &["-p"], Space::Optional),
-    ("mongorestore ", &["-p"], Space::Optional),
-    ("rabbitmqadmin ", &["-p"], Space::Optional),
-    ("ldapsearch ", &["-w"], Space::Optional),
-    ("ldapadd ", &["-w"], Space::Optional),
-    ("ldapmodify ", &["-w"], Space::Optional),
-    ("sqlcmd ", &["-P"], Space::Optional),
-    ("mosquitto_pub ", &["-P"], Space::Optional),
-    ("mosquitto_sub ", &["-P"], Space::Optional),
-    ("unzip ", &["-P"], Space::Optional),
-    ("zip ", &["-P"], Space::Optional),
-    ("gh secret set", &["--body", "-b"], Space::Optional),
+    ("curl ", &["-u", "--user", "-b", "--cookie"], Space::Optional),
+    (
+        "sshpass ¦mongosh ¦docker login¦podman login¦registry login¦az login¦acr login¦oc login¦mongo ¦mongodump ¦mongorestore ¦rabbitmqadmin ¦useradd ¦usermod ¦rdesktop ¦evil-winrm ¦netexec ¦nxc ¦unlock-keychain¦set-keychain-password¦create-keychain",
+        &["-p"],
+        Space::Optional,
+    ),
+    ("mysql ¦mysqldump ¦mysqlimport ¦mysqlcheck ¦mysqlshow ¦mysqladmin ¦mariadb ¦7z ", &["-p"], Space::Never),
+    ("redis-cli ", &["-a", "AUTH", "--pass"], Space::Optional),
+    (
+        "ldapsearch ¦ldapadd ¦ldapmodify ¦ldapwhoami ¦ldapdelete ¦add-generic-password¦add-internet-password",
+        &["-w"],
+        Space::Optional,
+    ),
+    ("ldappasswd ", &["-w", "-s"], Space::Optional),
+    ("sqlcmd ¦mosquitto_pub ¦mosquitto_sub ¦unzip ¦zip ", &["-P"], Space::Optional),
+    ("gh secret set¦secret set¦secrets set", &["--body", "-b", "--value"], Space::Optional),
     ("xfreerdp", &["/p:"], Space::Never),
-    ("rdesktop ", &["-p"], Space::Optional),
-    ("evil-winrm ", &["-p"], Space::Optional),
     ("ssh-keygen ", &["-N", "-P"], Space::Optional),
     ("influx ", &["-t"], Space::Optional),
-    ("netexec ", &["-p"], Space::Optional),
-    ("nxc ", &["-p"], Space::Optional),
-    ("7z ", &["-p"], Space::Never),
-    ("wget ", &["-u"], Space::Optional),
-    ("lftp ", &["-u"], Space::Optional),
+    ("wget ¦lftp ", &["-u"], Space::Optional),
     ("smbclient ", &["-U"], Space::Optional),
-    ("openssl enc", &["-k"], Space::Optional),
-    ("openssl aes", &["-k"], Space::Optional),
+    ("openssl enc¦openssl aes", &["-k"], Space::Optional),
+    ("rar ", &["-hp", "-p"], Space::Never),
+    ("http ¦https ¦xh ", &["-a", "--auth"], Space::Optional),
 ];
 
 /// Finds the credentials of a place, from the start and the end of the text that leads to it.
 pub(super) type Finder = fn(&[u8], usize, usize) -> Vec<Secret>;
 
-/// Texts that lead to a credential, and the function that finds it.
+/// Texts that lead to a credential, separated by `¦`, and the function that finds it.
 pub(super) static PLACES: &[(&str, Finder)] = &[
     ("machine ", |text, _, end| netrc(text, end).into_iter().collect()),
-    ("auth\":", |text, _, end| docker_auth(text, end).into_iter().collect()),
-    ("auth\\\":", |text, _, end| docker_auth(text, end).into_iter().collect()),
+    ("auth\":¦auth\\\":", |text, _, end| docker_auth(text, end).into_iter().collect()),
     ("sig=", |text, _, end| azure_signature(text, end).into_iter().collect()),
-    (":5432:", password_file),
-    (":5433:", password_file),
-    (":6432:", password_file),
-    (":3306:", password_file),
-    (":*:", password_file),
-    (":$apr1$", password_hash),
-    (":$2y$", password_hash),
-    (":$2a$", password_hash),
-    (":$2b$", password_hash),
-    (":$1$", password_hash),
-    (":$5$", password_hash),
-    (":$6$", password_hash),
-    (":$y$", password_hash),
-    (":{SHA}", password_hash),
+    (":5432:¦:5433:¦:6432:¦:3306:¦:*:", password_file),
+    (":$apr1$¦:$2y$¦:$2a$¦:$2b$¦:$1$¦:$5$", password_hash),
+    (":$6$¦:$y$¦:{SHA}", password_hash),
     ("cookie", cookies),
-    ("sudo -S", standard_input),
-    ("sudo -kS", standard_input),
-    ("--password-stdin", standard_input),
-    ("--stdin", standard_input),
-    ("--with-token", standard_input),
-    ("--passphrase-fd 0", standard_input),
-    ("chpasswd", standard_input),
-    ("htpasswd -", htpasswd_argument),
-    ("HTTPBasicAuth(", literal_argument),
-    ("NetworkCredential(", literal_argument),
-    ("mysqli_connect(", literal_argument),
-    ("mysql_connect(", literal_argument),
-    ("getConnection(", literal_argument),
-    ("identified by ", next_word),
-    ("oracle:thin:", user_and_password),
-    ("sqlplus ", user_and_password),
-    ("with user ", login),
-    ("as user ", login),
-    ("login as ", login),
-    ("log in as ", login),
-    ("logged in as ", login),
-    ("sign in as ", login),
-    ("login with ", login),
-    ("log in with ", login),
-    ("sign in with ", login),
-    ("authenticate as ", login),
-    ("connect as ", login),
-    ("credentials ", login),
-    ("credentials: ", login),
-    ("credentials are ", login),
-    ("creds ", login),
-    ("creds: ", login),
-    ("login: ", login),
-    ("basicAuth: ", login),
-    ("basic_auth: ", login),
-    ("pin", pin),
-    ("backup code", recovery_code),
-    ("recovery code", recovery_code),
-    ("wandb login ", next_word),
-    ("rclone obscure ", next_word),
-    ("ConvertTo-SecureString ", first_literal),
+    ("sudo -S¦sudo -kS¦--password-stdin¦--stdin¦--with-token¦--passphrase-fd 0", standard_input),
+    ("chpasswd¦vncpasswd¦kinit ¦| passwd¦cryptsetup ¦wrangler secret put", standard_input),
+    ("htpasswd -¦mosquitto_passwd -", htpasswd_argument),
+    ("NetworkCredential(¦login(¦signIn(¦sign_in(¦authenticate(¦auth=(", calls::user_and_password),
+    (
+        "auth = (¦BasicAuth(¦basicAuth(¦DigestAuth(¦.Basic(¦_pw_set(¦PasswordCredentials(¦AuthenticationToken(¦WiFi.begin(¦sp_addlogin ",
+        calls::user_and_password,
+    ),
+    ("mysqli_connect(¦mysql_connect(¦mysqli(¦PDO(¦Sequelize(¦getConnection(", calls::connection),
+    ("DB::connect(", calls::connection),
+    (".auth(¦jwt.sign(¦jwt.verify(¦jwt.encode(¦jwt.decode(¦createHmac(", calls::key),
+    ("hmac.new(¦HmacSHA256(¦AES.encrypt(¦AES.decrypt(¦Fernet(", calls::key),
+    ("send \"¦send \\\"¦send -- \"¦sendline(", calls::typed),
+    ("@tcp(¦@unix(", data_source),
+    ("key\":¦key\\\":", user_key),
+    (" -u ¦ -U ", flags),
+    ("snyk auth ¦enable secret ¦enable password ¦identified by ¦wandb login ¦rclone obscure ¦: PSK ", next_word),
+    (": XAUTH ¦: EAP ¦snmp-server community ", next_word),
+    ("oracle:thin:¦sqlplus ", user_and_password),
+    ("with user ¦as user ¦login as ¦log in as ¦logged in as ¦sign in as ", login),
+    ("login with ¦log in with ¦sign in with ¦authenticate as ¦connect as ¦credentials ", login),
+    ("credentials: ¦credentials are ¦creds ¦creds: ¦login: ¦basicAuth: ", login),
+    ("basic_auth: ¦Zugangsdaten: ¦Anmeldedaten: ¦identifiants : ¦identifiants: ¦credenciales: ", login),
+    ("credenziali: ¦inloggegevens: ¦dane logowania: ¦stats auth ¦--auth ¦--proxy-user ", login),
+    ("pin¦passcode", pin),
+    ("backup code¦recovery code", recovery_code),
+    ("ConvertTo-SecureString ¦bcrypt.hash(¦hashpw(", calls::first_literal),
     ("net use ", net_use),
     ("WIFI:", wireless_network),
-    ("auth=(", literal_argument),
-    ("auth = (", literal_argument),
-    ("impacket-", domain_user),
-    ("psexec.py ", domain_user),
-    ("secretsdump.py ", domain_user),
-    ("wmiexec.py ", domain_user),
+    ("impacket-¦psexec.py ¦secretsdump.py ¦wmiexec.py ", domain_user),
     ("Private-Lines: ", putty_key),
-    ("mnemonic", recovery_phrase),
-    ("seed phrase", recovery_phrase),
-    ("recovery phrase", recovery_phrase),
+    ("mnemonic¦seed phrase¦recovery phrase", recovery_phrase),
+    ("add_user ¦change_password ¦net user ¦wpa_passphrase ", second_word),
 ];
 
 /// Describes if a space may separate a flag from its value.
@@ -149,8 +101,8 @@ pub(super) static SERVICES: &[&str] = &[
     "coinbase", "confluent", "contentful", "datadog", "discord", "droneci", "dropbox", "etsy", "facebook", "fastly", "finicity",
     "finnhub", "flickr", "freshbooks", "gitter", "gocardless", "heroku", "hubspot", "intercom", "jfrog", "artifactory", "kraken",
     "kucoin", "launchdarkly", "linkedin", "mailchimp", "mailgun", "mattermost", "meraki", "messagebird", "netlify", "nytimes",
-    "okta", "plaid", "privateai", "rapidapi", "sendbird", "snyk", "squarespace", "sumologic", "telegram", "travis", "twitch",
-    "twitter", "yandex", "zendesk",
+    "okta", "plaid", "privateai", "rapidapi", "sendbird", "sonar.login", "snyk", "squarespace", "sumologic", "telegram",
+    "travis", "twitch", "twitter", "yandex", "zendesk",
 ];
 
 /// Finds a password in the arguments of a program.
@@ -166,13 +118,13 @@ pub(super) fn argument(text: &[u8], at: usize, flags: &[&str], space: Space) -> 
             }
             let value = value(text, end + spaces, line.end);
             // The user name precedes the password.
-            let value = match flag.eq_ignore_ascii_case("-u") || *flag == "--user" {
-                true => match memchr::memchr3(b':', b'%', b',', &text[value.clone()]) {
-                    Some(colon) => value.start + colon + 1..value.end,
-                    None => continue,
-                },
-                false => value,
+            let sign = match *flag {
+                "-u" | "-U" | "--user" => memchr::memchr3(b':', b'%', b',', &text[value.clone()]),
+                "-b" | "--cookie" if space == Space::Optional && flags.len() > 2 => memchr::memchr(b'=', &text[value.clone()]),
+                _ => Some(usize::MAX),
             };
+            let Some(sign) = sign else { continue };
+            let value = value.start + sign.wrapping_add(1)..value.end;
             if is_argument(&text[value.clone()], false) {
                 return Some(Secret { range: value, kind: "password" });
             }
@@ -339,7 +291,7 @@ fn standard_input(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     let before = &text[from..start];
     let before = memchr::memrchr(b'\n', before).map_or(before, |feed| &before[feed + 1..]);
     let from = start - before.len();
-    let programs = ["echo ", "printf ", "-n ", "-e ", "'%s' ", "'%s\\n' ", "\"%s\\n\" "];
+    let programs = ["echo ", "printf ", "yes ", "-n ", "-e ", "'%s' ", "'%s\\n' ", "\"%s\\n\" "];
     let echo = programs.iter().filter_map(|word| Some(memchr::memmem::rfind(before, word.as_bytes())? + word.len())).max();
     let last = match (echo, memchr::memrchr(b'|', before)) {
         (Some(echo), Some(pipe)) if echo < pipe && memchr::memmem::find(before, b"$(").is_none() => {
@@ -360,26 +312,12 @@ fn standard_input(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     found(text, value, true)
 }
 
-/// Finds the password among the literals of a call: the one behind the name of the user, which can follow an address.
-fn literal_argument(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
-    let line = line(text, end);
-    let rest = &text[line.clone()];
-    let rest = &rest[..memchr::memchr(b')', rest).unwrap_or(rest.len())];
-    let quotes: Vec<usize> = memchr::memchr2_iter(b'"', b'\'', rest).collect();
-    let literals: Vec<Range<usize>> = quotes.chunks_exact(2).map(|pair| line.start + pair[0] + 1..line.start + pair[1]).collect();
-    let password = if literals.len() > 2 { literals.get(2) } else { literals.get(1) };
-    let Some(range) = password.cloned() else { return Vec::new() };
-    let is_escaped = text[..range.end].ends_with(b"\\");
-    let range = range.start..range.end - usize::from(is_escaped);
-    let is_value = is_password(&text[range.clone()], false);
-    is_value.then_some(Secret { range, kind: "password" }).into_iter().collect()
-}
-
 /// Finds the last argument of `htpasswd -b FILE USER PASSWORD`.
 fn htpasswd_argument(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     let line = line(text, end);
-    let arguments: Vec<Range<usize>> = words(text, line.start, line.end).take(4).collect();
-    match &arguments[..] {
+    let mut arguments: Vec<Range<usize>> = words(text, line.start, line.end).take(6).collect();
+    arguments.retain(|word| text[word.start] != b'-');
+    match arguments.get(..4).unwrap_or(&arguments) {
         [flags, .., last] if text[flags.clone()].contains(&b'b') => found(text, value(text, last.start, last.end), true),
         _ => Vec::new(),
     }
@@ -444,6 +382,13 @@ fn next_word(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     found(text, value(text, end, line(text, end).end), false)
 }
 
+/// Finds a password behind the name of a user.
+fn second_word(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let password = words(text, line.start, line.end).nth(1);
+    password.map_or_else(Vec::new, |password| found(text, value(text, password.start, line.end), false))
+}
+
 /// Finds a code that replaces a second factor: `recovery code: …`.
 fn recovery_code(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     let mut at = end + usize::from(text.get(end) == Some(&b's'));
@@ -458,16 +403,6 @@ fn recovery_code(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     let word = &text[at..at + length];
     let is_code = gap > 0 && is_whole && (8..40).contains(&length) && is_mixed(word) && (is_stated || changes(word) > 1);
     is_code.then(|| Secret { range: at..at + length, kind: "recovery-code" }).into_iter().collect()
-}
-
-/// Finds the first literal of a line.
-fn first_literal(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
-    let line = line(text, end);
-    let rest = &text[line.clone()];
-    let Some(quote) = memchr::memchr2(b'"', b'\'', rest) else { return Vec::new() };
-    let range = value(text, line.start + quote, line.end);
-    let is_value = is_password(&text[range.clone()], false);
-    is_value.then_some(Secret { range, kind: "password" }).into_iter().collect()
 }
 
 /// Finds the password of `net use SHARE /user:NAME PASSWORD`, which can also precede the name.
@@ -506,14 +441,52 @@ fn domain_user(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     password.map_or_else(Vec::new, |range| found(text, range, true))
 }
 
+/// Finds the password in the name of a data source: `user:PASSWORD@tcp(HOST)`.
+fn data_source(text: &[u8], at: usize, _: usize) -> Vec<Secret> {
+    let before = &text[at.saturating_sub(PASSWORD_BYTES)..at];
+    let word = before.iter().rev().take_while(|byte| byte.is_ascii_graphic() && !b"\"'`\\/".contains(byte)).count();
+    let colon = memchr::memchr(b':', &text[at - word..at]);
+    colon.map_or_else(Vec::new, |colon| found(text, at - word + colon + 1..at, false))
+}
+
+/// Finds the key of a user: `{"username": …, "key": …}`.
+fn user_key(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
+    let before = &text[start.saturating_sub(100)..start];
+    let object = &before[memchr::memrchr(b'{', before).unwrap_or_default()..];
+    let range = value(text, end + text[end..].iter().take(2).take_while(|byte| **byte == b' ').count(), line(text, end).end);
+    let key = &text[range.clone()];
+    let is_key = memchr::memmem::find(object, b"\"user").is_some() && key.len() >= 20 && is_generated(key) && is_random(key, 9);
+    is_key.then_some(Secret { range, kind: "named-key" }).into_iter().collect()
+}
+
+/// Finds the password of a program that is given a user and a password: `-u NAME -p PASSWORD`.
+fn flags(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
+    let line = line(text, end);
+    let mut words = words(text, line.start, line.end);
+    let (user, flag, password) = (words.next(), words.next(), words.next());
+    let (Some(_), Some(flag), Some(password)) = (user, flag, password) else { return Vec::new() };
+    let before = &text[start.saturating_sub(60)..start];
+    // These programs ask for the password: the next word has another meaning.
+    let asks = ["mysql", "mariadb", "sudo"].iter().any(|program| memchr::memmem::find(before, program.as_bytes()).is_some());
+    let range = value(text, password.start, line.end);
+    let word = &text[range.clone()];
+    let is_mapping = !word.iter().any(u8::is_ascii_alphabetic) || word.contains(&b':') || word.starts_with(b"/");
+    let is_given = matches!(&text[flag], b"-p" | b"-P" | b"-w" | b"-W" | b"--pass" | b"-pw");
+    if is_given && !asks && !is_mapping { found(text, range, false) } else { Vec::new() }
+}
+
 /// Finds the number after `PIN`.
 fn pin(text: &[u8], start: usize, end: usize) -> Vec<Secret> {
     if !(begins(text, start) || text[..start].ends_with(b"_")) {
         return Vec::new();
     }
     let mut at = end;
-    for word in [" code", "code", "_code", " number"] {
-        at += if text[at..].starts_with(word.as_bytes()) { word.len() } else { 0 };
+    for word in [" code", "code", "_code", "-code", " number"] {
+        at += if text.get(at..at + word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes())) {
+            word.len()
+        } else {
+            0
+        };
     }
     let gap = text[at..].iter().take(8).take_while(|byte| b" :=\"'`\\>|".contains(byte)).count();
     at += gap;
@@ -568,12 +541,12 @@ fn recovery_phrase(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
 }
 
 /// Returns the password at a range, if it is one.
-fn found(text: &[u8], range: Range<usize>, sure: bool) -> Vec<Secret> {
+pub(super) fn found(text: &[u8], range: Range<usize>, sure: bool) -> Vec<Secret> {
     is_argument(&text[range.clone()], sure).then_some(Secret { range, kind: "password" }).into_iter().collect()
 }
 
 /// Returns the rest of a command line.
-fn line(text: &[u8], at: usize) -> Range<usize> {
+pub(super) fn line(text: &[u8], at: usize) -> Range<usize> {
     let end = text.len().min(at + LINE_BYTES);
     let ends = |place: &usize| !text[..*place].ends_with(b"\\");
     let stop = memchr::memchr_iter(b'\n', &text[at..end]).map(|length| at + length).find(ends).unwrap_or(end);
@@ -582,7 +555,7 @@ fn line(text: &[u8], at: usize) -> Range<usize> {
 }
 
 /// Returns one word of a command line, without its quotes.
-fn value(text: &[u8], at: usize, end: usize) -> Range<usize> {
+pub(super) fn value(text: &[u8], at: usize, end: usize) -> Range<usize> {
     let open = text[at..end].iter().take(2).take_while(|byte| matches!(byte, b'"' | b'\'' | b'\\')).count();
     let start = at + open;
     let length = text[start..end]
@@ -619,7 +592,10 @@ fn is_argument(value: &[u8], sure: bool) -> bool {
         b"password", b"passwd", b"pass", b"secret", b"token", b"test", b"root", b"admin", b"guest", b"password123",
         b"mypassword", b"postgres",
     ];
-    let variable = value.iter().any(|byte| b"${}()[]*".contains(byte)) || value.starts_with(b"-") || value.starts_with(b"%");
+    let names_variable = |pair: &[u8]| pair[0] == b'$' && (pair[1] == b'_' || pair[1].is_ascii_uppercase());
+    let variable = value.iter().any(|byte| b"{}()[]".contains(byte))
+        || matches!(value, [b'-' | b'%' | b'*', ..] | [b'$', b'a'..=b'z', ..])
+        || !matches!(value, [b'$', b'0'..=b'9' | b'y', ..]) && value.windows(2).any(names_variable);
     (4..PASSWORD_BYTES).contains(&value.len())
         && !variable
         && !COMMON.iter().any(|word| value.eq_ignore_ascii_case(word))

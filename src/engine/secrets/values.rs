@@ -16,10 +16,11 @@ const EXAMPLES: &[&str] = &[
     "bearer", "change", "ci", "client", "code", "correct", "credential", "credentials", "data", "database", "db", "default",
     "demo", "dev", "development", "dummy", "enter", "fake", "field", "foo", "from", "goes", "guest", "hash", "hello", "here",
     "input", "insert", "invalid", "key", "local", "localhost", "login", "me", "mock", "my", "mysql", "name", "new", "none",
-    "null", "old", "param", "pass", "passphrase", "passwd", "password", "passwort", "phrase", "postgres", "postgresql",
-    "private", "public", "pw", "pwd", "qux", "qwerty", "redis", "refresh", "replace", "root", "sample", "secret", "secrets",
-    "secure", "server", "session", "some", "staging", "str", "string", "temp", "test", "tester", "testing", "tests", "text",
-    "the", "this", "tmp", "token", "user", "username", "val", "valid", "value", "var", "word", "world", "wrong", "xyz", "your",
+    "null", "old", "optional", "plain", "required", "raw", "encoded", "encrypted", "hashed", "param", "pass", "passphrase",
+    "passwd", "password", "passwort", "phrase", "postgres", "postgresql", "private", "public", "pw", "pwd", "qux", "qwerty",
+    "redis", "refresh", "replace", "root", "sample", "secret", "secrets", "secure", "server", "session", "some", "staging",
+    "str", "string", "temp", "test", "tester", "testing", "tests", "text", "the", "this", "tmp", "token", "user", "username",
+    "val", "valid", "value", "var", "word", "world", "wrong", "xyz", "your",
 ];
 /// First parts of technical terms that end in digits.
 const TECHNICAL: &[&str] = &[
@@ -46,7 +47,9 @@ fn is_placeholder(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let names_a_variable = |rest: &[u8]| rest.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let is_variable = match value {
-        [b'$', b'A'..=b'Z' | b'a'..=b'z' | b'_', rest @ ..] => names_a_variable(rest),
+        [b'$', b'A'..=b'Z' | b'a'..=b'z' | b'_', rest @ ..] => {
+            names_a_variable(rest) || rest.iter().any(|byte| b"{[:>.".contains(byte))
+        }
         [b'$', b'(' | b'{', ..] | [b'#', b'{', ..] | [b'<', .., b'>'] | [b'{', .., b'}'] | [b'[', .., b']'] => true,
         [b'%', name @ .., b'%'] => names_a_variable(name),
         _ => false,
@@ -119,11 +122,12 @@ fn is_reference(value: &[u8]) -> bool {
     })
 }
 
-/// Returns true if a value starts with a date: `2026-01-31T…`.
+/// Returns true if a value starts with a date or a version: `2026-01-31T…`, `v1.2.3@…`.
 fn is_date(value: &[u8]) -> bool {
-    let form = b"0000-00-00";
-    value.len() >= form.len()
-        && value.iter().zip(form).all(|(byte, form)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form })
+    ["0000-00-00", "v0.0."].iter().any(|form| {
+        value.len() >= form.len()
+            && value.iter().zip(form.bytes()).all(|(byte, form)| if form == b'0' { byte.is_ascii_digit() } else { *byte == form })
+    })
 }
 
 /// Counts the changes between letters and digits in a text.
@@ -193,7 +197,7 @@ pub(super) fn is_key(value: &[u8], surely: bool) -> bool {
 }
 
 /// Returns true if a value has letters, digits and at least three symbols of passwords.
-fn is_rich(value: &[u8]) -> bool {
+pub(super) fn is_rich(value: &[u8]) -> bool {
     let symbols = value.iter().filter(|byte| b"!@#$%^&*()+=?~".contains(byte)).count();
     symbols >= 3 && value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic)
 }
@@ -214,12 +218,13 @@ pub(super) fn is_password(value: &[u8], in_prose: bool) -> bool {
     let strong = letters && digits
         || letters && symbols > 0 && value.len() >= 8
         || digits && !letters && !is_sequence(value) && !value.contains(&b'.')
-        || is_camel_noise(value);
+        || is_camel_noise(value)
+        || is_letter_noise(value);
     let plain = !in_prose
         || letters
             && digits
             && value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"!@#$%^&*+?~_-".contains(byte))
-            && (is_generated(value) || !value.iter().any(|byte| matches!(byte, b'-' | b'_')))
+            && (is_generated(value) || ends_with_number(value) || !value.iter().any(|byte| matches!(byte, b'-' | b'_')))
             && value.iter().any(u8::is_ascii_alphabetic)
             && !value.starts_with(b"-");
     PASSWORD_BYTES.contains(&value.len())
@@ -229,6 +234,21 @@ pub(super) fn is_password(value: &[u8], in_prose: bool) -> bool {
         && !is_example(value)
         && !is_reference(value)
         && !is_technical(value)
+}
+
+/// Returns true for words with a number of three digits or more.
+fn ends_with_number(value: &[u8]) -> bool {
+    value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count() > 2
+}
+
+/// Returns true for small letters that are no words: the passwords that mail services give to programs.
+fn is_letter_noise(value: &[u8]) -> bool {
+    let letters: Vec<u8> = value.iter().copied().filter(|byte| *byte != b'-').collect();
+    let vowels = |byte: &u8| b"aeiouy".contains(byte);
+    let runs = |least: usize| letters.split(vowels).filter(|run| run.len() >= least).count();
+    (16..=20).contains(&letters.len())
+        && letters.iter().all(u8::is_ascii_lowercase)
+        && (runs(5) > 0 || runs(4) > usize::from(letters.len() != 16))
 }
 
 /// Returns true if a number counts up or down, repeats one digit, or is too short: `123456`, `000000`.
