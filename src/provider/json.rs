@@ -65,9 +65,25 @@ pub fn document_members(bytes: &[u8]) -> Option<Vec<Member<'_>>> {
 }
 
 /// Finds the ends of values. Most bytes of a large document are strings, of which only the quotes are looked at.
-struct Scanner<'a> {
+pub struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
+}
+
+/// Named values of an object, which [`fields`] declares.
+pub trait Skim<'a>: Sized {
+    /// Reads the values of the next object; `None` if the bytes are anything else.
+    fn skim(scanner: &mut Scanner<'a>) -> Option<Self>;
+}
+
+/// Parses an object, of which only the named values are parsed. The others are passed by their quotes and brackets, as in
+/// [`document_members`].
+pub fn skim<'a, T: Skim<'a> + Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
+    let mut scanner = Scanner { bytes, at: 0 };
+    // All bytes are looked at, so that several are compared at once. No string can have one of these.
+    let has_control = bytes.iter().fold(false, |found, byte| found | (*byte < b' '));
+    let skimmed = if has_control { None } else { T::skim(&mut scanner).filter(|_| scanner.next().is_none()) };
+    skimmed.or_else(|| serde_json::from_slice(bytes).ok())
 }
 
 impl<'a> Scanner<'a> {
@@ -105,6 +121,47 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Calls a function with the name of each member of the next object; it must read the value. `None` if a name has an escape.
+    pub fn members(&mut self, mut take: impl FnMut(&mut Self, &'a [u8]) -> Option<()>) -> Option<()> {
+        let mut is_first = true;
+        if !self.takes(b'{') {
+            return None;
+        }
+        while !self.takes(b'}') {
+            let follows = std::mem::take(&mut is_first) || self.takes(b',');
+            if !follows || self.next()? != b'"' {
+                return None;
+            }
+            let start = self.at + 1;
+            self.at = string_end(self.bytes, self.at)?;
+            let name = &self.bytes[start..self.at - 1];
+            if name.contains(&b'\\') || !self.takes(b':') {
+                return None;
+            }
+            take(self, name)?;
+        }
+        Some(())
+    }
+
+    /// Reads the next value, which may have any type.
+    pub fn raw(&mut self) -> Option<&'a RawValue> {
+        let value = self.value()?;
+        serde_json::from_slice(&self.bytes[value]).ok()
+    }
+
+    /// Passes the next value.
+    pub fn pass(&mut self) -> Option<()> {
+        self.value().map(|_| ())
+    }
+
+    /// Reads the next value, which must be an object or `null`.
+    pub fn object<T: Skim<'a>>(&mut self) -> Option<Option<T>> {
+        match self.next()? {
+            b'{' => T::skim(self).map(Some),
+            _ => self.raw().filter(|value| value.get() == "null").map(|_| None),
+        }
+    }
+
     fn member(&mut self) -> Option<Member<'a>> {
         self.next()?;
         let name = self.value()?;
@@ -129,6 +186,8 @@ impl<'a> Scanner<'a> {
         loop {
             match self.bytes.get(self.at)? {
                 b'"' => self.at = string_end(self.bytes, self.at)?,
+                // Only in a string: a row that was written after the start of another one, whose quotes are exchanged.
+                b'\\' => return None,
                 b'{' | b'[' => (depth, self.at) = (depth + 1, self.at + 1),
                 b'}' | b']' if depth > 0 => (depth, self.at) = (depth - 1, self.at + 1),
                 b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => {
@@ -145,7 +204,19 @@ impl<'a> Scanner<'a> {
 
 /// Returns the member `name` of an object; of equal names the last one, as in JavaScript.
 pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
-    members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+    let mut found = None;
+    let mut scanner = Scanner { bytes: value.get().as_bytes(), at: 0 };
+    let all = scanner.members(|scanner, key| {
+        let value = scanner.value()?;
+        if key == name.as_bytes() {
+            found = Some(value);
+        }
+        Some(())
+    });
+    match (all, found) {
+        (Some(()), found) => serde_json::from_str(&value.get()[found?]).ok(),
+        (None, _) => members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value),
+    }
 }
 
 /// Returns the byte range of a value in the bytes from which it was parsed.
@@ -329,6 +400,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 macro_rules! fields {
     (@value $life:lifetime) => { &$life serde_json::value::RawValue };
     (@value $life:lifetime $inner:ident) => { $inner<$life> };
+    (@skim $scanner:ident) => { Some($scanner.raw()?) };
+    (@skim $scanner:ident $inner:ident) => { $scanner.object::<$inner<'a>>()? };
     (@next $map:ident) => { Some($map.next_value()?) };
     (@next $map:ident $inner:ident) => { $map.next_value::<Option<$inner<'de>>>()? };
     ($(#[$doc:meta])* $name:ident { $($field:ident $(: $inner:ident)? = $key:literal,)* }) => {
@@ -336,6 +409,20 @@ macro_rules! fields {
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name<'a> {
             $(pub $field: Option<fields!(@value 'a $($inner)?)>,)*
+        }
+
+        impl<'a> crate::provider::json::Skim<'a> for $name<'a> {
+            fn skim(scanner: &mut crate::provider::json::Scanner<'a>) -> Option<Self> {
+                let mut fields = $name::default();
+                scanner.members(|scanner, name| {
+                    match std::str::from_utf8(name).ok()? {
+                        $($key => fields.$field = fields!(@skim scanner $($inner)?),)*
+                        _ => scanner.pass()?,
+                    }
+                    Some(())
+                })?;
+                Some(fields)
+            }
         }
 
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {

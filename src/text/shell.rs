@@ -276,23 +276,24 @@ fn substitutions(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find(['$', '<', '>', '`', '\\']) {
-        rest = &rest[at..];
-        let length = if rest.starts_with('`') {
-            rest[1..].find('`').map(|end| end + 2).inspect(|end| found.push(rest[1..end - 1].to_owned()))
-        } else if rest[1..].starts_with('(') && !rest.starts_with('\\') {
-            let length = substitution_length(rest, 0);
-            let inner = length.map(|length| &rest[2..length - 1]);
-            // An arithmetic expression has no command.
-            found.extend(inner.filter(|inner| !inner.starts_with('(')).map(str::to_owned));
-            length
-        } else {
-            None
+        let after = &rest[at + 1..];
+        let length = match rest.as_bytes()[at] {
+            b'\\' => after.chars().next().map(char::len_utf8),
+            b'`' => after.find('`').map(|end| {
+                found.push(after[..end].to_owned());
+                end + 1
+            }),
+            _ if after.starts_with('(') => substitution_length(&rest[at..], 0).map(|length| {
+                let inner = &after[1..length - 2];
+                // An arithmetic expression has no command.
+                if !inner.starts_with('(') {
+                    found.push(inner.to_owned());
+                }
+                length - 1
+            }),
+            _ => None,
         };
-        let next = length.unwrap_or_else(|| {
-            let escape = if rest.starts_with('\\') { rest[1..].chars().next().map_or(0, char::len_utf8) } else { 0 };
-            1 + escape
-        });
-        rest = &rest[next..];
+        rest = &after[length.unwrap_or(0)..];
     }
     found
 }

@@ -3,10 +3,12 @@
 use crate::engine::cost::capacity;
 use crate::engine::cost::model_prices::{ModelPrice, Prices, SEARCH_DOLLARS};
 use crate::model::{BilledTokens, FileUsage, Lineage, ResponseUsage};
+use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// One session file and its bills.
 #[derive(Clone, Debug)]
@@ -122,69 +124,112 @@ pub fn usage(
     prices: &Prices,
 ) -> UsageTable {
     let mut table = UsageTable::default();
-    let mut sums: BTreeMap<String, UsageSum> = BTreeMap::new();
+    let mut sums: Vec<UsageSum> = Vec::new();
+    // The sum of each name, and of each property from which it is made: most responses need no name.
+    let (mut names, mut places) = (BTreeMap::<String, usize>::new(), FxHashMap::<(Option<Date>, &str), usize>::default());
+    let mut day_of = days(zone);
     let mut known: FxHashMap<&str, Option<&ModelPrice>> = FxHashMap::default();
-    for Counted { source, response, model, copies } in distinct(sources).into_iter().filter(|counted| counted.source.selected) {
-        let day = jiff::Timestamp::from_millisecond(response.time).unwrap_or_default().to_zoned(zone.clone()).date();
+    for counted in distinct(sources).iter().filter(|counted| counted.source.selected) {
+        let Counted { source, model, copies, .. } = *counted;
+        let response = counted.response();
+        let day = day_of(response.time);
         let wanted = filter.since.is_none_or(|since| day >= since)
             && filter.until.is_none_or(|until| day <= until)
             && filter.model.as_ref().is_none_or(|part| model.contains(part.as_str()));
         if !wanted {
             continue;
         }
-        let name = match group {
-            UsageGroup::Day => day.to_string(),
-            UsageGroup::Week => {
-                let week = day.iso_week_date();
-                format!("{:04}-W{:02}", week.year(), week.week())
-            }
-            UsageGroup::Month => day.strftime("%Y-%m").to_string(),
-            UsageGroup::Session => source.session.to_owned(),
-            UsageGroup::Project => source.project.to_owned(),
-            UsageGroup::Model => model.to_owned(),
+        let property = match group {
+            UsageGroup::Day | UsageGroup::Week | UsageGroup::Month => (Some(day), ""),
+            UsageGroup::Session => (None, source.session),
+            UsageGroup::Project => (None, source.project),
+            UsageGroup::Model => (None, model),
         };
         let dollars = response.dollars.or_else(|| {
             let price = *known.entry(model).or_insert_with(|| prices.for_model(model));
-            cost(&response, price?)
+            cost(response, price?)
         });
         if dollars.is_none() && !table.unpriced.iter().any(|known| known == model) {
             table.unpriced.push(model.to_owned());
         }
-        let saved = saved(source, &response);
-        let sum = sums.entry(name).or_default();
+        let saved = saved(source, response);
+        let place = *places.entry(property).or_insert_with(|| {
+            *names.entry(name(group, property)).or_insert_with_key(|name| {
+                sums.push(UsageSum { name: name.clone(), ..UsageSum::default() });
+                sums.len() - 1
+            })
+        });
+        let sum = &mut sums[place];
         if group == UsageGroup::Session && sum.title.is_empty() {
             sum.title = source.title.to_owned();
         }
-        sum.add(&response, dollars, saved);
-        table.total.add(&response, dollars, saved);
+        sum.add(response, dollars, saved);
+        table.total.add(response, dollars, saved);
         let largest = capacity::largest(model).unwrap_or(u64::MAX);
         table.impossible += u64::from(response.exceeds_window || response.tokens.sent() > largest);
         table.copies.responses += copies;
         table.copies.tokens = table.copies.tokens.saturating_add(response.tokens.total().saturating_mul(copies));
     }
     table.unpriced.sort();
-    table.rows = sums.into_iter().map(|(name, sum)| UsageSum { name, ..sum }).collect();
+    table.rows = names.into_values().map(|place| std::mem::take(&mut sums[place])).collect();
     if !matches!(group, UsageGroup::Day | UsageGroup::Week | UsageGroup::Month) {
         table.rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars).then(b.tokens.total().cmp(&a.tokens.total())));
     }
     table
 }
 
+/// Returns the name of the group of a day or a text.
+fn name(group: UsageGroup, (day, text): (Option<Date>, &str)) -> String {
+    match (group, day) {
+        (UsageGroup::Week, Some(day)) => {
+            let week = day.iso_week_date();
+            format!("{:04}-W{:02}", week.year(), week.week())
+        }
+        (UsageGroup::Month, Some(day)) => day.strftime("%Y-%m").to_string(),
+        (_, Some(day)) => day.to_string(),
+        (_, None) => text.to_owned(),
+    }
+}
+
+/// Returns a function that gives the day of a time. The zone is asked once for several times of the same day in a row.
+fn days(zone: &TimeZone) -> impl FnMut(i64) -> Date {
+    let mut last: Option<(Range<i64>, Date)> = None;
+    move |time| match &last {
+        Some((range, day)) if range.contains(&time) => *day,
+        _ => {
+            let moment = jiff::Timestamp::from_millisecond(time).unwrap_or_default().to_zoned(zone.clone());
+            let starts = || Some((moment.start_of_day().ok()?, moment.tomorrow().ok()?.start_of_day().ok()?));
+            let range = |(from, to): (Zoned, Zoned)| from.timestamp().as_millisecond()..to.timestamp().as_millisecond();
+            last = starts().map(range).map(|range| (range, moment.date()));
+            moment.date()
+        }
+    }
+}
+
 /// A response that counts.
 struct Counted<'b, 'a> {
     source: &'b UsageSource<'a>,
-    response: ResponseUsage,
+    first: &'a ResponseUsage,
+    /// Its figures with those of its copies, if it has any.
+    joined: Option<Box<ResponseUsage>>,
     /// Its model; the index of a model is valid only beside the file that holds the response.
     model: &'a str,
     copies: u64,
+}
+
+impl Counted<'_, '_> {
+    fn response(&self) -> &ResponseUsage {
+        self.joined.as_deref().unwrap_or(self.first)
+    }
 }
 
 /// Returns each response once.
 fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> Vec<Counted<'b, 'a>> {
     let mut order: Vec<&UsageSource<'_>> = sources.iter().collect();
     order.sort_by_key(|source| (source.usage.responses.first().map(|first| first.time), source.session));
-    let mut places: FxHashMap<(Option<u64>, u64), usize> = FxHashMap::default();
-    let mut responses: Vec<Counted<'_, '_>> = Vec::new();
+    let most = sources.iter().map(|source| source.usage.responses.len()).sum();
+    let mut places: FxHashMap<(Option<u64>, u64), usize> = FxHashMap::with_capacity_and_hasher(most, FxBuildHasher);
+    let mut responses: Vec<Counted<'_, '_>> = Vec::with_capacity(most);
     let families = Families::new(sources);
     for source in order {
         let mut inherits = true;
@@ -195,14 +240,15 @@ fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> Vec<Counted<'b, 'a>> {
                 Some(place) if place < responses.len() => {
                     let counted = &mut responses[place];
                     counted.copies += 1;
-                    let is_larger = response.tokens.sent() > counted.response.tokens.sent()
-                        || response.tokens.total() > counted.response.tokens.total();
-                    counted.response.join(response, response.tokens.sent() > counted.response.tokens.sent());
+                    let before = counted.response().tokens;
+                    let replaces = response.tokens.sent() > before.sent();
+                    let is_larger = replaces || response.tokens.total() > before.total();
+                    counted.joined.get_or_insert_with(|| Box::new(*counted.first)).join(response, replaces);
                     if is_larger {
                         counted.model = model;
                     }
                 }
-                _ => responses.push(Counted { source, response: *response, model, copies: 0 }),
+                _ => responses.push(Counted { source, first: response, joined: None, model, copies: 0 }),
             }
         }
     }

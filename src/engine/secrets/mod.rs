@@ -1,7 +1,7 @@
 //! Detection of credentials in text by their shape. They are not printed in reports, not stored in indexes, and removed by
 //! `redact`.
 //!
-//! One pass of an automaton finds candidate positions; a few comparisons at each position decide. Raw JSON and plain text are both
+//! One pass finds candidate positions; a few comparisons at each position decide. Raw JSON and plain text are both
 //! supported: a line feed may be `
 //! `, a quote may be `\"`.
 
@@ -18,15 +18,15 @@ mod values;
 
 pub use examples::examples;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use base64::Engine as _;
 use names::{KEY_WORDS, NAMES, Name};
 use passwords::{Finder, PLACES, PROGRAMS, SERVICES, Space};
+use rustc_hash::FxHashMap;
 use shapes::{Alphabet, INFIXES, Infix, LONGEST, SHAPES, Shape};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use values::{changes, is_generated, is_mixed, is_random};
 
 /// A credential in a text.
@@ -52,7 +52,7 @@ const NEAR: usize = 128;
 /// Maximum length of a private key, in bytes.
 const LONGEST_PRIVATE_KEY: usize = 16 << 10;
 
-/// Kind of candidate at a position where the automaton stops.
+/// Kind of candidate at a position where a text is.
 enum Anchor {
     Shape(&'static Shape),
     Infix(&'static Infix),
@@ -74,14 +74,63 @@ fn discord_starts() -> Vec<String> {
     (10..100).map(|number| encode(number)[..3].to_owned()).collect()
 }
 
-/// Length of the patterns of the automaton, in bytes: the rest of a text is compared afterwards, so that the automaton is small.
-const PATTERN_BYTES: usize = 6;
+/// Length of the bytes by which the texts at a place are looked up.
+const START_BYTES: usize = 3;
 
-/// An automaton for the starts of texts, and for each start the texts that begin with it or are a part of it, longest first.
-type Anchors = (AhoCorasick, Vec<Vec<Arc<(String, Anchor)>>>);
+/// The texts that can lead to a credential.
+///
+/// An automaton would be built anew by each command, in more time than most of them need.
+struct Anchors {
+    /// The texts, longest first.
+    texts: Vec<(String, Anchor)>,
+    /// The places in the list of those that can begin with some bytes.
+    groups: FxHashMap<[u8; START_BYTES], Vec<u16>>,
+    /// A bit for each start, by its hash. Nearly all places in a text are passed by it.
+    bits: Vec<u64>,
+}
 
-/// The automaton, and the meaning of each of its patterns.
-static ANCHORS: LazyLock<Option<Anchors>> = LazyLock::new(|| {
+impl Anchors {
+    fn new(texts: Vec<(String, Anchor)>) -> Anchors {
+        let mut anchors = Anchors { texts: Vec::new(), groups: FxHashMap::default(), bits: vec![0; 1 << 10] };
+        for (place, (text, _)) in texts.iter().enumerate() {
+            let starts: Vec<[u8; START_BYTES]> = match text.as_bytes() {
+                [a, b] => (0..=u8::MAX).map(|c| [*a, *b, c]).collect(),
+                longer => longer.first_chunk().copied().into_iter().collect(),
+            };
+            for start in starts {
+                let (word, bit) = Anchors::bit(&start);
+                anchors.bits[word] |= bit;
+                anchors.groups.entry(start).or_default().push(place as u16);
+            }
+        }
+        Anchors { texts, ..anchors }
+    }
+
+    /// Returns the word and the bit of some bytes.
+    fn bit(start: &[u8]) -> (usize, u64) {
+        let bytes = start.iter().fold(0, |bytes: u32, byte| bytes << 8 | u32::from(*byte));
+        let hash = bytes.wrapping_mul(0x9E37_79B1) >> 16;
+        ((hash >> 6) as usize, 1 << (hash & 63))
+    }
+
+    /// Returns the next place, from an offset on, at which a text can be. Behind the last places there are too few bytes for a value.
+    fn next(&self, text: &[u8], from: usize) -> Option<usize> {
+        let may_begin = |start: &[u8]| {
+            let (word, bit) = Anchors::bit(start);
+            self.bits[word] & bit != 0
+        };
+        Some(from + text.get(from..)?.windows(START_BYTES).position(may_begin)?)
+    }
+
+    /// Returns the texts that some bytes begin with, longest first.
+    fn at<'a>(&'a self, rest: &'a [u8]) -> impl Iterator<Item = &'a (String, Anchor)> {
+        let group = rest.first_chunk().and_then(|start| self.groups.get(start));
+        let texts = group.into_iter().flatten().map(|place| &self.texts[usize::from(*place)]);
+        texts.filter(|(text, _)| rest.starts_with(text.as_bytes()))
+    }
+}
+
+static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     let mut patterns: Vec<(String, Anchor)> = Vec::new();
     let exact = |text: &str| [text.to_owned()].into_iter().collect::<BTreeSet<String>>();
     let mut add =
@@ -106,21 +155,10 @@ static ANCHORS: LazyLock<Option<Anchors>> = LazyLock::new(|| {
         patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Service)));
     }
     patterns.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-    let texts: Vec<Arc<(String, Anchor)>> = patterns.into_iter().map(Arc::new).collect();
-    let start = |text: &str| text.as_bytes()[..text.len().min(PATTERN_BYTES)].to_vec();
-    let starts: BTreeSet<Vec<u8>> = texts.iter().map(|text| start(&text.0)).collect();
-    let group = |start: &Vec<u8>| {
-        let is_member =
-            |text: &&Arc<(String, Anchor)>| text.0.as_bytes().starts_with(start) || start.starts_with(text.0.as_bytes());
-        texts.iter().filter(is_member).cloned().collect()
-    };
-    let groups = starts.iter().map(group).collect();
-    let mut builder = AhoCorasick::builder();
-    builder.match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::DFA));
-    Some((builder.build(starts).ok()?, groups))
+    Anchors::new(patterns)
 });
 
-/// Returns the spellings of a word: as it is, with a first capital, in capitals. An automaton that ignores the case would stop at
+/// Returns the spellings of a word: as it is, with a first capital, in capitals. A search that ignores the case would stop at
 /// the prefixes of keys in ordinary words.
 fn spellings(word: &str) -> BTreeSet<String> {
     let mut letters = word.chars();
@@ -134,22 +172,17 @@ fn spellings(word: &str) -> BTreeSet<String> {
 /// such as `password=`. A credential without a known shape is not detected.
 pub fn find(text: &[u8]) -> Vec<Secret> {
     let (mut found, mut far) = (Vec::<Secret>::new(), Vec::new());
-    let Some((automaton, groups)) = &*ANCHORS else { return found };
     let mut at = 0;
-    while let Some(hit) = automaton.find(Input::new(text).span(at..text.len())) {
-        let rest = &text[hit.start()..];
-        let texts = groups[hit.pattern().as_usize()].iter().filter(|member| rest.starts_with(member.0.as_bytes()));
+    while let Some(start) = ANCHORS.next(text, at) {
         let free = found.last().map_or(0, |last| last.range.end);
-        let secret = texts.into_iter().find_map(|member| {
-            let (start, end) = (hit.start(), hit.start() + member.0.len());
-            at_anchor(text, &member.1, start..end, free, &mut far)
-        });
+        let anchors = &mut ANCHORS.at(&text[start..]);
+        let secret = anchors.find_map(|(name, anchor)| at_anchor(text, anchor, start..start + name.len(), free, &mut far));
         match secret {
             Some(secret) => {
                 at = secret.range.end;
                 found.push(secret);
             }
-            None => at = hit.start() + 1,
+            None => at = start + 1,
         }
     }
     if far.is_empty() {

@@ -70,7 +70,7 @@ impl Scanner for Scan {
         let has_figures = answers || USAGE.find(bytes).is_some();
         let billed = if has_figures || BOUNDARY.find(bytes).is_some() {
             // A row whose message is not an object has no bill.
-            json::first::<BilledRow<'_>>(bytes)
+            json::skim::<BilledRow<'_>>(bytes).or_else(|| json::first(bytes))
         } else {
             None
         };

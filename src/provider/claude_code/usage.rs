@@ -1,7 +1,7 @@
 //! Collects the bills of a session file from the rows that have figures.
 
 use crate::model::{BilledTokens, FileUsage, ResponseUsage};
-use crate::provider::json::{elements, fields, member, number, text_of};
+use crate::provider::json::{self, elements, fields, member, number, text_of};
 use crate::provider::usage::{Bills, response_key};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -129,7 +129,7 @@ fn apart<'a>(figures: &Figures<'a>) -> Vec<Figures<'a>> {
     let holds = |list: &&RawValue| APART_KINDS.iter().any(|kind| kind.find(list.get().as_bytes()).is_some());
     let Some(list) = figures.iterations.filter(holds) else { return Vec::new() };
     let read = |entry: &'a RawValue| {
-        let iteration: Figures<'a> = serde_json::from_str(entry.get()).ok()?;
+        let iteration: Figures<'a> = json::skim(entry.get().as_bytes())?;
         Some(iteration).filter(|iteration| text_of(iteration.kind).is_some_and(|kind| APART.contains(&&*kind)))
     };
     elements(list).into_iter().filter_map(read).collect()

@@ -262,7 +262,7 @@ fn add_iteration(value: &[u8], usage: &RawValue, lowered: &RawValue) -> Option<V
 pub(super) fn last_iteration<'a>(usage: &Figures<'a>) -> Option<(&'a RawValue, Figures<'a>)> {
     let list = usage.iterations.filter(|list| list.get().len() > 2 && !is_zero(usage))?;
     let last = elements(list).pop()?;
-    let figures: Figures<'a> = serde_json::from_str(last.get()).ok()?;
+    let figures: Figures<'a> = json::skim(last.get().as_bytes())?;
     let is_message = text_of(figures.kind).is_some_and(|kind| kind == "message");
     let has_all =
         [figures.input, figures.output, figures.read, figures.creation].into_iter().all(|value| number(value).is_some());

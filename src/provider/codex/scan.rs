@@ -3,7 +3,7 @@
 use super::parse;
 use super::usage::{Head, HeadPayload, UsageScan};
 use crate::model::{Event, FileUsage, RowKind};
-use crate::provider::json::{member, number, text_of};
+use crate::provider::json::{self, member, number, text_of};
 use crate::provider::usage::NewestRow;
 use crate::provider::{Scanner, Totals, without_insertions};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) struct Scan {
 impl Scanner for Scan {
     fn line(&mut self, bytes: &[u8]) {
         self.newest.line(bytes);
-        let Ok(head) = serde_json::from_slice::<Head<'_>>(bytes) else { return };
+        let Some(head) = json::skim::<Head<'_>>(bytes) else { return };
         let kind = text_of(head.kind).unwrap_or_default();
         self.usage.row(&head, &kind);
         let payload = head.payload.unwrap_or_default();
