@@ -76,8 +76,11 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
             RULES OF THE USER:
               - #1 "Never commit without running the tests."
 
-            FILES IN WORK (#block, * edited):
-              src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
+            FILES IN WORK (* edited, #block):
+              * src/billing/tax.rs  #7
+                tmp/notes.md  #12
+                README.md  #10
+                src/billing/invoice.rs  #5
 
             BEGINNING (1 block, ~16 tokens):
               - #1 "Never commit without running the tests. Round … (~16)

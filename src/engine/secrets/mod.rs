@@ -79,7 +79,7 @@ const START_BYTES: usize = 3;
 
 /// The texts that can lead to a credential.
 ///
-/// An automaton would be built anew by each command, in more time than most of them need.
+/// Each command would build an automaton again, in more time than most of them need.
 struct Anchors {
     /// The texts, longest first.
     texts: Vec<(String, Anchor)>,
@@ -590,7 +590,9 @@ mod tests {
             "eyJ", "api_key", "password,", "|password|\n|--|\n", "eyJaaaaaaaaa.", PRIVATE_KEY, "-----BEGIN PRIVATE KEY-----",
             ADDRESS,
         ]);
-        for pattern in patterns {
+        // All of them take a minute without optimization.
+        let stride = if std::env::var_os("APERTURE_ALL_CASES").is_some() { 1 } else { 8 };
+        for pattern in patterns.step_by(stride) {
             // A key of a shape follows its prefix: signs of names between them only end it.
             let is_shape = SHAPES.iter().any(|shape| shape.prefix == pattern);
             let between = ["", "-", ".", "=", ":", ": ", "=x1x2x3", "\\n"];

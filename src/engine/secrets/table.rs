@@ -420,7 +420,7 @@ const CREDENTIALS: &[(&str, &str)] = &[
     ("send \"{}\\r\"", "=hunter2244"),
     ("expect \"assword:\"\nsend \"{}\\r\"", "=blue-Kite-93"),
     ("isql -U sa -P {}", "=Winter2026!"),
-    ("curl -b 'sessionid={}' https://x", "l32"),
+    ("curl -b 'session-id={}' https://x", "l32"),
     ("useradd -p '{}' bob", "=$6$Zq81xK2m$ a86"),
     ("rabbitmqctl add_user app {}", "=hunter22"),
     ("snmp-server community {} ro", "a16"),

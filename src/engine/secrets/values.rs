@@ -241,7 +241,7 @@ fn ends_with_number(value: &[u8]) -> bool {
     value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count() > 2
 }
 
-/// Returns true for small letters that are no words: the passwords that mail services give to programs.
+/// Returns true for small letters that are not a word: the passwords that mail services give to programs.
 fn is_letter_noise(value: &[u8]) -> bool {
     let letters: Vec<u8> = value.iter().copied().filter(|byte| *byte != b'-').collect();
     let vowels = |byte: &u8| b"aeiouy".contains(byte);
