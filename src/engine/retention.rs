@@ -5,7 +5,6 @@ use crate::model::History;
 /// The reason why the stored data of a session can be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forgettable {
-    /// Its file is gone.
     FileGone,
     /// Everything was undone.
     AllUndone,

@@ -96,7 +96,6 @@ pub struct Identity {
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Path of the entry.
     pub path: PathBuf,
     /// True if it is a directory.
     pub directory: bool,

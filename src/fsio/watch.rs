@@ -99,7 +99,6 @@ impl Watcher {
 /// Depth of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// The entries of the directory.
     Entries,
     /// The whole tree.
     All,

@@ -14,7 +14,6 @@ const LONGEST: usize = 1 << 20;
 /// A valid tool call.
 #[derive(Debug)]
 pub struct Call {
-    /// The request.
     pub request: Request,
     /// The equivalent command line, for the log.
     pub line: String,
@@ -24,7 +23,6 @@ pub struct Call {
     pub max_tokens: usize,
     /// The first line of the answer, starting at 1.
     pub from_line: usize,
-    /// True for a dry run.
     pub dry_run: bool,
     /// True if the answer is JSON.
     pub json: bool,

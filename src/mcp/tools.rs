@@ -22,7 +22,6 @@ pub enum Effect {
 pub enum Kind {
     /// A text; a number is converted to its digits.
     Text,
-    /// One or more texts.
     Texts,
     /// A positive integer.
     Number,
@@ -50,7 +49,6 @@ pub enum Source {
 /// An argument of a tool: what a model needs to know about it beyond the definition of the command.
 #[derive(Debug)]
 pub struct Parameter {
-    /// Its name.
     pub name: &'static str,
     /// Its description for a model.
     pub about: &'static str,
@@ -63,7 +61,6 @@ pub struct Parameter {
 /// An argument of a tool with its type.
 #[derive(Debug)]
 pub struct Argument {
-    /// The argument.
     pub parameter: &'static Parameter,
     /// Its type.
     pub kind: Kind,
@@ -80,7 +77,6 @@ pub struct Tool {
     pub action: Option<(&'static str, &'static str)>,
     /// Its description, for a model that does not know aperture.
     pub about: &'static str,
-    /// The effect on the session.
     pub effect: Effect,
     /// True if repeated calls have the same effect as one.
     pub idempotent: bool,

@@ -16,7 +16,6 @@ pub enum MemoryError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// The reason.
         reason: String,
     },
     /// A file changed between reading and writing.
@@ -31,13 +30,11 @@ pub enum MemoryError {
     /// Nothing was changed yet.
     #[error("there are no operations on these memories")]
     NoOperations,
-    /// There is nothing to undo.
     #[error("there is no operation to undo")]
     NothingToUndo,
     /// It was undone before.
     #[error("operation {operation} was already undone, by operation {by}")]
     AlreadyUndone {
-        /// The operation.
         operation: u32,
         /// The undo.
         by: u32,
@@ -45,9 +42,7 @@ pub enum MemoryError {
     /// A later operation changed the same entry.
     #[error("operation {later} changed {what} after operation {operation}")]
     ChangedLater {
-        /// The operation to undo.
         operation: u32,
-        /// The later operation.
         later: u32,
         /// The entry or the file.
         what: String,
@@ -55,7 +50,6 @@ pub enum MemoryError {
     /// A person changed the same entry.
     #[error("{what} was edited by hand after operation {operation}")]
     EditedByHand {
-        /// The operation to undo.
         operation: u32,
         /// The entry or the file.
         what: String,
@@ -63,7 +57,6 @@ pub enum MemoryError {
     /// A file cannot be read or written.
     #[error("cannot {action} {path}")]
     Io {
-        /// The failed action.
         action: &'static str,
         /// The file.
         path: PathBuf,

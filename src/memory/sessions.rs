@@ -22,11 +22,9 @@ const PROBE_BYTES: u64 = 4096;
 /// A session file, and what it teaches.
 #[derive(Debug)]
 pub struct LearnedSession {
-    /// The id of the session.
     pub id: String,
     /// The file.
     pub path: PathBuf,
-    /// The facts.
     pub facts: SessionFacts,
 }
 

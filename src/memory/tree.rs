@@ -27,9 +27,7 @@ pub struct Problem {
 /// A memory tree.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Its place.
     pub place: TreePlace,
-    /// Problems of its files.
     pub problems: Vec<Problem>,
     files: BTreeMap<MemoryFile, TreeFile>,
     forgotten: Forgotten,

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The result of an undo.
 #[derive(Clone, Debug)]
 pub struct Undone {
-    /// The operation that was undone.
     pub operation: u32,
     /// The change of the tree.
     pub updated: Updated,

@@ -46,9 +46,7 @@ pub struct Update {
 pub struct Updated {
     /// The number of the operation; `None` if nothing changed, or for a dry run.
     pub operation: Option<u32>,
-    /// The changes of entries.
     pub changes: Vec<Change>,
-    /// The changes of files.
     pub files: Vec<FileChange>,
     /// The tree after the change.
     pub tree: Tree,

@@ -33,9 +33,7 @@ pub struct Block {
     pub row: u32,
     /// Its index among the blocks of that row.
     pub index: u32,
-    /// Kind of content.
     pub kind: BlockKind,
-    /// Role of the speaker.
     pub role: Role,
     /// XXH3-128 of the content as the model sees it.
     pub hash: Key,
@@ -93,7 +91,6 @@ pub struct Block {
     /// Token cost while the block is in the window.
     #[serde(skip, default = "zero")]
     pub tokens: TokenCount,
-    /// Position.
     #[serde(skip)]
     pub position: Position,
     /// Usage by later blocks.
@@ -344,7 +341,6 @@ impl CutLimit {
 /// The remainder of a content under a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cut {
-    /// The limit.
     pub limit: CutLimit,
     /// True if the row itself states the limit, so that it holds for every model.
     pub stated: bool,
@@ -357,9 +353,7 @@ pub struct Cut {
 /// Marker line at the beginning of a shortened content.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Marker {
-    /// The number of the block.
     pub number: BlockNumber,
-    /// Level of the block.
     pub level: Level,
     /// Token cost of the original, rounded.
     pub tokens: f64,
@@ -373,13 +367,10 @@ pub enum BlockKind {
     Text,
     /// Thinking of the model, perhaps with its text withheld.
     Thinking,
-    /// A call of a tool.
     ToolUse,
-    /// The answer of a tool.
     ToolResult,
     /// A picture.
     Image,
-    /// A document.
     Document,
     /// A text that the client added.
     Attachment,
@@ -421,7 +412,6 @@ impl BlockKind {
 pub enum Role {
     /// The client, as the system.
     System,
-    /// The user.
     User,
     /// The model, in its answers.
     Assistant,
@@ -429,7 +419,6 @@ pub enum Role {
     Thinking,
     /// The model, in a tool call.
     ToolUse,
-    /// A tool.
     ToolResult,
 }
 
@@ -468,11 +457,9 @@ pub struct Tool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolVerb {
-    /// Reads a file.
     Read,
     /// Changes a file.
     Edit,
-    /// Runs a command.
     Run,
     /// Searches files or names.
     Search,

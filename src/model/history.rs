@@ -6,9 +6,7 @@ use std::collections::BTreeSet;
 /// The operations of a session, oldest first, without aborted ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// The committed operations.
     pub operations: Vec<Operation>,
-    /// The current marks.
     pub marks: Vec<(MarkAddress, MarkKind, String)>,
     /// Named points: the last operation that belongs to each, 0 for the original.
     pub snapshots: Vec<Snapshot>,
@@ -21,7 +19,6 @@ pub struct History {
 /// A named point in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Its name.
     pub name: String,
     /// The last operation that belongs to it; 0 for the original.
     pub operation: OperationId,

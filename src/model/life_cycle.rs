@@ -66,7 +66,6 @@ impl Outdated {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// The original.
     #[default]
     Original,
     /// The essential lines.

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 pub struct Media {
     /// Images, by pixel size.
     pub images: Vec<Image>,
-    /// Documents.
     pub documents: Vec<Document>,
     /// Bytes of all their data as it is written in the session.
     pub bytes: u64,
@@ -46,9 +45,7 @@ pub struct Document {
 /// An image; its pixel size is zero by zero if its header does not contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// Width in pixels.
     pub width: u32,
-    /// Height in pixels.
     pub height: u32,
     /// Bytes of its base64 data; 0 if it is not in the session.
     pub bytes: u64,
@@ -74,13 +71,9 @@ pub enum MediaFault {
 /// A format of images that the API accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ImageFormat {
-    /// PNG.
     Png,
-    /// JPEG.
     Jpeg,
-    /// GIF.
     Gif,
-    /// WebP.
     Webp,
 }
 

@@ -13,7 +13,6 @@ pub struct Candidate {
     pub key: u64,
     /// The file that it belongs to.
     pub file: MemoryFile,
-    /// Kind.
     pub kind: MemoryKind,
     /// Plain words in Markdown, one to four lines, without the bullet and without the metadata line.
     pub text: String,
@@ -28,7 +27,6 @@ pub struct Candidate {
 pub struct Sighting {
     /// Id of the session, or a prefix of it.
     pub session: String,
-    /// Block number.
     pub block: BlockNumber,
     /// Identity of the row; empty if it was read from a memory file.
     pub row: String,
@@ -39,9 +37,7 @@ pub struct Sighting {
 /// The kind of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MemoryKind {
-    /// A correction by the user.
     Correction,
-    /// A preference of the user.
     Preference,
     /// A fact that the user or the project states.
     Fact,
@@ -335,7 +331,6 @@ impl MemoryFile {
 /// The owner of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MemoryScope {
-    /// One project.
     #[default]
     Project,
     /// The user, in all projects.
@@ -361,9 +356,7 @@ pub struct Memory {
     pub scope: MemoryScope,
     /// The file that it is in.
     pub file: MemoryFile,
-    /// Kind.
     pub kind: MemoryKind,
-    /// State.
     pub state: MemoryState,
     /// Plain words in Markdown, without the bullet and without the metadata line.
     pub text: String,
@@ -373,7 +366,6 @@ pub struct Memory {
     pub first_seen: i64,
     /// The day of the last sighting.
     pub last_seen: i64,
-    /// Number of sightings.
     pub sightings: u32,
     /// Number of sessions with a sighting.
     pub sessions: u32,
@@ -383,7 +375,6 @@ pub struct Memory {
     pub helpful: u32,
     /// Number of times that it was contradicted after it was read, or did not help as the user reported.
     pub harmful: u32,
-    /// The memory that replaced it.
     pub superseded_by: Option<MemoryId>,
     /// The memory that states the opposite, until the user decides.
     pub contradicts: Option<MemoryId>,
@@ -435,7 +426,6 @@ impl Memory {
 pub struct MemoryRead {
     /// The memory; of an entry without metadata see [`Memory::received_as`].
     pub memory: MemoryId,
-    /// The id of the session.
     pub session: String,
     /// The first time, in milliseconds since 1970, UTC.
     pub time: i64,
@@ -444,9 +434,7 @@ pub struct MemoryRead {
 /// The origin of a change of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemoryActor {
-    /// A command of the user.
     User,
-    /// A command of the model.
     Model,
     /// `aperture memory learn`.
     Learn,
@@ -485,7 +473,6 @@ pub struct MemoryOperation {
     pub command: String,
     /// The origin.
     pub actor: MemoryActor,
-    /// The operation that it undid.
     pub inverts: Option<u32>,
     /// The files, each with its bytes before and after.
     pub changes: Vec<FileChange>,

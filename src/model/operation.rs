@@ -30,7 +30,6 @@ pub enum Slot {
     Message,
     /// Usage billed by the API.
     Usage,
-    /// The parent row.
     Parent,
     /// For a compaction boundary, the row before it in the conversation.
     LogicalParent,
@@ -129,9 +128,7 @@ pub struct BlockChange {
     pub number: BlockNumber,
     /// Short description.
     pub label: String,
-    /// Level before.
     pub level_before: Level,
-    /// Level after.
     pub level_after: Level,
     /// Cost before the edit, in tokens.
     pub tokens_before: f64,
@@ -150,7 +147,6 @@ pub struct BlockChange {
 /// A replaced value of a row. The bytes are those of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// The row.
     pub row: RowAddress,
     /// The value in it.
     pub slot: Slot,
@@ -184,7 +180,6 @@ pub struct BlockEdit {
     pub occurrence: u32,
     /// The content after.
     pub text: String,
-    /// Level of the block.
     pub level: Level,
     /// The reason that the user gave; empty if there is none.
     pub reason: String,
@@ -213,7 +208,6 @@ impl MarkKind {
 /// The target of a mark: a block, and its content, by which it is found again after its row is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MarkAddress {
-    /// The row.
     pub row: RowAddress,
     /// The block in it.
     pub index: u32,
@@ -226,7 +220,6 @@ pub struct MarkAddress {
 pub struct Mark {
     /// The block.
     pub address: MarkAddress,
-    /// Kind of the mark.
     pub kind: MarkKind,
     /// Previous value: the position of the pin, or the turn of the selection; `None` if there was none.
     pub before: Option<String>,
@@ -240,12 +233,9 @@ pub struct Mark {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
-    /// A change.
     #[default]
     Change,
-    /// It undoes another operation.
     Undo,
-    /// It redoes an undone operation.
     Redo,
 }
 
@@ -264,7 +254,6 @@ impl OperationKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
-    /// The user.
     #[default]
     User,
     /// The model, in its text.
@@ -291,13 +280,11 @@ impl Actor {
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a plan changes nothing until it is applied"]
 pub struct Plan {
-    /// Kind of the operation.
     pub kind: OperationKind,
     /// The command line, for the log.
     pub command: String,
     /// Actor that gave the command.
     pub actor: Actor,
-    /// The operation that it undoes.
     pub inverts: Option<OperationId>,
     /// The edits in file order; added rows are last, in their order.
     pub edits: Vec<Edit>,
@@ -307,7 +294,6 @@ pub struct Plan {
     pub window: Option<WindowChange>,
     /// For an exact undo, redo or restore: the restored bytes, in addition to [`Plan::edits`].
     pub reversal: Option<Reversal>,
-    /// The marks.
     pub marks: Vec<Mark>,
     /// The changes of files beside the session.
     pub companions: Vec<CompanionEdit>,
@@ -406,7 +392,6 @@ impl OperationState {
 /// A logged edit: the values by their address in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoggedEdit {
-    /// The row.
     pub row: RowAddress,
     /// The value in it.
     pub slot: Slot,
@@ -414,7 +399,6 @@ pub struct LoggedEdit {
     pub before: Option<Address>,
     /// The value after.
     pub after: Option<Address>,
-    /// Effect on a block.
     pub change: Option<BlockChange>,
 }
 
@@ -453,21 +437,16 @@ pub struct Delta {
 pub struct Operation {
     /// Its number in the log of the session, from 1.
     pub id: OperationId,
-    /// Kind of the operation.
     pub kind: OperationKind,
-    /// Its state.
     pub state: OperationState,
     /// The time, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The command line.
     pub command: String,
     /// Actor that gave the command.
     pub actor: Actor,
-    /// The operation that it undoes.
     pub inverts: Option<OperationId>,
     /// The edits in the order of the plan.
     pub edits: Vec<LoggedEdit>,
-    /// The marks.
     pub marks: Vec<Mark>,
     /// Window tokens before.
     pub tokens_before: f64,

@@ -86,7 +86,6 @@ impl Verb {
 /// The place of a command in a session. Forks of a session inherit it, so it is executed once in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandPlace {
-    /// The identity of the row.
     pub row: Key,
     /// The index of the block in it.
     pub block: u32,
@@ -152,13 +151,11 @@ pub struct ReportedMessage {
 /// A command that the model wrote, and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// Its number.
     pub number: ProposalNumber,
     /// Its place. As long as the message is not in the file, no row has this key.
     pub place: CommandPlace,
     /// The reported message that contains it, if the client reported the message before it wrote the row.
     pub message: Option<MessageId>,
-    /// The turn of the message.
     pub turn: u32,
     /// The command as written in the text, or the command line of a tool call.
     pub command: String,
@@ -166,9 +163,7 @@ pub struct Proposal {
     pub request: Option<String>,
     /// Its blocks, as a selector of numbers; empty if it names none.
     pub blocks: String,
-    /// Status.
     pub status: ProposalStatus,
-    /// Answer to the model.
     pub answer: String,
     /// The operation that executed it, if the session was changed.
     pub operation: Option<OperationId>,

@@ -51,7 +51,6 @@ pub struct ResponseUsage {
     pub time: i64,
     /// The model: an index into [`FileUsage::models`].
     pub model: u32,
-    /// The tokens.
     pub tokens: BilledTokens,
     /// The cost in dollars, if the row states it.
     pub dollars: Option<f64>,
@@ -82,7 +81,6 @@ impl ResponseUsage {
 /// The session of a file and the oldest one that it descends from, as keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lineage {
-    /// The session of the file.
     pub session: u64,
     /// The session that it was forked from; the session itself if it is not a fork.
     pub parent: u64,
@@ -93,7 +91,6 @@ pub struct Lineage {
 /// The bills in one session file, each response once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileUsage {
-    /// Names of models.
     pub models: Vec<String>,
     /// The responses, in the order of their first rows.
     pub responses: Vec<ResponseUsage>,

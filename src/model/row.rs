@@ -12,7 +12,6 @@ pub struct Row {
     pub kind: RowKind,
     /// Its own identity in the tree of rows.
     pub id: Option<Key>,
-    /// Its parent row.
     pub parent: Option<Key>,
     /// The id of its API message; a response consists of several rows.
     pub message: Option<Key>,
@@ -28,7 +27,6 @@ pub struct Row {
     pub flags: Flags,
     /// Usage billed up to and for this response.
     pub usage: Option<Usage>,
-    /// The model that wrote it.
     pub model: Option<Box<str>>,
     /// True if it has a stop reason of the API, so that the output tokens are final.
     pub finished: bool,
@@ -163,7 +161,6 @@ pub enum ThinkingScope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// Not JSON.
     NotJson,
     /// JSON, but not an object.
     NotAnObject,
@@ -193,7 +190,6 @@ pub type Damage = std::collections::BTreeMap<Fault, u32>;
 /// Usage of a response as the API reported it, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Uncached input.
     pub input: u64,
     /// Cache hits: input read from the prompt cache.
     pub cache_read: u64,
@@ -215,10 +211,7 @@ impl Usage {
 pub struct Origin {
     /// The session id in the row.
     pub session: String,
-    /// The working directory.
     pub directory: String,
-    /// The version of the client.
     pub version: String,
-    /// The git branch.
     pub branch: String,
 }

@@ -31,7 +31,6 @@ pub struct Segment {
     pub rows: Vec<Row>,
     /// Their blocks in file order; `row` counts from the segment's first row.
     pub blocks: Vec<Block>,
-    /// The origins of its rows.
     pub origins: Vec<Origin>,
     /// The credentials that its contents name; `row` counts from the segment's first row.
     pub secrets: Vec<SecretPlace>,
@@ -104,7 +103,6 @@ pub struct Session {
     pub provider: &'static str,
     /// The texts and names by which clients mark what they add to contents.
     pub conventions: &'static Conventions,
-    /// The session's id.
     pub id: String,
     /// Bytes of the file.
     pub bytes: u64,
@@ -114,13 +112,11 @@ pub struct Session {
     pub rows: Vec<Row>,
     /// All blocks in file order; number `n` is at index `n - 1`.
     pub blocks: Vec<Block>,
-    /// The origins of its rows.
     pub origins: Vec<Origin>,
     /// The credentials that its contents name, each value once.
     pub secrets: Vec<SecretPlace>,
     /// Faults of the file.
     pub damage: Damage,
-    /// The vocabulary of its model.
     pub vocabulary: Vocabulary,
     /// The size of the window in tokens, if the client reports it.
     pub capacity: Option<u64>,
@@ -135,7 +131,6 @@ pub struct Inherited {
     pub session: String,
     /// Its file; the rows are a prefix of it, and their offsets count there.
     pub path: PathBuf,
-    /// The number of rows.
     pub rows: u32,
 }
 

@@ -9,11 +9,8 @@ pub struct Counts {
     pub characters: u32,
     /// ASCII capitals after a small letter.
     pub camels: u32,
-    /// ASCII capitals.
     pub capitals: u32,
-    /// Runs of ASCII punctuation.
     pub punctuation_runs: u32,
-    /// Runs of ASCII digits.
     pub digit_runs: u32,
     /// Line feeds.
     pub newlines: u32,
@@ -51,7 +48,6 @@ pub enum Basis {
 pub struct TokenCount {
     /// Tokens; fractions are kept so that sums do not drift.
     pub value: f64,
-    /// Basis of the figure.
     pub basis: Basis,
 }
 

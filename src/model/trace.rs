@@ -5,7 +5,6 @@ use super::{BlockNumber, Key, ToolVerb};
 /// One event of a session.
 #[derive(Clone, Debug)]
 pub struct TraceEvent {
-    /// The number of its block.
     pub block: BlockNumber,
     /// The identity of its row as the file writes it (a uuid); `L` and the number of the line, from 1, if rows have none.
     pub row: String,
@@ -13,7 +12,6 @@ pub struct TraceEvent {
     pub time: i64,
     /// The API message that it belongs to: equal for all events of one response.
     pub step: Option<Key>,
-    /// The content.
     pub content: TraceContent,
 }
 
@@ -31,18 +29,15 @@ pub enum TraceContent {
     Inserted(String),
     /// A text of the model.
     Answer(String),
-    /// A tool call.
     Call(TraceCall),
     /// The result of a tool call.
     Result(TraceResult),
-    /// The summary of a compaction.
     Summary(String),
 }
 
 /// The place of the user's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptSource {
-    /// A prompt.
     Typed,
     /// The reason given with a rejected tool call.
     Rejection,
@@ -55,7 +50,6 @@ pub enum PromptSource {
 pub struct TraceCall {
     /// The id that the call and its result share.
     pub id: Key,
-    /// The name of the tool.
     pub tool: String,
     /// Its action.
     pub verb: ToolVerb,
@@ -63,7 +57,6 @@ pub struct TraceCall {
     pub target: String,
     /// The shell command with its line feeds, if it runs one.
     pub command: Option<String>,
-    /// The files that it names.
     pub files: Vec<String>,
     /// Its input, as JSON or text.
     pub input: String,
@@ -72,12 +65,10 @@ pub struct TraceCall {
 /// The result of a tool call.
 #[derive(Clone, Debug)]
 pub struct TraceResult {
-    /// The id of the call.
     pub call: Key,
     /// True if it reports an error.
     pub error: bool,
     /// True if the user rejected or interrupted the call, or another failed call cancelled it.
     pub declined: bool,
-    /// The text for people.
     pub text: String,
 }

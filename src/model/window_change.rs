@@ -31,7 +31,6 @@ pub struct WindowHunk {
     /// The content before the place; `None` at the start of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<SentContent>,
-    /// The contents that are replaced.
     pub before: Vec<SentContent>,
     /// The number of equal places before it.
     pub occurrence: u32,

@@ -10,9 +10,7 @@ const NEAR: f64 = 0.1;
 /// The estimation errors of one session, relative to the billed tokens.
 #[derive(Clone, Debug)]
 pub struct AccuracyRow {
-    /// The session.
     pub session: String,
-    /// The model.
     pub model: String,
     /// Errors per step and per turn.
     pub accuracy: Accuracy,
@@ -42,7 +40,6 @@ impl AccuracyRow {
 /// Median and 90th percentile of relative errors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spread {
-    /// Median.
     pub median: Option<f64>,
     /// 90th percentile.
     pub p90: Option<f64>,
@@ -65,13 +62,10 @@ impl Spread {
 /// The estimation errors of the steps of a model.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ModelAccuracy {
-    /// Number of steps.
     pub steps: u64,
-    /// Their errors.
     pub errors: Spread,
     /// Number of these after a response that ended with a bill of its output.
     pub finished: u64,
-    /// Their errors.
     pub finished_errors: Spread,
     /// The errors of the others, which have a bill of the beginning of the output only.
     pub beginning_errors: Spread,
@@ -80,13 +74,10 @@ pub struct ModelAccuracy {
 /// The estimation errors over all sessions, relative to the billed tokens.
 #[derive(Clone, Debug, Default)]
 pub struct AccuracyReport {
-    /// The sessions.
     pub sessions: Vec<AccuracyRow>,
-    /// Errors of all steps.
     pub steps: Spread,
     /// The errors of the steps of each model.
     pub models: BTreeMap<String, ModelAccuracy>,
-    /// Errors of all turns.
     pub turns: Spread,
     /// Distribution over the sessions of the median error of their steps.
     pub session_medians: Spread,

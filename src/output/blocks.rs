@@ -6,9 +6,7 @@ use crate::model::{Block, BlockKind, BlockNumber, Level, Media, Outdated, Pin, R
 /// A reason why a block is outdated.
 #[derive(Clone, Copy, Debug)]
 pub struct OutdatedReason {
-    /// The reason.
     pub reason: Outdated,
-    /// The block that replaces it.
     pub by: BlockNumber,
 }
 
@@ -19,7 +17,6 @@ pub struct BlockRow {
     pub number: BlockNumber,
     /// The speaker.
     pub role: Role,
-    /// The kind of content.
     pub kind: BlockKind,
     /// The tool, if the block belongs to a tool call.
     pub tool: Option<String>,
@@ -33,17 +30,14 @@ pub struct BlockRow {
     pub bytes: u64,
     /// Time of writing, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
-    /// The turn of the block.
     pub turn: u32,
     /// The model response that the block belongs to or precedes.
     pub step: u32,
     /// Turns since the block was written.
     pub age_turns: u32,
-    /// The zone of the window.
     pub zone: Zone,
     /// Attention of models to this position, from 0 to 1.
     pub relevance: f32,
-    /// The compression level.
     pub level: Level,
     /// Heat, from 0 to 1.
     pub heat: f32,
@@ -55,13 +49,11 @@ pub struct BlockRow {
     pub stale_turns: u32,
     /// Model responses since then.
     pub stale_steps: u32,
-    /// The state in the lifecycle.
     pub state: State,
     /// The reason why the block is stale.
     pub stale_reason: Option<String>,
     /// The reason why the block is outdated.
     pub outdated: Option<Outdated>,
-    /// The block that replaces it.
     pub outdated_by: Option<BlockNumber>,
     /// All reasons why the block is outdated, the most important first.
     pub outdated_reasons: Vec<OutdatedReason>,
@@ -69,7 +61,6 @@ pub struct BlockRow {
     pub turns_left: Option<u32>,
     /// The lifecycle rule that determined the state.
     pub state_rule: &'static str,
-    /// The pin.
     pub pin: Option<Pin>,
     /// True if the user selected the block.
     pub focused: bool,
@@ -79,7 +70,6 @@ pub struct BlockRow {
     pub media: Media,
     /// The file with the full content, if the block is a preview.
     pub spilled_to: Option<String>,
-    /// The topic.
     pub topic: String,
     /// The most significant words.
     pub keywords: Vec<String>,

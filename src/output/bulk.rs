@@ -40,7 +40,6 @@ pub struct BulkRow {
     pub path: String,
     /// The title; may be empty.
     pub title: String,
-    /// The outcome.
     pub outcome: BulkOutcome,
     /// The changed objects, such as `12 blocks`.
     pub what: Option<String>,
@@ -70,7 +69,6 @@ impl BulkRow {
 /// The sums over all sessions of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BulkTotals {
-    /// Number of sessions.
     pub sessions: usize,
     /// Number of changed sessions.
     pub changed: usize,
@@ -95,9 +93,7 @@ pub struct BulkTotals {
 /// The result of a command that ran on many sessions, or of its dry run.
 #[derive(Clone, Debug)]
 pub struct BulkReport {
-    /// The name of the command.
     pub command: &'static str,
-    /// True for a dry run.
     pub dry_run: bool,
     /// The sessions: the changed ones first, the largest saving first.
     pub sessions: Vec<BulkRow>,

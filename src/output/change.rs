@@ -34,7 +34,6 @@ pub enum ChangeDetail {
 /// A block that was pinned or selected.
 #[derive(Clone, Debug)]
 pub struct MarkedBlock {
-    /// Its number.
     pub number: BlockNumber,
     /// A short description.
     pub label: String,
@@ -51,15 +50,12 @@ pub struct ChangeReport {
     pub named: String,
     /// The operation in the log. `None` if nothing was written, or if the change cannot be undone.
     pub operation: Option<OperationId>,
-    /// The kind of operation.
     pub kind: OperationKind,
-    /// True for a dry run.
     pub dry_run: bool,
     /// The verb that describes the change.
     pub verb: &'static str,
     /// The object of the change, if it is not blocks.
     pub what: Option<String>,
-    /// The change of each block.
     pub changes: Vec<BlockChange>,
     /// Blocks that were pinned or selected.
     pub marks: Vec<BlockNumber>,
@@ -71,9 +67,7 @@ pub struct ChangeReport {
     pub edits: usize,
     /// The changed files beside the session.
     pub companions: usize,
-    /// Rows that were added.
     pub rows_added: usize,
-    /// Rows that were removed.
     pub rows_removed: usize,
     /// Skipped blocks, by reason.
     pub skipped: Vec<(&'static str, Vec<BlockNumber>)>,
@@ -97,7 +91,6 @@ pub struct ChangeReport {
     pub is_first: bool,
     /// True if the change was not made, because it would save too little of the window.
     pub is_withheld: bool,
-    /// Additional notes.
     pub notes: Vec<String>,
     /// The changed blocks by kind and reason, the largest first.
     pub groups: Vec<ChangeGroup>,

@@ -47,11 +47,8 @@ pub struct CheckedSession {
 /// The findings of all sessions.
 #[derive(Clone, Debug, Default)]
 pub struct CheckReport {
-    /// The requested rules.
     pub rules: Vec<&'static str>,
-    /// The sessions.
     pub sessions: Vec<CheckedSession>,
-    /// The output format.
     pub format: CheckFormat,
     /// True if text has a table of the sessions with findings, because many were checked.
     pub table: bool,

@@ -21,28 +21,23 @@ pub struct Decision {
 /// An operation on a block.
 #[derive(Clone, Debug)]
 pub struct HistoryEntry {
-    /// The operation in the log.
     pub operation: OperationId,
     /// Time of the operation, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The command as entered.
     pub command: String,
     /// The effect, as text.
     pub what: String,
-    /// The operation that undid it.
     pub undone_by: Option<OperationId>,
 }
 
 /// The explanation of the state of a block, and its content at each level.
 #[derive(Clone, Debug)]
 pub struct ExplainReport {
-    /// The block.
     pub block: BlockRow,
     /// The reasons for its state, and the references to it.
     pub explanation: Explanation,
     /// The content that each level would keep. Empty if the block cannot be changed.
     pub levels: Vec<LevelKept>,
-    /// The decisions about it.
     pub decisions: Vec<Decision>,
     /// The operations on it, the oldest first.
     pub history: Vec<HistoryEntry>,

@@ -13,7 +13,6 @@ pub struct ExportReport {
     pub operations: usize,
     /// Number of values in the log.
     pub values: usize,
-    /// Number of snapshots.
     pub snapshots: usize,
 }
 

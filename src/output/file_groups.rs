@@ -19,7 +19,6 @@ pub struct FileGroups {
     pub groups: Vec<String>,
     /// The same files, each alone: `* src/b.rs  #7`.
     pub lines: Vec<String>,
-    /// Unambiguous names of other files.
     pub names: Vec<String>,
 }
 

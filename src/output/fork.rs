@@ -6,15 +6,12 @@ use crate::model::BlockNumber;
 pub struct ForkReport {
     /// The id of the forked session.
     pub source: String,
-    /// The id of the fork.
     pub session: String,
-    /// The file of the fork.
     pub path: String,
     /// True if it was not written.
     pub dry_run: bool,
     /// The last block of the fork.
     pub last_block: BlockNumber,
-    /// The turn of that block.
     pub turn: u32,
     /// Number of rows in the file.
     pub rows: usize,

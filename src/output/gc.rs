@@ -22,7 +22,6 @@ pub struct ForgettableSession {
 pub struct GcReport {
     /// True if the data was deleted, false for a list.
     pub done: bool,
-    /// The sessions.
     pub sessions: Vec<ForgettableSession>,
     /// Number of additional old sessions that are kept because their deletion was not requested. Their files no longer exist.
     pub gone_kept: usize,

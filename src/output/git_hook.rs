@@ -4,7 +4,6 @@ use crate::engine::GitHook;
 /// A Git hook.
 #[derive(Clone, Debug)]
 pub struct InstalledHook {
-    /// The kind of hook.
     pub hook: GitHook,
     /// Its script.
     pub path: String,
@@ -17,9 +16,7 @@ pub struct InstalledHook {
 /// The result of installing or removing Git hooks.
 #[derive(Clone, Debug)]
 pub struct GitHooksReport {
-    /// The Git hooks.
     pub hooks: Vec<InstalledHook>,
-    /// True for a dry run.
     pub dry_run: bool,
     /// True if the command only checked the state.
     pub check: bool,

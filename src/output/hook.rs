@@ -11,9 +11,7 @@ const CUT: &str = "\n[truncated; for the rest: aperture manifest, aperture show]
 /// The answer to a client event.
 #[derive(Clone, Debug)]
 pub struct HookReport {
-    /// The event.
     pub event: &'static str,
-    /// The context for the model.
     pub context: Option<String>,
     /// The replacement for the tool output.
     pub output: Option<Value>,

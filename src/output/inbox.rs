@@ -9,7 +9,6 @@ const MARGIN: usize = 14;
 /// A pending model command.
 #[derive(Clone, Debug)]
 pub struct InboxRow {
-    /// The proposal number.
     pub number: ProposalNumber,
     /// The session's id.
     pub session: String,

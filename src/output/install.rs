@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 /// The change of a file.
 #[derive(Clone, Debug)]
 pub struct FileChange {
-    /// The file.
     pub path: PathBuf,
     /// The action: `create`, `change`, `delete` or `keep`.
     pub action: &'static str,
@@ -56,7 +55,6 @@ pub struct InstallReport {
     pub dry_run: bool,
     /// True if the command only checked for missing parts.
     pub check: bool,
-    /// The files.
     pub files: Vec<FileChange>,
     /// The home directory, displayed as `~`.
     pub home: String,

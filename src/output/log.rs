@@ -13,21 +13,15 @@ const NARROWEST: usize = 16;
 /// An operation in the log.
 #[derive(Clone, Debug)]
 pub struct LogRow {
-    /// The operation number.
     pub id: OperationId,
-    /// The kind of operation.
     pub kind: OperationKind,
     /// Time of the operation, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The command as entered.
     pub command: String,
-    /// The actor that issued it.
     pub actor: Actor,
     /// The blocks that were changed or marked.
     pub blocks: Vec<BlockNumber>,
-    /// Number of added rows.
     pub rows_added: usize,
-    /// Number of removed rows.
     pub rows_removed: usize,
     /// True if it changed the file and nothing that the client sends.
     pub keeps_window: bool,
@@ -35,9 +29,7 @@ pub struct LogRow {
     pub tokens_before: f64,
     /// Tokens of the window after.
     pub tokens_after: f64,
-    /// The operation that it undid.
     pub inverts: Option<OperationId>,
-    /// The operation that undid it.
     pub undone_by: Option<OperationId>,
     /// The change that an undo or a redo refers to.
     pub about: Option<OperationId>,
@@ -76,7 +68,6 @@ impl LogRow {
 /// The executed and pending commands of the model in one turn.
 #[derive(Clone, Debug)]
 pub struct TurnActions {
-    /// The turn.
     pub turn: u32,
     /// The name of the agent, such as `Claude`.
     pub agent: &'static str,

@@ -39,7 +39,6 @@ pub struct ManifestReport {
     pub tier: Tier,
     /// The token limit, if there is one.
     pub max_tokens: Option<usize>,
-    /// The manifest data.
     pub manifest: Manifest,
 }
 

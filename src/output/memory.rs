@@ -11,7 +11,6 @@ use unicode_width::UnicodeWidthStr;
 /// A file of a tree and the number of its entries.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFileRow {
-    /// Path in the tree.
     pub path: String,
     /// Number of active entries.
     pub active: usize,
@@ -37,11 +36,9 @@ pub struct MemoryProblem {
 pub struct MemoryTreeView {
     /// The owner.
     pub scope: MemoryScope,
-    /// Its directory.
     pub directory: String,
     /// True if it is in the project, not among the data of aperture.
     pub is_in_project: bool,
-    /// Its files.
     pub files: Vec<MemoryFileRow>,
     /// Files that are not read, or not written.
     pub problems: Vec<MemoryProblem>,
@@ -50,7 +47,6 @@ pub struct MemoryTreeView {
 /// The memory trees of a project and of the user.
 #[derive(Clone, Debug)]
 pub struct MemoryTreesReport {
-    /// The trees.
     pub trees: Vec<MemoryTreeView>,
 }
 
@@ -210,7 +206,6 @@ fn facts(memory: &Memory) -> String {
 pub struct MemoryEvidence {
     /// The session: its id, or the prefix in the file if it was not found.
     pub session: String,
-    /// Block number.
     pub block: BlockNumber,
     /// The time of the block, in milliseconds since 1970, UTC.
     pub time: Option<i64>,
@@ -275,9 +270,7 @@ pub struct MemoryChangeReport {
     pub done: String,
     /// The operation; `None` if nothing was written.
     pub operation: Option<u32>,
-    /// True for a dry run.
     pub is_dry_run: bool,
-    /// The changes of entries.
     pub changes: Vec<Change>,
     /// The next steps of the user.
     pub hints: Vec<String>,
@@ -338,20 +331,16 @@ impl Report for MemoryChangeReport {
 /// Two entries that state the opposite.
 #[derive(Clone, Debug)]
 pub struct MemoryContradiction {
-    /// The newer entry.
     pub newer: Memory,
-    /// The older entry.
     pub older: Memory,
 }
 
 /// Entries that wait for a decision.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryReviewReport {
-    /// Pending entries.
     pub pending: Vec<Memory>,
     /// Entries that did not help, as the user reported.
     pub refuted: Vec<Memory>,
-    /// Contradictions.
     pub contradictions: Vec<MemoryContradiction>,
 }
 
@@ -421,7 +410,6 @@ pub struct MemoryStatsReport {
     pub tokens: u64,
     /// Number of deleted entries that are not learned again.
     pub forgotten: usize,
-    /// Number of operations.
     pub operations: u64,
 }
 
@@ -470,9 +458,7 @@ pub struct MemoryExportReport {
     pub memories: usize,
     /// True if the file changed, or would.
     pub is_changed: bool,
-    /// True for a dry run.
     pub is_dry_run: bool,
-    /// The section.
     pub section: String,
 }
 
@@ -498,13 +484,11 @@ pub struct MemoryLogRow {
     pub id: u32,
     /// Time, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The command.
     pub command: String,
     /// The origin.
     pub actor: MemoryActor,
     /// The owner of the tree.
     pub scope: MemoryScope,
-    /// The changes of entries.
     pub changes: Vec<Change>,
     /// The paths of the changed files.
     pub files: Vec<String>,
@@ -553,9 +537,7 @@ impl Report for MemoryLogReport {
 /// The changes of files by an operation.
 #[derive(Clone, Debug)]
 pub struct MemoryDiffReport {
-    /// The operation.
     pub operation: u32,
-    /// The command.
     pub command: String,
     /// The files with their bytes before and after.
     pub files: Vec<FileChange>,

@@ -11,9 +11,7 @@ use unicode_width::UnicodeWidthStr;
 /// Lessons of the sessions of several projects.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryLearnReport {
-    /// The projects.
     pub projects: Vec<LearnedProject>,
-    /// True for a dry run.
     pub is_dry_run: bool,
 }
 
@@ -22,7 +20,6 @@ pub struct MemoryLearnReport {
 pub struct LearnedProject {
     /// Its root directory.
     pub project: String,
-    /// Number of its sessions.
     pub sessions: usize,
     /// A description of the changes, such as `2 added`.
     pub changes: String,
@@ -79,7 +76,6 @@ impl Report for MemoryLearnReport {
 pub struct MemoryComposeReport {
     /// The text; empty if there is nothing to tell.
     pub text: String,
-    /// The intent of the prompt.
     pub intent: Intent,
     /// The names of the memories in it.
     pub memories: Vec<String>,
@@ -112,11 +108,9 @@ pub struct MemorySearchReport {
 /// A place in a session that a search finds.
 #[derive(Clone, Debug)]
 pub struct MemoryHit {
-    /// The id of the session.
     pub session: String,
     /// The name of the file of the session, without its ending.
     pub file: String,
-    /// The number of the block.
     pub block: u32,
     /// The identity of the row; `L` and the number of the line if rows have none.
     pub row: String,

@@ -104,9 +104,7 @@ use serde::Serialize;
 /// The form of the text of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Text for people.
     Text,
-    /// JSON for a program.
     Json,
     /// Unmodified content, because the user explicitly requested it.
     Raw,

@@ -17,9 +17,7 @@ pub struct ObeyedCommand {
     pub turn: u32,
     /// The command text, on one line, without credentials.
     pub command: String,
-    /// The status of the proposal.
     pub status: ProposalStatus,
-    /// The answer to the model.
     pub answer: String,
     /// The change of the session, or its dry run. `None` if the command was not executed, or changed nothing.
     pub change: Option<ChangeReport>,
@@ -32,7 +30,6 @@ pub struct ObeyReport {
     pub session: String,
     /// The name of the agent, such as `Claude`.
     pub agent: &'static str,
-    /// True for a dry run.
     pub dry_run: bool,
     /// The commands, in the order of writing.
     pub commands: Vec<ObeyedCommand>,

@@ -17,7 +17,6 @@ pub struct PlaceholdersReport {
 /// Statistics of line lengths, in tokens of o200k.
 #[derive(Clone, Debug, Default)]
 pub struct Placeholders {
-    /// Number of lines.
     pub lines: usize,
     /// The median length.
     pub median: u32,
@@ -25,7 +24,6 @@ pub struct Placeholders {
     pub p90: u32,
     /// The maximum length.
     pub longest: u32,
-    /// Tokens of each line.
     tokens: Vec<u32>,
 }
 

@@ -3,9 +3,7 @@ use super::{Paint, Report, Style};
 /// A preset, or the settings that override it.
 #[derive(Clone, Debug)]
 pub struct PresetRow {
-    /// Its name.
     pub name: String,
-    /// The description.
     pub description: String,
     /// Measured shares, in percent: of what the agent needed later and is left, and of the old content that is removed. `None` if the
     /// settings override the preset.

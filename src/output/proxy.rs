@@ -10,7 +10,6 @@ const WIDE: usize = 100;
 /// The work of a stage of the pipeline on a request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RequestStage {
-    /// The name of the stage.
     pub stage: String,
     /// One line for people.
     pub note: String,
@@ -23,7 +22,6 @@ pub struct ProxyRequest {
     pub number: u64,
     /// Time of arrival, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The method.
     pub method: String,
     /// The path, without the query.
     pub path: String,
@@ -93,7 +91,6 @@ pub struct ProxyStatusReport {
     pub changed: u64,
     /// Number of responses with a status from 400 on, and of requests without a response.
     pub errors: u64,
-    /// True if it is stopping.
     pub stopping: bool,
     /// The tokens of all requests with a bill.
     #[serde(default)]
@@ -314,7 +311,6 @@ fn state(request: &ProxyRequest, style: &Style) -> String {
 /// A request, and the work of each stage on it.
 #[derive(Clone, Debug)]
 pub struct ProxyRequestReport {
-    /// The request.
     pub request: ProxyRequest,
 }
 

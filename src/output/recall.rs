@@ -4,9 +4,7 @@ use crate::model::{BlockNumber, Level};
 /// A recalled block.
 #[derive(Clone, Debug)]
 pub struct RecalledBlock {
-    /// The session of the block.
     pub session: String,
-    /// The block number.
     pub number: BlockNumber,
     /// A short description.
     pub label: String,
@@ -27,7 +25,6 @@ pub struct RecalledBlock {
 /// The result of a recall.
 #[derive(Clone, Debug)]
 pub struct RecallReport {
-    /// The query.
     pub query: String,
     /// The blocks: in file order if they were selected by name, else the best match first.
     pub blocks: Vec<RecalledBlock>,

@@ -6,9 +6,7 @@ use unicode_width::UnicodeWidthStr;
 /// A session in the list.
 #[derive(Clone, Debug)]
 pub struct SessionRow {
-    /// The provider.
     pub provider: &'static str,
-    /// The session's id.
     pub id: String,
     /// The file.
     pub path: String,
@@ -34,9 +32,7 @@ pub struct SessionRow {
     pub turns: u32,
     /// Responses of the model.
     pub steps: u32,
-    /// Compactions.
     pub compactions: u32,
-    /// Output tokens of all responses.
     pub output_tokens: u64,
     /// True if a running client has the session open.
     pub open: bool,

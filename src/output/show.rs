@@ -4,7 +4,6 @@ use crate::engine::described;
 /// A block and its content.
 #[derive(Clone, Debug)]
 pub struct ShownBlock {
-    /// The block.
     pub block: BlockRow,
     /// The content as it is sent to the model.
     pub content: String,

@@ -5,7 +5,6 @@ use unicode_width::UnicodeWidthStr;
 /// A snapshot and its age.
 #[derive(Clone, Debug)]
 pub struct SnapshotRow {
-    /// The snapshot.
     pub snapshot: Snapshot,
     /// Number of operations since the snapshot.
     pub operations_since: usize,

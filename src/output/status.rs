@@ -14,7 +14,6 @@ pub struct StatusReport {
     pub session: String,
     /// The name by which commands find the session.
     pub named: String,
-    /// The provider.
     pub provider: &'static str,
     /// The file.
     pub path: String,
@@ -46,9 +45,7 @@ pub struct StatusReport {
     pub activity: Option<String>,
     /// The session that it was forked from.
     pub forked_from: Option<String>,
-    /// Tokens of the window.
     pub tokens: TokenCount,
-    /// The capacity of the window.
     pub capacity: Capacity,
     /// Usage of the window, in percent.
     pub percent: f64,
@@ -76,7 +73,6 @@ pub struct StatusReport {
     pub superseded: Share,
     /// Aging blocks: older ones that are not stale.
     pub aging: Share,
-    /// The largest stale blocks.
     pub largest_stale: Vec<Entry>,
     /// Suggested commands, with their estimated cost and savings, the best first.
     pub suggestions: Vec<Suggestion>,
@@ -88,13 +84,10 @@ pub struct StatusReport {
     pub bytes: u64,
     /// Bytes of the content in the window.
     pub window_bytes: u64,
-    /// Rows of the file.
     pub rows: usize,
-    /// Turns.
     pub turns: usize,
     /// Responses of the model.
     pub steps: u32,
-    /// Damage of the file.
     pub damage: Damage,
     /// The same as findings, each with its effect on the next request.
     pub findings: Vec<Finding>,
@@ -103,11 +96,8 @@ pub struct StatusReport {
 /// A part of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
-    /// The name of the part.
     pub name: String,
-    /// Number of blocks.
     pub blocks: u32,
-    /// Tokens of the blocks.
     pub tokens: TokenCount,
 }
 

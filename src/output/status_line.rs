@@ -9,7 +9,6 @@ const FULL: [f64; 2] = [60.0, 80.0];
 /// One line for the status line of a client.
 #[derive(Clone, Debug)]
 pub struct StatusLineReport {
-    /// Tokens in the window.
     pub used: TokenCount,
     /// Capacity of the window in tokens. 0 if it is unknown.
     pub capacity: u64,
@@ -19,7 +18,6 @@ pub struct StatusLineReport {
     pub pending: Option<PendingChanges>,
     /// Number of stale blocks. `None` if the session was not analysed.
     pub stale_blocks: Option<usize>,
-    /// Tokens of the stale blocks.
     pub stale_tokens: TokenCount,
     /// Number of model commands awaiting approval.
     pub waiting: usize,

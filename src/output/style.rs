@@ -19,23 +19,18 @@ pub struct Style {
 /// The meaning of a piece of text, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// A heading.
     Heading,
     /// Less important text.
     Dim,
-    /// A good state.
     Good,
-    /// A warning.
     Warning,
     /// An error.
     Bad,
     /// A name or number to use in the next command.
     Name,
-    /// A removed line.
     Removed,
     /// The changed part of a removed line.
     RemovedWord,
-    /// An added line.
     Added,
     /// The changed part of an added line.
     AddedWord,

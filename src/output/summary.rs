@@ -31,11 +31,9 @@ pub struct SummaryReport {
     pub last_written: Option<i64>,
     /// The summary of the session. `None` if turns were requested.
     pub current: Option<SessionSummary>,
-    /// The summaries of the turns.
     pub turns: Vec<TurnSummary>,
     /// The content of the turn that was requested in full.
     pub full: Option<ShowReport>,
-    /// The output format.
     pub format: SummaryFormat,
 }
 

@@ -17,7 +17,6 @@ pub struct Column {
 /// The condition under which a column is shown.
 #[derive(Clone, Copy, Debug)]
 pub enum Need {
-    /// Always.
     Always,
     /// Always, with the width that the other columns leave.
     Rest,

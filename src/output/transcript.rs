@@ -23,9 +23,7 @@ pub struct MessageText {
     pub from: String,
     /// Time of the message, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
-    /// Tokens of the message.
     pub tokens: TokenCount,
-    /// The parts.
     pub parts: Vec<PartText>,
 }
 
@@ -38,13 +36,10 @@ pub struct PartText {
     pub kind: String,
     /// The speaker.
     pub role: Role,
-    /// Tokens of the part.
     pub tokens: TokenCount,
     /// Turns until the block becomes stale. `None` if it never does.
     pub turns_left: Option<u32>,
-    /// The pin.
     pub pin: Option<Pin>,
-    /// The compression level.
     pub level: Level,
     /// The content as it is sent.
     pub content: String,
@@ -57,7 +52,6 @@ pub struct PartText {
 pub struct TranscriptReport {
     /// The messages, in the order of sending.
     pub messages: Vec<MessageText>,
-    /// The output style.
     pub style: TranscriptStyle,
 }
 
@@ -121,11 +115,8 @@ fn part_header(part: &PartText) -> String {
 /// A range of pruned blocks of one level and reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrunedRange {
-    /// The first block.
     pub first: BlockNumber,
-    /// The last block.
     pub last: BlockNumber,
-    /// The level.
     pub level: Level,
     /// The reason, or an empty text.
     pub reason: String,
@@ -134,7 +125,6 @@ pub struct PrunedRange {
 /// The headers of messages without their contents, and the pruned ranges, for a model.
 #[derive(Clone, Debug)]
 pub struct Headers {
-    /// The messages.
     pub messages: Vec<MessageText>,
     /// The pruned ranges of the window.
     pub pruned: Vec<PrunedRange>,

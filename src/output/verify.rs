@@ -42,11 +42,8 @@ impl FindingKind {
 /// A finding.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The kind.
     pub kind: FindingKind,
-    /// The operation concerned.
     pub operation: Option<OperationId>,
-    /// The block concerned.
     pub block: Option<BlockNumber>,
     /// The value of the row, such as `content:0`, `usage` or `line`.
     pub slot: Option<String>,
@@ -106,7 +103,6 @@ pub enum WayBackKind {
     Values,
     /// The undo would be refused.
     Refused,
-    /// The result is unknown.
     Unknown,
 }
 
@@ -127,7 +123,6 @@ impl WayBackKind {
 pub struct VerifiedSession {
     /// The session's id.
     pub session: String,
-    /// The provider.
     pub provider: String,
     /// The file.
     pub path: String,
@@ -139,7 +134,6 @@ pub struct VerifiedSession {
     pub values: usize,
     /// The result of undoing all operations.
     pub way_back: WayBackKind,
-    /// The findings.
     pub findings: Vec<Finding>,
 }
 
@@ -162,7 +156,6 @@ pub struct VerifyReport {
     pub original_bytes: u64,
     /// Size of the store in bytes.
     pub store_bytes: u64,
-    /// The checked sessions.
     pub sessions: Vec<VerifiedSession>,
 }
 

@@ -22,7 +22,6 @@ pub struct WatchEvent<'a> {
     pub time: i64,
     /// The id of the watched session. Empty if there is none yet.
     pub session: &'a str,
-    /// The event.
     pub happening: &'a ActivityEvent,
 }
 
@@ -172,13 +171,11 @@ fn clock(style: &Style, milliseconds: i64) -> String {
 pub struct Arrived {
     /// Time of its row, in milliseconds since 1970, UTC.
     pub time: Option<i64>,
-    /// The block number.
     pub number: BlockNumber,
     /// The speaker.
     pub role: Role,
     /// A short description.
     pub label: String,
-    /// Tokens of the block.
     pub tokens: TokenCount,
 }
 
@@ -194,7 +191,6 @@ pub struct WentStale {
 /// A block that the agent uses again.
 #[derive(Clone, Debug)]
 pub struct Hot {
-    /// The block.
     pub block: Arrived,
     /// Heat, from 0 to 1.
     pub heat: f32,
@@ -211,7 +207,6 @@ pub struct WatchScreen {
     pub title: String,
     /// The model of the last response.
     pub model: String,
-    /// Number of turns.
     pub turns: usize,
     /// Number of model responses.
     pub steps: u32,
@@ -249,7 +244,6 @@ pub struct WatchScreen {
     pub pending: Option<PendingChanges>,
     /// The changes by the model in the last turn, as a sentence.
     pub activity: Option<String>,
-    /// Additional notices.
     pub notices: Vec<String>,
 }
 

@@ -22,22 +22,10 @@ pub enum PlanError {
     NoOriginal(BlockNumber),
     /// A later operation changed the same block.
     #[error("operation {by} changed block {number} after operation {operation}")]
-    ChangedLater {
-        /// The block.
-        number: BlockNumber,
-        /// The operation to undo.
-        operation: OperationId,
-        /// The later operation.
-        by: OperationId,
-    },
+    ChangedLater { number: BlockNumber, operation: OperationId, by: OperationId },
     /// A later operation removed a row that the operation added or changed.
     #[error("operation {by} removed a row that operation {operation} added or changed")]
-    RemovedLater {
-        /// The operation to undo.
-        operation: OperationId,
-        /// The later operation.
-        by: OperationId,
-    },
+    RemovedLater { operation: OperationId, by: OperationId },
     /// The redacted credentials were deleted from the store.
     #[error("the credentials that operation {0} replaced were deleted and cannot be restored")]
     Forgotten(OperationId),
@@ -79,7 +67,6 @@ pub enum PlanError {
         what = .number.map_or_else(|| format!("row {row}"), |number| format!("block {number}"))
     )]
     NoRoom {
-        /// The block.
         number: Option<BlockNumber>,
         /// The row, counted from 1.
         row: u32,
@@ -92,7 +79,6 @@ pub enum PlanError {
         plural(*.blocks as usize, "thinking block"), count(*.tokens)
     )]
     Bound {
-        /// The model.
         model: String,
         /// The number of thinking blocks.
         blocks: u32,

@@ -31,7 +31,6 @@ pub struct DriftedValue {
     pub block: Option<BlockNumber>,
     /// A short description of the block; empty if there is none.
     pub label: String,
-    /// The kind of difference.
     pub how: DriftKind,
 }
 
@@ -55,7 +54,6 @@ pub struct LogCheck {
 pub struct LoggedSession<'a> {
     /// The provider whose format the file has.
     pub provider: &'a dyn ProviderAdapter,
-    /// The session.
     pub session: &'a Session,
     /// The bytes of the session file.
     pub bytes: &'a [u8],

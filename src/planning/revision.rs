@@ -11,7 +11,6 @@ use std::ops::Range;
 
 /// A session after some edits. The offsets of its rows are those of a file without blank lines.
 pub struct Revision {
-    /// The session.
     pub session: Session,
     /// For each row, its row in the old session; `None` for an added row.
     pub was: Vec<Option<u32>>,

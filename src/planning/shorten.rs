@@ -29,7 +29,6 @@ pub type KeptBlocks = BTreeMap<SkipReason, Vec<BlockNumber>>;
 /// The target of shortening a window.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub enum Aim {
-    /// The thresholds of a preset.
     Preset(Preset),
     /// A maximum cost of the window, in tokens.
     Tokens(u64),

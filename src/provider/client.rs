@@ -125,7 +125,6 @@ pub trait Client: Sync {
 /// A part of the texts that a client sends with every request, beside the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClientPart {
-    /// The system prompt.
     Prompt,
     /// The definitions of the client's own tools.
     Tools,
@@ -157,7 +156,6 @@ impl ClientPart {
 /// The size of a window as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSize {
-    /// Tokens.
     pub tokens: u64,
     /// True if the client reported it in the session.
     pub reported: bool,
@@ -179,7 +177,6 @@ pub struct Variables {
 /// The directories of the user who runs aperture.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// The home directory.
     pub home: PathBuf,
     /// `CLAUDE_CONFIG_DIR`, which replaces `~/.claude`.
     pub claude_config: Option<PathBuf>,

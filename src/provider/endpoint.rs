@@ -12,7 +12,6 @@ const CHATGPT_HEADER: &str = "chatgpt-account-id";
 /// An API as a request names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// Anthropic.
     Anthropic,
     /// OpenAI.
     OpenAi,

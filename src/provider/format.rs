@@ -141,7 +141,6 @@ pub struct Stub {
 pub enum UnsentRecord {
     /// A snapshot of files, to which the client can rewind together with a message.
     FileSnapshot {
-        /// The message.
         message: Key,
         /// The message of the snapshot that this one continues.
         continues: Option<Key>,
@@ -183,11 +182,9 @@ pub struct ParsedBlock<'a> {
 /// A content as it is sent under a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SentUnder {
-    /// The limit.
     pub limit: CutLimit,
     /// True if the row itself states the limit.
     pub stated: bool,
-    /// The remainder of the content.
     pub content: String,
 }
 
@@ -251,13 +248,11 @@ pub struct Totals {
     pub capacity_tokens: Option<u64>,
     /// True if rows follow the last answer, so that the window is larger by now, or smaller after a compaction.
     pub moved_on: bool,
-    /// Output tokens of all responses.
     pub output_tokens: u64,
     /// API responses.
     pub steps: u32,
     /// Prompts.
     pub turns: u32,
-    /// Compactions.
     pub compactions: u32,
     /// The time of the newest row, in milliseconds since 1970, UTC; `None` if no row has a time.
     pub last_written: Option<i64>,

@@ -38,17 +38,21 @@ pub fn number(value: Option<&RawValue>) -> Option<u64> {
 
 /// Returns the elements of an array, verbatim; empty for any other value.
 pub fn elements(value: &RawValue) -> Vec<&RawValue> {
-    serde_json::from_str(value.get()).unwrap_or_default()
+    of_kind(value, '[').unwrap_or_default()
+}
+
+/// Parses a value that begins with a bracket; `None` for any other. An error would hold the whole text of a string.
+fn of_kind<'a, T: Deserialize<'a>>(value: &'a RawValue, bracket: char) -> Option<T> {
+    value.get().starts_with(bracket).then(|| serde_json::from_str(value.get()).ok())?
 }
 
 /// Returns the members of an object in file order, verbatim; empty for any other value.
 pub fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
-    serde_json::from_str::<Members<'_>>(value.get()).map(|members| members.0).unwrap_or_default()
+    of_kind::<Members<'_>>(value, '{').map(|members| members.0).unwrap_or_default()
 }
 
 /// A member of a large object.
 pub struct Member<'a> {
-    /// Its name.
     pub name: Cow<'a, str>,
     /// The bytes of its value.
     pub value: Range<usize>,
@@ -271,9 +275,13 @@ fn next_path(holders: &mut [(u64, u64)]) -> u64 {
 
 /// Returns the offset after the closing quote of the string that begins at `start`; `None` if there is none. Quotes are rarer than escapes.
 fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
+    // Most strings are names and numbers, for which the search of a long one takes more time than a look at each byte.
+    const SHORT: usize = 24;
     let mut at = start + 1;
     loop {
-        let quote = at + memchr::memchr(b'"', bytes.get(at..)?)?;
+        let rest = bytes.get(at..)?;
+        let near = rest.iter().take(SHORT).position(|byte| *byte == b'"');
+        let quote = at + near.or_else(|| memchr::memchr(b'"', rest))?;
         let backslashes = bytes[at..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
         at = quote + 1;
         if backslashes % 2 == 0 {
@@ -415,8 +423,8 @@ macro_rules! fields {
             fn skim(scanner: &mut crate::provider::json::Scanner<'a>) -> Option<Self> {
                 let mut fields = $name::default();
                 scanner.members(|scanner, name| {
-                    match std::str::from_utf8(name).ok()? {
-                        $($key => fields.$field = fields!(@skim scanner $($inner)?),)*
+                    match name {
+                        $(name if name == $key.as_bytes() => fields.$field = fields!(@skim scanner $($inner)?),)*
                         _ => scanner.pass()?,
                     }
                     Some(())

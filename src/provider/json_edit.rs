@@ -17,7 +17,6 @@ pub enum EditError {
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// The syntax error.
         why: String,
     },
     /// The container is not of the expected type.
@@ -31,7 +30,6 @@ struct Member {
     name: String,
     /// Byte offset of its name, or for an element of its value.
     start: usize,
-    /// Byte range of its value.
     value: Range<usize>,
 }
 

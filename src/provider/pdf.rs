@@ -34,7 +34,6 @@ pub(super) fn pages(file: &[u8]) -> u32 {
 struct Counted {
     /// The largest count in a node of the page tree.
     in_tree: u32,
-    /// Page objects.
     objects: u32,
 }
 

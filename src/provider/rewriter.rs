@@ -102,7 +102,6 @@ pub struct NewRow<'a> {
 /// A row that is copied into a fork.
 #[derive(Clone, Copy, Debug)]
 pub struct ForkedRow<'a> {
-    /// The id of the fork.
     pub id: &'a str,
     /// The id of the session that is forked.
     pub source: &'a str,
@@ -113,7 +112,6 @@ pub struct ForkedRow<'a> {
 /// The context that a client sent, as a row records it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownContext {
-    /// All of it.
     Whole,
     /// The changes since the row before.
     Change,

@@ -66,11 +66,8 @@ pub const REDIRECTED: &[&str] = &["claude", "codex", "opencode", "aider"];
 
 /// The start of a client.
 pub struct Launch<'a> {
-    /// The name of its program.
     pub program: &'a str,
-    /// Its arguments.
     pub arguments: &'a [String],
-    /// The working directory.
     pub directory: &'a Path,
     /// The directories of the user.
     pub places: &'a Places,
@@ -85,7 +82,6 @@ pub struct Launch<'a> {
 pub struct Route {
     /// The base URL of Anthropic; `None` for that of the API itself.
     pub anthropic: Option<String>,
-    /// The same for OpenAI.
     pub openai: Option<String>,
     /// The settings that lead requests past every base URL that it is given, each with its place.
     pub elsewhere: Vec<String>,

@@ -40,17 +40,13 @@ pub enum Task {
     Sent(u64, Prompt),
     /// Its response has ended.
     Answered(Box<Answered>),
-    /// The proxy ends.
     End,
 }
 
 /// A request that was sent.
 pub struct Sent {
-    /// Its number.
     pub number: u64,
-    /// Its facts.
     pub facts: RequestFacts,
-    /// Its API.
     pub api: RequestApi,
     /// The body as the client wrote it.
     pub client: Bytes,
@@ -62,15 +58,12 @@ pub struct Sent {
 
 /// A request with its response.
 pub struct Answered {
-    /// Its number.
     pub number: u64,
     /// The facts of the request, and if its body was changed; `None` if it was not read.
     pub decided: Option<(RequestFacts, bool)>,
-    /// The status of the response.
     pub status: u16,
     /// True if the response was complete.
     pub complete: bool,
-    /// The content of the response.
     pub content: ResponseContent,
 }
 

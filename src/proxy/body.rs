@@ -101,7 +101,6 @@ pub fn stream(body: impl Body<Data = Bytes, Error = hyper::Error> + Send + 'stat
 
 /// A request body as far as it was read.
 pub enum Read {
-    /// The whole body.
     Whole(Bytes),
     /// A body above the limit, with the pieces that were read.
     Larger(RequestBody),

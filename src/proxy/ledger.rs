@@ -59,9 +59,7 @@ struct Previous {
 
 /// A request whose response has ended.
 pub struct Ended<'a> {
-    /// Its number.
     pub number: u64,
-    /// Its facts.
     pub facts: &'a RequestFacts,
     /// The figures of the response.
     pub billed: BilledTokens,

@@ -32,13 +32,10 @@ const WAITING: usize = 4;
 
 /// A request as it was sent, for the requests that continue it.
 pub struct Exchange {
-    /// The API.
     pub api: RequestApi,
-    /// The method.
     pub method: Method,
     /// The address.
     pub uri: Uri,
-    /// The headers.
     pub headers: HeaderMap,
     /// The body as the client wrote it.
     pub received: KeptBody,

@@ -27,18 +27,15 @@ struct List {
 /// The requests of one client of `run`.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// All requests.
     pub requests: u64,
     /// Those whose bill was read, or will have none.
     pub accounted: u64,
-    /// Their tokens.
     pub tokens: ProxyTokens,
 }
 
 /// Counts over all requests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Totals {
-    /// All requests.
     pub requests: u64,
     /// Those that were answered completely, or ended.
     pub ended: u64,

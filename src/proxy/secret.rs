@@ -74,7 +74,6 @@ pub fn kept(env: &Env) -> Result<String, CommandError> {
 /// The owner of a request with a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The user.
     User,
     /// A client of `run` behind a proxy that other clients use too, by the process of `run`.
     Run(u32),

@@ -46,7 +46,6 @@ const FAULTS: usize = 100;
 
 /// The options of a proxy.
 pub struct Options {
-    /// The address to listen on.
     pub listen: SocketAddr,
     /// The first segment of the path of the user's own requests.
     pub secret: String,
@@ -79,11 +78,9 @@ pub enum Phase {
 pub struct Proxy {
     /// The environment.
     pub env: Env,
-    /// The options.
     pub options: Options,
     /// The address on which it listens.
     pub address: SocketAddr,
-    /// The sessions on the wire.
     pub wire: Arc<Wire>,
     /// The sessions that are in no file.
     pub memory: Arc<Memory>,
@@ -97,7 +94,6 @@ pub struct Proxy {
     pub requests: Requests,
     /// The work after requests.
     pub tasks: Tasks,
-    /// The token of control requests.
     pub control_token: String,
     phase: watch::Sender<Phase>,
     faults: Mutex<Vec<String>>,

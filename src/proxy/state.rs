@@ -24,7 +24,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A running proxy, as other processes find it.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct State {
-    /// Its process.
     pub process: u32,
     /// The address at which this machine reaches it.
     pub address: SocketAddr,

@@ -238,9 +238,7 @@ async fn tls() -> anyhow::Result<ClientConfig> {
 /// The base URLs of the APIs that the user chose; `None` for that of the API itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bases {
-    /// Anthropic.
     pub anthropic: Option<String>,
-    /// OpenAI.
     pub openai: Option<String>,
 }
 

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 /// A logged change of a file beside a session: its whole content by the address in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedCompanion {
-    /// The operation.
     pub operation: OperationId,
     /// The file.
     pub path: PathBuf,

@@ -49,7 +49,6 @@ pub enum StoreError {
     /// A newer aperture wrote it.
     #[error("the store was written by a newer aperture (format {found}, this version supports up to {known})")]
     Newer {
-        /// Format of the store.
         found: usize,
         /// Newest known format.
         known: usize,
@@ -59,12 +58,10 @@ pub enum StoreError {
         "the store has session {session} as one of '{provider}', which this version of aperture does not know: a newer one wrote it"
     )]
     UnknownProvider {
-        /// Id of the session.
         session: String,
         /// The name.
         provider: String,
     },
-    /// The store is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),
     /// The file of the store cannot be opened.
@@ -72,10 +69,8 @@ pub enum StoreError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// The cause.
         cause: io::Error,
     },
-    /// An error of SQLite.
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
 }
@@ -128,11 +123,8 @@ pub struct SessionKey(pub(super) i64);
 pub struct StoredSession {
     /// Key of the session in the store.
     pub key: SessionKey,
-    /// Name of the provider.
     pub provider: String,
-    /// Id of the session.
     pub session: String,
-    /// Path of the session file.
     pub path: PathBuf,
     /// Name of the project's directory among the sessions of the provider.
     pub project: String,

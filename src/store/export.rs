@@ -28,7 +28,6 @@ const LONGEST_EXPORT: u64 = 8 << 30;
 /// Reasons why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// It is not an export.
     #[error("it is not an aperture export")]
     Foreign,
     /// A newer aperture wrote it.
@@ -53,9 +52,7 @@ pub enum ExportError {
 /// The record of a session in the store, with every value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Export {
-    /// Name of the provider.
     pub provider: String,
-    /// Id of the session.
     pub session: String,
     /// Name of the project's directory among the sessions of the provider.
     pub project: String,

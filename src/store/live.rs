@@ -7,9 +7,7 @@ use rusqlite::params;
 /// An operation on a session file that a client had open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveOperation {
-    /// The operation.
     pub operation: OperationId,
-    /// The process of the client.
     pub process: u32,
     /// The time when the client was first known to have read the file since, in milliseconds since 1970, UTC.
     pub loaded: Option<i64>,

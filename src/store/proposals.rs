@@ -8,11 +8,9 @@ use rusqlite::{OptionalExtension, Row, params};
 /// Outcome of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// State of the proposal.
     pub status: ProposalStatus,
     /// Message to the model about the outcome; empty for none.
     pub answer: String,
-    /// Operation that executed it.
     pub operation: Option<OperationId>,
     /// Number of affected blocks.
     pub count: u32,
@@ -21,7 +19,6 @@ pub struct Outcome {
 /// A proposal that is not stored yet.
 #[derive(Clone, Copy, Debug)]
 pub struct NewProposal<'a> {
-    /// The place of the command.
     pub place: CommandPlace,
     /// The turn in which it was written.
     pub turn: u32,

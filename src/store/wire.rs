@@ -9,7 +9,6 @@ use rusqlite::{OptionalExtension, Row, params};
 /// The changes of contents by one operation, in the form that applies to any medium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContentOperation {
-    /// The operation.
     pub id: OperationId,
     /// For an exact undo, redo or restore: the operation after which the contents were as they are after this one.
     pub point: Option<OperationId>,
@@ -39,7 +38,6 @@ pub struct Insertion {
     pub anchor: Key,
     /// Number of equal prompts before it.
     pub occurrence: u32,
-    /// The text.
     pub text: String,
 }
 
@@ -48,7 +46,6 @@ pub struct Insertion {
 pub struct StagedText {
     /// Its number, unique in the store.
     pub number: i64,
-    /// The text.
     pub text: String,
 }
 

@@ -51,7 +51,6 @@ pub struct Word {
 /// A simple command: a program and its arguments, without redirections.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SimpleCommand {
-    /// Its words.
     pub words: Vec<Word>,
     /// True if it reads the output of the command before it.
     pub is_piped: bool,

@@ -55,7 +55,6 @@ impl Stage {
 /// The work of a stage on a request, and its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StageNote {
-    /// The stage.
     pub stage: Stage,
     /// One line for people.
     pub note: String,

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 /// The kinds of texts, in the order in which they are added at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum TextKind {
-    /// The manifest.
     Manifest,
     /// The memories for a new session.
     Memory,
@@ -28,7 +27,6 @@ pub enum TextKind {
     Instructions,
     /// The headers of messages and parts.
     Headers,
-    /// A text of the user.
     Staged,
 }
 
@@ -51,7 +49,6 @@ impl TextKind {
 /// A text that waits for the next prompt of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreparedText {
-    /// Its kind.
     pub kind: TextKind,
     /// True if it belongs to the beginning of the window.
     pub is_top: bool,
@@ -78,7 +75,6 @@ const TASK_CHARACTERS: usize = 60;
 /// A place in a request that texts can follow, identified by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The element.
     element: usize,
     /// The hash of its last text, and the number of equal ones before it.
     anchor: Key,

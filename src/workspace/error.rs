@@ -20,7 +20,6 @@ pub enum ApplyError {
     /// The change was made, but it may not be durable on the disk, or may lack rows that were written meanwhile.
     #[error("the change was made, but its last step failed")]
     Unsure(#[source] io::Error),
-    /// The store failed.
     #[error("the store cannot be used")]
     Store(#[from] StoreError),
     /// The disk failed.

@@ -234,7 +234,6 @@ impl Rows for SessionFile<'_> {
 
 /// The file of a session, and the files of the rows that it inherits.
 pub struct SessionFiles<'a> {
-    /// The file of the session.
     pub own: SessionFile<'a>,
     /// The files of the inherited rows, in the order of [`Session::inherited`].
     pub inherited: Vec<SessionFile<'a>>,

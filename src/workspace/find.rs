@@ -16,7 +16,6 @@ const NEWEST_FILES: usize = 64;
 /// A session file and the provider that reads it.
 #[derive(Clone)]
 pub struct Found {
-    /// The provider.
     pub provider: &'static dyn ProviderAdapter,
     /// The file.
     pub path: PathBuf,
@@ -57,7 +56,6 @@ pub enum FindError {
     /// Several session ids have this prefix.
     #[error("session id prefix '{prefix}' is ambiguous ({} matches)", .candidates.len())]
     Ambiguous {
-        /// The prefix.
         prefix: String,
         /// The sessions, newest first.
         candidates: Vec<PathBuf>,

@@ -25,7 +25,6 @@ pub struct Listed {
     pub found: Found,
     /// The state of its file.
     pub identity: Identity,
-    /// The totals of the session.
     pub totals: Totals,
     /// Its bills, if the file was read for its totals.
     pub bills: Option<FileUsage>,

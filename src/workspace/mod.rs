@@ -60,7 +60,6 @@ pub struct Workspace<'a> {
     pub path: PathBuf,
     /// The information in its path.
     pub location: Location,
-    /// The analysis of the session.
     pub reading: Analysis,
     /// The operations of aperture on the session.
     pub history: History,

@@ -16,7 +16,6 @@ use std::sync::Arc;
 /// A session in the memory of a proxy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestSession {
-    /// Its id.
     pub id: String,
     /// The format of its bytes.
     pub format: String,

@@ -57,7 +57,6 @@ pub(super) fn named_in(reader: &mut dyn BufRead) -> io::Result<Known> {
 /// A credential in the bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretMatch {
-    /// The kind of credential.
     pub kind: &'static str,
     /// The line, counted from 1.
     pub line: u64,

@@ -32,7 +32,6 @@ pub enum WayBack {
 /// The state of the file of a session in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileState {
-    /// The file exists.
     There,
     /// The session has no file: it is only in requests, with the changes of the log.
     InRequests,

@@ -176,6 +176,32 @@ fn comments_messages_help_and_documents_are_in_plain_english() {
 }
 
 #[test]
+fn public_types_and_functions_have_documentation() {
+    let root = &repository();
+    let mut missing: Vec<String> = Vec::new();
+    // The documentation of a command is its help, in an attribute.
+    let is_code = |path: &PathBuf| !path.starts_with(root.join("src/commands")) && !path.to_string_lossy().contains("tests");
+    for path in files(&root.join("src"), "rs").into_iter().filter(is_code) {
+        let text = fs::read_to_string(&path).unwrap();
+        let mut is_documented = false;
+        for (number, line) in text.lines().enumerate() {
+            let item = line.strip_prefix("pub ").map(|rest| rest.strip_prefix("async ").unwrap_or(rest));
+            let is_item = item.is_some_and(|item| {
+                ["const ", "enum ", "fn ", "static ", "struct ", "trait ", "type "]
+                    .iter()
+                    .any(|keyword| item.starts_with(keyword))
+            });
+            if is_item && !is_documented {
+                missing.push(format!("{}:{}: {line}", relative(root, &path), number + 1));
+            }
+            // Attributes are between an item and its documentation.
+            is_documented = line.starts_with("///") || is_documented && line.starts_with(['#', ')', ' ']);
+        }
+    }
+    assert!(missing.is_empty(), "items without documentation:\n{}", missing.join("\n"));
+}
+
+#[test]
 fn each_pattern_is_found_and_the_finding_has_the_place_and_the_better_form() {
     for pattern in PATTERNS {
         for kind in EVERYWHERE {

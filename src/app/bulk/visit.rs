@@ -10,7 +10,6 @@ use anyhow::anyhow;
 
 /// A session of a run, and its outcome.
 pub struct Visited<T> {
-    /// The session.
     pub session: BulkSession,
     /// The outcome; `None` if the run was interrupted before this session.
     pub outcome: Option<Result<T, CommandError>>,

@@ -31,9 +31,7 @@ pub struct NothingToChange(pub String);
 /// The description of a plan, without its edits.
 #[derive(Clone, Debug)]
 pub struct ChangeSummary {
-    /// The kind of operation.
     pub kind: OperationKind,
-    /// The operation that it inverts.
     pub inverts: Option<OperationId>,
     /// The verb for the report, such as `compressed`.
     pub verb: &'static str,
@@ -41,7 +39,6 @@ pub struct ChangeSummary {
     pub what: Option<String>,
     /// The skipped blocks, by reason.
     pub kept: BTreeMap<SkipReason, Vec<BlockNumber>>,
-    /// Notes for the report.
     pub notes: Vec<String>,
     /// True if the report counts stale blocks separately.
     pub by_state: bool,
@@ -78,7 +75,6 @@ impl ChangeSummary {
 
 /// A session that is about to be changed: locked and settled.
 pub struct OpenedSession {
-    /// The session.
     pub workspace: Workspace<'static>,
     /// The store; `None` in a dry run if it does not exist.
     pub store: Option<Store>,

@@ -40,11 +40,9 @@ pub struct Env {
     pub disk: &'static dyn Disk,
     /// The locations of the user's data.
     pub places: Places,
-    /// The working directory.
     pub directory: PathBuf,
     /// The style of text output.
     pub style: Style,
-    /// The settings for reading.
     pub settings: ReadSettings,
     /// The settings for shortening.
     pub rules: Rules,
@@ -54,7 +52,6 @@ pub struct Env {
     pub chosen_texts: Known,
     /// The name of the preset in use.
     pub preset: String,
-    /// The settings for prices.
     pub prices: Prices,
     /// The time without writes after which rules may act on a session, in seconds.
     pub idle_seconds: u64,
@@ -67,9 +64,7 @@ pub struct Env {
     pub(super) requests: Option<Arc<dyn RequestSessions>>,
     /// The session of a run over many sessions, which is used instead of `-s`. The run shows its own progress.
     pub(super) visited: Option<Found>,
-    /// The settings for hooks.
     pub hooks: Hooks,
-    /// The settings for memories.
     pub memory: MemorySettings,
     /// The settings for the stages of the proxy.
     pub pipeline: crate::wire::PipelineSettings,
@@ -88,7 +83,6 @@ pub struct Env {
     pub actor: Actor,
     /// True if the user approved the command of the model that is executed.
     pub is_approved: bool,
-    /// The permissions of the model.
     pub model: ModelPolicy,
     /// Receives the notes in the place of standard error.
     listener: Option<Listener>,
@@ -112,9 +106,7 @@ pub(super) struct Chosen {
 /// A report in both of its forms.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The text for people.
     pub text: Clean,
-    /// The JSON form.
     pub json: Clean,
 }
 

@@ -37,7 +37,6 @@ impl ErrorKind {
 /// An error for the user: what failed, the causes, and hints.
 #[derive(Debug)]
 pub struct CommandError {
-    /// The kind.
     pub kind: ErrorKind,
     /// The failed action and its causes.
     pub source: anyhow::Error,

@@ -43,7 +43,6 @@ pub struct Settings {
     /// The amount of old content to keep, overriding the preset.
     #[serde(default)]
     keep: KeepSettings,
-    /// The window budget.
     #[serde(default)]
     budget: BudgetSettings,
     /// The limits that `check` uses if none are given.
@@ -66,7 +65,6 @@ pub struct Settings {
     /// Prices, by prefix of the model name.
     #[serde(default)]
     prices: BTreeMap<String, PriceSetting>,
-    /// The permissions of the model.
     #[serde(default)]
     model: ModelSettings,
     /// The permissions of the model in the project's settings, kept separate because they can only restrict the user's.

@@ -23,7 +23,6 @@ const LISTED: usize = 8;
 
 /// A block that can be recalled.
 pub(super) struct Recalled {
-    /// The id of its session.
     pub session: String,
     /// The file of its session, which may not exist.
     pub path: PathBuf,
@@ -31,7 +30,6 @@ pub(super) struct Recalled {
     pub level: Level,
     pub title: String,
     pub text: String,
-    /// The time of its row.
     pub time: Option<i64>,
     /// Its turn; `None` if only the store knows the block.
     pub turn: Option<u32>,

@@ -23,7 +23,6 @@ const CLIENT_NOTES: &str = "memory";
 
 /// The sessions of a project, and what they teach.
 pub struct Learning {
-    /// The sessions.
     pub sessions: Vec<LearnedSession>,
     /// Everything that they teach together.
     pub candidates: Vec<Candidate>,

@@ -84,7 +84,6 @@ pub fn change(env: &Env, project: &Path, arguments: &Arguments) -> Option<Result
 pub struct Memories<'a> {
     /// The environment.
     pub env: &'a Env,
-    /// The project.
     pub project: MemoryProject,
     data: PathBuf,
     /// The origin of changes; `None` for that of the environment.

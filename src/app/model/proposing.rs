@@ -21,13 +21,9 @@ const LONGEST_ANSWER: usize = 6_000;
 
 /// A command that the model wrote.
 pub struct Written {
-    /// The place in the session.
     pub place: CommandPlace,
-    /// The turn.
     pub turn: u32,
-    /// The block.
     pub block: BlockNumber,
-    /// The text of the command.
     pub text: String,
     /// The request that it asks for.
     pub request: Result<ModelRequest, Malformed>,
@@ -66,11 +62,9 @@ impl ModelRequest {
 
 /// The text blocks of a row that the model wrote, as originally written.
 pub struct ModelText {
-    /// The index of the row.
     pub row: usize,
     /// The identity of the row.
     pub key: Key,
-    /// The turn.
     pub turn: u32,
     /// The number, index in the row, and content of each block.
     pub parts: Vec<(BlockNumber, u32, String)>,
@@ -245,7 +239,6 @@ fn marked_by_user(history: &History, number: BlockNumber, kind: MarkKind) -> boo
 
 /// The result of an executed command.
 pub struct CarriedOut {
-    /// The answer for the model.
     pub answer: String,
     /// The change to the session; `None` if the next prompt brings the whole result.
     pub change: Option<ChangeReport>,

@@ -150,9 +150,7 @@ pub fn announced(env: &Env, path: &Path) -> Option<(Found, std::path::PathBuf)> 
 
 /// A reported message whose row is in the file.
 pub struct Located {
-    /// The message.
     pub message: MessageId,
-    /// Its row.
     pub row: Key,
     /// Its commands, each with its place in the file.
     pub places: Vec<(ProposalNumber, CommandPlace)>,

@@ -42,17 +42,13 @@ impl Default for ReadSettings {
 pub struct Analysis {
     /// The session; its blocks contain the results of the analysis.
     pub session: Session,
-    /// The context window.
     pub window: Window,
     /// The turns in file order.
     pub turns: Vec<Turn>,
     /// Responses of the model in the file.
     pub steps: u32,
-    /// The topics.
     pub topics: Vec<Topic>,
-    /// Token cost of the window.
     pub price: tokens::WindowTokens,
-    /// The capacity of the window.
     pub capacity: capacity::Capacity,
     /// The model of the last response; empty if there is none.
     pub model: String,

@@ -130,7 +130,6 @@ pub fn steps_until_below(heat: f32, limit: f32) -> u32 {
 /// A later block of the agent that came back to a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Referrer {
-    /// The block number.
     pub number: BlockNumber,
     /// Certainty of the reference, from 0.33: the sum of the weights of the shared terms.
     pub weight: f32,

@@ -15,7 +15,6 @@ pub const HOT: f32 = 0.4;
 pub struct Facts {
     /// True if the model would see it.
     pub in_window: bool,
-    /// The compression level.
     pub level: Level,
     /// True if it belongs to the last responses.
     pub newest: bool,
@@ -61,7 +60,6 @@ impl Facts {
 
 /// A step from one state into another one.
 pub struct Transition {
-    /// The name of the condition.
     pub name: &'static str,
     /// The states that it leads out of.
     pub from: &'static [State],

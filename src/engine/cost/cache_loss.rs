@@ -63,9 +63,7 @@ pub struct CacheFacts {
 /// Tokens that had to be sent again although the cache had them, and the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLoss {
-    /// The tokens.
     pub tokens: u64,
-    /// The cause.
     pub cause: LossCause,
 }
 
@@ -100,7 +98,6 @@ pub struct RemovedTokens<'a> {
     pub lost: f64,
     /// Tokens of the request as it was sent.
     pub sent: f64,
-    /// The model.
     pub model: &'a str,
     /// Lifetime of the cache entries, in milliseconds.
     pub lifetime_milliseconds: i64,

@@ -28,9 +28,7 @@ const LARGE: u64 = 1_000_000;
 /// The size of a window, and how it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
-    /// Tokens.
     pub tokens: u64,
-    /// The source of the size.
     pub source: CapacitySource,
     /// Tokens at its end that the client keeps free: it compacts the session by itself before they are used. 0 if unknown.
     pub reserve: u64,

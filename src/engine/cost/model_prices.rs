@@ -124,7 +124,6 @@ const fn usual(input: f64, output: f64, cache_read: f64) -> ModelPrice {
 pub struct ModelPrice {
     /// Input that is neither read from nor written to the cache.
     pub input: f64,
-    /// Output.
     pub output: f64,
     /// Input that is read from the cache.
     pub cache_read: f64,

@@ -29,7 +29,6 @@ pub struct ComposeInput<'a> {
     pub work: &'a ProjectWork<'a>,
     /// The prompt; empty at the start of a session.
     pub prompt: &'a str,
-    /// The intent of the prompt.
     pub intent: Intent,
     /// Returns digests of earlier sessions that match the prompt, given the text so far and the maximum number of characters.
     pub digests: &'a dyn Fn(&str, usize) -> String,

@@ -25,10 +25,8 @@ const SEPARATOR: &str = " · ";
 /// The reason why a file is not read as a memory file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// It is too long.
     #[error("it has {0} bytes, and a memory file has at most {LONGEST_FILE}")]
     TooLong(usize),
-    /// It is not text.
     #[error("it is not UTF-8 text")]
     NotText,
 }
@@ -65,9 +63,7 @@ struct Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// A bullet with its marker.
     Bullet(char),
-    /// A heading with its level.
     Heading(usize),
 }
 

@@ -27,13 +27,11 @@ pub enum ChangeKind {
     Activated,
     /// A retired entry is in use again.
     Restored,
-    /// The text changed.
     Rewritten,
     /// It was moved to another file.
     Moved,
     /// A newer entry replaced it.
     Superseded,
-    /// It was archived.
     Archived,
     /// A statement against it, or a report that it does not help, was found.
     Contradicted,
@@ -46,7 +44,6 @@ pub enum ChangeKind {
 /// A change of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Kind.
     pub kind: ChangeKind,
     /// The entry after the change; of a removed one, before it.
     pub memory: Memory,

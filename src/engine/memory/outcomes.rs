@@ -13,7 +13,6 @@ use std::collections::BTreeSet;
 /// twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The memory.
     pub id: MemoryId,
     /// Number of sessions that received it and followed it with success.
     pub helpful: u32,
@@ -26,7 +25,6 @@ pub struct Outcome {
 pub struct Feedback {
     /// The memories that sessions received.
     pub reads: Vec<MemoryRead>,
-    /// The outcomes of memories.
     pub outcomes: Vec<Outcome>,
 }
 

@@ -39,7 +39,6 @@ pub struct CallCounts {
     pub is_command: bool,
     /// Calls with a result, without those that the user rejected.
     pub calls: u32,
-    /// Calls that failed.
     pub failures: u32,
     /// Those of them that failed because of the code at hand: tests, linters, compilers.
     pub code_failures: u32,
@@ -58,9 +57,7 @@ pub struct CallCounts {
 /// A result in a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The block.
     pub block: BlockNumber,
-    /// The identity of its row.
     pub row: String,
     /// Its time in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,

@@ -43,7 +43,6 @@ const VALUE_WORDS: &[&str] = &["is", "are", "=", "to", "as", "version", "port", 
 pub enum Relation {
     /// Another topic.
     Unrelated,
-    /// The same topic.
     Same,
     /// The opposite, or another value. `is_clear` is false if only a part of the words is about the same.
     Opposite {
@@ -205,7 +204,6 @@ enum Part {
     Word,
     /// All words but for one value.
     OtherValue,
-    /// A negated phrase.
     Negated,
     /// Words that could be such a phrase in another statement.
     Stated,

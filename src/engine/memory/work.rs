@@ -19,7 +19,6 @@ pub struct Work {
 /// The use of a command or a file by a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Use {
-    /// The number of its block.
     block: u32,
     /// The id of the call, shortened: forks and resumed copies of a session repeat it.
     call: u64,
@@ -45,7 +44,6 @@ pub enum UseKind {
 pub struct NamedUse<'a> {
     /// The head of the command (`cargo test`), or the path of the file, relative to the directory of the session if it is below it.
     pub name: &'a str,
-    /// The kind.
     pub kind: UseKind,
     /// The number of the block of the call.
     pub block: u32,

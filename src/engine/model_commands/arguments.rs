@@ -10,7 +10,6 @@ use std::ops::Range;
 pub struct Bounds {
     /// Limit for arguments without their texts.
     pub arguments: usize,
-    /// Limit for a text.
     pub text: usize,
 }
 

@@ -16,7 +16,6 @@ const SLIP_LETTERS: usize = 5;
 /// A command, verbatim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundCommand {
-    /// Byte range.
     pub place: Range<usize>,
     /// Text.
     pub command: Result<ModelCommand, Malformed>,

@@ -22,7 +22,6 @@ use crate::model::{Level, Pin, Verb};
 /// A command of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCommand {
-    /// Verb.
     pub verb: Verb,
     /// Selectors of the blocks; empty for a note.
     pub blocks: Vec<Named>,
@@ -32,7 +31,6 @@ pub struct ModelCommand {
     pub pin: Pin,
     /// The new text, or the note.
     pub text: String,
-    /// Reason.
     pub reason: String,
 }
 
@@ -55,7 +53,6 @@ impl ModelCommand {
 /// A reference to blocks by the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// A valid selector.
     Selector(String),
     /// Words: a topic; for a recall, a search query.
     Words(String),
@@ -67,24 +64,19 @@ pub enum Malformed {
     /// The name is similar to that of a command.
     #[error("there is no command @{name}; did you mean @{}?", nearest.name())]
     UnknownVerb {
-        /// The name.
         name: String,
         /// The command with the most similar name.
         nearest: Verb,
     },
     /// A text that is not a command, in a place for commands.
     #[error("'{text}' is not a command; example: @recall(\"auth flow\")")]
-    NotACommand {
-        /// The start of the text.
-        text: String,
-    },
+    NotACommand { text: String },
     /// The parenthesis is not closed.
     #[error("the closing ')' is missing")]
     Unclosed,
     /// The text is not closed.
     #[error("the closing '\"' of the text is missing")]
     UnclosedText,
-    /// The blocks are missing.
     #[error("it names no blocks; example: @{}(12)", .0.name())]
     NoBlocks(Verb),
     /// A text is missing, is empty, or has no quotes.
@@ -95,10 +87,8 @@ pub enum Malformed {
     Unexpected {
         /// The command.
         verb: Verb,
-        /// The argument.
         argument: String,
     },
-    /// An invalid selector.
     #[error("{error}; {}", error.hint())]
     Selector {
         /// The reason.

@@ -20,15 +20,12 @@ pub enum Unresolved {
     /// The block does not exist.
     #[error("no block {number}{}", suggestion(nearest))]
     NoBlock {
-        /// The number.
         number: BlockNumber,
         /// Blocks with close numbers, each with its label.
         nearest: Vec<String>,
     },
-    /// No topic matches.
     #[error("no block is about '{words}'{}", suggestion(nearest))]
     NoTopic {
-        /// The words.
         words: String,
         /// Similar topics or selectors.
         nearest: Vec<String>,

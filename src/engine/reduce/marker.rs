@@ -17,13 +17,11 @@ const REASON_CHARACTERS: usize = 60;
 /// Fields of a marker line, without the level; empty parts are omitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line<'a> {
-    /// The number of the block.
     pub number: BlockNumber,
     /// Token cost of the original.
     pub tokens: f64,
     /// Label of the block: the tool and its target.
     pub label: &'a str,
-    /// The reason for shortening.
     pub reason: &'a str,
     /// Hint of the original content.
     pub hint: &'a str,

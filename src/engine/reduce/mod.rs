@@ -40,7 +40,6 @@ pub const SUMMARIZED_TOKENS: f64 = 120.0;
 /// Input of a reducer.
 #[derive(Clone, Copy)]
 pub struct Reducible<'a> {
-    /// Kind of the block.
     pub kind: BlockKind,
     /// The tool, for a tool use and its result.
     pub tool: Option<&'a Tool>,
@@ -89,7 +88,6 @@ static REDUCERS: &[&dyn Reducer] = &[
 
 /// The pieces of a content: those of its text, or of each long text in the input of a tool.
 pub struct Outline<'a> {
-    /// The reducer that made it.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests name the reducer that broke a law"))]
     pub reducer: &'static str,
     parts: Vec<Part<'a>>,

@@ -29,7 +29,6 @@ pub const LINE_END: &str = "⏎";
 /// A line, a sentence or an entry of a content.
 #[derive(Clone, Debug)]
 pub struct Piece<'a> {
-    /// The text.
     pub text: Cow<'a, str>,
     /// Salience of the piece itself, without its names: the probability that it is needed.
     pub salience: f32,

@@ -40,11 +40,9 @@ impl Style {
 pub enum LineKind {
     /// It begins a part of a text.
     Heading,
-    /// It warns.
     Warning,
     /// It names a function, a type or the like.
     Declaration,
-    /// A total of results.
     Total,
     /// It reports a failure.
     Error,

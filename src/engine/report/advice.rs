@@ -27,7 +27,6 @@ const WORTH_LOOKING: f64 = 50.0;
 pub struct Advice<'a> {
     /// Rules for shortening from the settings.
     pub rules: &'a Rules,
-    /// The prices of models.
     pub prices: &'a Prices,
     /// The current time, in milliseconds since 1970, UTC.
     pub now: i64,

@@ -11,11 +11,8 @@ pub struct ChangeGroup {
     pub kind: String,
     /// The reason that makes the blocks candidates: outdated by a later block, unused, or their state.
     pub reason: &'static str,
-    /// Number of blocks.
     pub blocks: usize,
-    /// Tokens before.
     pub tokens_before: f64,
-    /// Tokens after.
     pub tokens_after: f64,
 }
 

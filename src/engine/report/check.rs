@@ -52,13 +52,10 @@ pub struct Checked<'a> {
 pub struct Violation {
     /// The rule, named by its option.
     pub rule: &'static str,
-    /// Message.
     pub message: String,
     /// The effect on the next request. Empty if the rule does not concern requests.
     pub effect: String,
-    /// Measured value.
     pub measured: f64,
-    /// Limit.
     pub limit: f64,
     /// The line of the file, from 1, if the violation concerns one.
     pub line: Option<u64>,

@@ -25,9 +25,7 @@ const REQUEST_BYTES: u64 = 32 << 20;
 /// One damage of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Kind of the damage.
     pub kind: FindingKind,
-    /// The row.
     pub row: u32,
     /// The block, if it concerns one.
     pub block: Option<BlockNumber>,
@@ -42,21 +40,14 @@ pub enum FindingKind {
         before: Option<u32>,
         /// The number of blocks that are not sent.
         blocks: u32,
-        /// Their tokens.
         tokens: f64,
         /// The role of the row in the next request.
         place: CutPlace,
     },
     /// The client cannot read the row, and as many rows after it as follow.
-    Unreadable {
-        /// The fault of each row.
-        fault: Fault,
-        /// The number of rows.
-        rows: u32,
-    },
+    Unreadable { fault: Fault, rows: u32 },
     /// The line holds whole rows that the client does not read.
     UnreadRows {
-        /// The fault of the line.
         fault: Fault,
         /// True if the client reads nothing of the line.
         is_skipped: bool,
@@ -67,7 +58,6 @@ pub enum FindingKind {
     RepeatedRows {
         /// The earlier row of the first one.
         first: u32,
-        /// The number of rows.
         rows: u32,
         /// Their resemblance to the earlier rows.
         copies: Resemblance,
@@ -88,7 +78,6 @@ pub enum FindingKind {
     HalfPair,
     /// Images or documents of a block that the API refuses.
     Media {
-        /// True for documents.
         is_document: bool,
         /// The numbers of the images or documents in the block, from 0, each with the reason.
         items: Vec<(usize, MediaRefusal)>,
@@ -130,7 +119,6 @@ pub enum MediaRefusal {
     Pages(u32, u32),
     /// A number of images, and the limit.
     Images(u32, u32),
-    /// The data.
     Data(MediaFault),
 }
 

@@ -22,7 +22,6 @@ pub struct BlockDifference {
     pub number: BlockNumber,
     /// Short description.
     pub label: String,
-    /// The kind of difference.
     pub kind: DiffKind,
     /// The compression level before the change.
     pub level_before: Level,
@@ -70,18 +69,15 @@ pub struct Piece<'a> {
 /// A visible element of a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown<'a> {
-    /// A line of the texts.
     Line {
         /// BlockFate.
         fate: BlockFate,
-        /// The pieces of the line.
         pieces: Vec<Piece<'a>>,
     },
     /// Omitted lines with the same fate.
     Folded {
         /// BlockFate of the lines.
         fate: BlockFate,
-        /// Number of lines.
         lines: usize,
         /// Total bytes of the lines.
         bytes: usize,

@@ -15,13 +15,9 @@ pub enum ActivityEvent {
     /// The file contains another conversation; nothing of the previous one is left.
     SessionReplaced(Opened),
     /// The file cannot be read, or does not exist.
-    SessionUnavailable {
-        /// The reason.
-        reason: String,
-    },
+    SessionUnavailable { reason: String },
     /// Another session of the project changed.
     SessionUpdated(OtherSession),
-    /// A prompt started a turn.
     TurnStarted {
         /// The turn number, from 1.
         turn: usize,
@@ -68,10 +64,7 @@ pub enum ActivityEvent {
         count: usize,
     },
     /// The rules required a change, but it was refused.
-    PolicyRefused {
-        /// The reason.
-        reason: String,
-    },
+    PolicyRefused { reason: String },
 }
 
 /// A session at the start of a watch.
@@ -81,11 +74,8 @@ pub struct Opened {
     pub title: String,
     /// The model of the last response.
     pub model: String,
-    /// Blocks of the file.
     pub blocks: usize,
-    /// Turns.
     pub turns: usize,
-    /// Tokens of the window.
     pub tokens: TokenCount,
     /// Capacity of the window in tokens.
     pub capacity: u64,
@@ -96,7 +86,6 @@ pub struct Opened {
 /// Another session of the project than the watched one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherSession {
-    /// The session id.
     pub id: String,
     /// The title, or the first prompt.
     pub title: String,
@@ -111,9 +100,7 @@ pub struct OtherSession {
 /// Change of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
-    /// It was added.
     Added,
-    /// It was shortened.
     Shortened,
     /// More of its content was restored.
     Expanded,
@@ -123,7 +110,6 @@ pub enum Update {
     Evicted,
     /// It is in the window again.
     Returned,
-    /// It became stale.
     WentStale,
     /// It was stale and is used again.
     Revived,
@@ -134,25 +120,19 @@ pub enum Update {
 /// A changed block, in its current state.
 #[derive(Clone, Debug)]
 pub struct BlockUpdate {
-    /// The block number.
     pub number: BlockNumber,
     /// Event.
     pub update: Update,
-    /// Role of the speaker.
     pub role: Role,
-    /// Kind of content.
     pub kind: BlockKind,
     /// Short description.
     pub label: String,
-    /// Token cost.
     pub tokens: TokenCount,
     /// Position.
     pub zone: Zone,
-    /// The state in the lifecycle.
     pub state: State,
     /// The previous state; `None` for a new block.
     pub state_before: Option<State>,
-    /// The compression level.
     pub level: Level,
     /// The reason why it is stale, if it is.
     pub reason: Option<String>,
@@ -163,22 +143,17 @@ pub struct BlockUpdate {
 pub struct SelectionChange {
     /// Blocks that were pinned, or pinned at another position.
     pub pinned: Vec<BlockNumber>,
-    /// Blocks that were unpinned.
     pub unpinned: Vec<BlockNumber>,
     /// Blocks that were selected.
     pub focused: Vec<BlockNumber>,
-    /// Blocks that were unfocused.
     pub unfocused: Vec<BlockNumber>,
 }
 
 /// Summary of an operation.
 #[derive(Clone, Debug)]
 pub struct Executed {
-    /// The operation number.
     pub operation: OperationId,
-    /// Kind of the operation.
     pub kind: OperationKind,
-    /// The command as entered.
     pub command: String,
     /// Actor that gave the command.
     pub actor: Actor,

@@ -17,7 +17,6 @@ const NAMES: usize = 4;
 /// The explanation of the state of a block.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The state in the lifecycle.
     pub state: State,
     /// The lifecycle rule that determined the state; `arrived` if none has applied yet.
     pub rule: &'static str,
@@ -38,9 +37,7 @@ pub struct Explanation {
 /// A later block of the agent that refers to a block.
 #[derive(Clone, Debug)]
 pub struct Referred {
-    /// The block number.
     pub number: BlockNumber,
-    /// Label of the block.
     pub label: String,
     /// The model response of the block.
     pub step: u32,
@@ -55,7 +52,6 @@ pub struct Referred {
 /// The rest of a block at a level.
 #[derive(Clone, Debug)]
 pub struct LevelKept {
-    /// The level.
     pub level: Level,
     /// The preset that chose the level; `None` for a level without a preset.
     pub preset: Option<&'static str>,

@@ -14,11 +14,8 @@ pub struct Manifest {
     pub session: String,
     /// The model of the last response.
     pub model: String,
-    /// Blocks in the window.
     pub blocks: u32,
-    /// Tokens of the window.
     pub tokens: TokenCount,
-    /// The capacity of the window.
     pub capacity: Capacity,
     /// Usage of the window, in percent.
     pub percent: f64,
@@ -54,11 +51,9 @@ pub struct Manifest {
     pub recent: Vec<Entry>,
     /// The stale blocks, the most expensive first.
     pub stale: Vec<Entry>,
-    /// Number of stale blocks.
     pub stale_blocks: u32,
     /// Total tokens of the stale blocks.
     pub stale_tokens: TokenCount,
-    /// Runs of archived blocks.
     pub archived: Vec<ArchivedRun>,
     /// Pinned blocks that are not in the window.
     pub pinned_outside: Vec<BlockNumber>,
@@ -96,18 +91,15 @@ pub struct Forgotten {
 /// The blocks of the window that are shortened and not archived.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShortenedBlocks {
-    /// Number of blocks.
     pub blocks: u32,
     /// Total tokens of their originals, and the difference to their present cost.
     pub tokens: f64,
-    /// Saved tokens.
     pub saved: f64,
 }
 
 /// A rule that the user stated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// The block with the rule.
     pub block: BlockNumber,
     /// The sentence, verbatim.
     pub text: String,
@@ -116,11 +108,8 @@ pub struct Rule {
 /// Consecutive archived blocks of the file, with the thinking between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArchivedRun {
-    /// The first block.
     pub first: BlockNumber,
-    /// The last block.
     pub last: BlockNumber,
-    /// Number of archived blocks.
     pub blocks: u32,
     /// Token cost before.
     pub tokens: f64,
@@ -133,17 +122,13 @@ pub struct ArchivedRun {
 /// The summary of a zone.
 #[derive(Clone, Debug)]
 pub struct ZoneSummary {
-    /// The zone.
     pub zone: Zone,
-    /// Number of blocks.
     pub blocks: u32,
     /// Token cost; for cold storage, the cost if restored.
     pub tokens: TokenCount,
-    /// Number of user messages.
     pub user_messages: u32,
     /// Number of model responses.
     pub responses: u32,
-    /// Number of tool results.
     pub tool_results: u32,
     /// Number of shortened blocks, by level.
     pub compressed: Vec<(Level, u32)>,
@@ -152,15 +137,11 @@ pub struct ZoneSummary {
 /// A block in a list.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The block number.
     pub number: BlockNumber,
-    /// Label of the block.
     pub label: String,
-    /// Token cost.
     pub tokens: TokenCount,
     /// Position.
     pub zone: Zone,
-    /// The pin.
     pub pin: Option<Pin>,
     /// The reason why it is stale, if it is.
     pub reason: Option<String>,

@@ -15,11 +15,8 @@ use std::ops::Range;
 pub struct UsageSource<'a> {
     /// Id of the session; of a subagent, that of the session that started it.
     pub session: &'a str,
-    /// The title of the session.
     pub title: &'a str,
-    /// The project.
     pub project: &'a str,
-    /// The bills of the file.
     pub usage: &'a FileUsage,
     /// Changes of its window by aperture, in order: the time, and the tokens that the model no longer receives.
     pub changes: &'a [(i64, f64)],
@@ -38,9 +35,7 @@ pub enum UsageGroup {
     Month,
     /// The session, its subagents included.
     Session,
-    /// The project.
     Project,
-    /// The model.
     Model,
 }
 
@@ -62,11 +57,8 @@ pub struct UsageSum {
     pub name: String,
     /// The title of a session; otherwise empty.
     pub title: String,
-    /// Number of responses.
     pub responses: u64,
-    /// The tokens.
     pub tokens: BilledTokens,
-    /// Web searches.
     pub searches: u64,
     /// The cost in dollars of the responses whose cost or price is known, their web searches included.
     pub dollars: f64,
@@ -95,7 +87,6 @@ impl UsageSum {
 pub struct UsageTable {
     /// The groups: days, weeks and months in order, others by cost and tokens, the largest first.
     pub rows: Vec<UsageSum>,
-    /// The sum of all groups.
     pub total: UsageSum,
     /// Models without a known price.
     pub unpriced: Vec<String>,
@@ -108,9 +99,7 @@ pub struct UsageTable {
 /// Copies of responses, as resumed and forked sessions contain them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Copies {
-    /// Number of copies.
     pub responses: u64,
-    /// Their tokens.
     pub tokens: u64,
 }
 

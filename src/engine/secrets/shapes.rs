@@ -37,7 +37,6 @@ pub(super) enum Alphabet {
     Capital,
     /// The characters of a URL after its host.
     Address,
-    /// Digits.
     Digit,
     /// Letters, digits, `-`, `_`, `.` and `~`.
     Tilde,

@@ -23,7 +23,6 @@ pub enum AutomaticRule {
 /// The last operation of a rule on a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastAutomatic {
-    /// The operation.
     pub operation: OperationId,
     /// True if it was undone.
     pub undone: bool,
@@ -47,7 +46,6 @@ impl LastAutomatic {
 /// The facts on which a rule decides.
 #[derive(Clone, Copy, Debug)]
 pub struct AutomaticFacts {
-    /// The rule.
     pub rule: AutomaticRule,
     /// True if the window exceeds its budget; else requests that are on their way let it do so.
     pub is_exceeded: bool,
@@ -64,9 +62,7 @@ pub struct AutomaticFacts {
 /// The decision of a rule, with its reason in a few words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It acts.
     Act(String),
-    /// It waits.
     Wait(String),
 }
 

@@ -70,7 +70,6 @@ pub fn bounded_words(words: &str) -> Cow<'_, str> {
 
 /// A block that a digest replaces.
 pub struct DigestSource<'a> {
-    /// The block.
     pub block: &'a Block,
     /// Its content for people, before the first change by aperture.
     pub content: &'a str,

@@ -14,7 +14,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Occurrences of a name in a window.
 #[derive(Clone, Copy, Default)]
 struct Use {
-    /// Blocks that hold it.
     blocks: u32,
     /// Last step in which it occurs.
     step: u32,

@@ -34,9 +34,7 @@ pub struct Subject<'a> {
     pub block: &'a Block,
     /// The texts and names by which clients mark what they add to contents.
     pub conventions: &'a Conventions,
-    /// Its content.
     pub content: &'a str,
-    /// Token cost.
     pub tokens: f64,
     /// Short description, if the block before it in the window does not give it.
     pub label: String,
@@ -53,7 +51,6 @@ pub struct Subject<'a> {
 /// The remainder of a block after an earlier change.
 #[derive(Clone, Copy)]
 pub struct Left<'a> {
-    /// Its tokens.
     pub tokens: f64,
     /// Bytes of its content.
     pub bytes: usize,
@@ -169,9 +166,7 @@ pub fn why_old(block: &Block) -> Why {
 
 /// Rest of a block.
 pub struct Shortened {
-    /// The block.
     pub number: BlockNumber,
-    /// The compression level.
     pub level: Level,
     /// The content, after its marker line.
     pub content: String,

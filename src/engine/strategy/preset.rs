@@ -5,9 +5,7 @@ use serde::Serialize;
 /// A named strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Preset {
-    /// Its name.
     pub name: &'static str,
-    /// Description in one sentence.
     pub description: &'static str,
     /// Share of the content that the agent needed later and that is left, in percent: measured on recorded sessions (docs/internals.md).
     pub keeps_percent: u32,

@@ -31,7 +31,6 @@ pub const IN_PLACE: Costs = Costs { piece_bytes: 12.0, name_bytes: 2.0, name_sha
 
 /// The pieces of one text, and their weights.
 pub struct Text<'a> {
-    /// The pieces.
     pub pieces: &'a [Piece<'a>],
     /// The probability that the agent quotes one of its lines.
     pub line: f32,

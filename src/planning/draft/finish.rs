@@ -13,7 +13,6 @@ const SAME_WINDOW: f64 = 2.0;
 /// A plan and its computed effects.
 #[must_use = "a plan changes nothing until it is applied"]
 pub struct Drafted {
-    /// The plan.
     pub plan: Plan,
     /// The window after the plan: blocks of [`Drafted::revision`].
     pub window: Window,

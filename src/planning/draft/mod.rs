@@ -68,7 +68,6 @@ pub enum Folded {
 pub struct PlanSource<'a> {
     /// The provider whose format the rows have.
     pub provider: &'a dyn ProviderAdapter,
-    /// The session with its analysis.
     pub reading: &'a Analysis,
     /// The operations on it so far.
     pub history: &'a History,

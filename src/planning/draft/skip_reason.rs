@@ -8,7 +8,6 @@ pub enum SkipReason {
     Signed,
     /// The block is the first prompt of the session.
     FirstPrompt,
-    /// The block is pinned.
     Pinned,
     /// The user focused the block.
     Focused,

@@ -11,9 +11,7 @@ use rustc_hash::FxHashSet;
 /// The number of thinking blocks and their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Thinking {
-    /// The number of blocks.
     pub blocks: u32,
-    /// The cost in tokens.
     pub tokens: f64,
 }
 

@@ -12,7 +12,6 @@ const HOOK_SECONDS: u32 = 10;
 pub struct Calls {
     /// The program: a name found through `PATH`, or a path.
     pub program: String,
-    /// The events that call it.
     pub events: Vec<&'static str>,
 }
 

@@ -34,7 +34,6 @@ impl ItemFields<'_> {
 pub(super) struct Piece<'a> {
     /// Its kind.
     pub sort: Sort,
-    /// The item that contains it.
     pub item: ItemFields<'a>,
     /// The element of a message, else the whole item.
     pub element: &'a RawValue,
@@ -43,9 +42,7 @@ pub(super) struct Piece<'a> {
 /// Kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// A text of a message.
     Text,
-    /// An image of a message.
     Image,
     /// A file of a message.
     Document,
@@ -57,7 +54,6 @@ pub(super) enum Sort {
     TextCall,
     /// A call of a built-in tool of the client or the API, whose input is not a string.
     OwnCall,
-    /// The output of a tool.
     Output,
     /// The output of a tool search.
     Tools,

@@ -21,7 +21,6 @@ enum Element<'a> {
     Instructions(Vec<&'a RawValue>),
     /// The texts of a message of the system within the conversation.
     System(Vec<&'a RawValue>),
-    /// The definition of a tool.
     Tool,
 }
 

@@ -11,11 +11,8 @@ use std::borrow::Cow;
 /// A tool with one text as its input.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolDefinition {
-    /// Its name.
     pub name: &'static str,
-    /// Its description for the model.
     pub description: &'static str,
-    /// The name of its input.
     pub input: &'static str,
 }
 

@@ -32,7 +32,6 @@ const ANSWERS: &[&[&str]] = &[
 /// The form of a list of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Anthropic Messages.
     Anthropic,
     /// OpenAI Chat Completions.
     OpenAi,

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 /// A body that is a JSON object. Elements of the arrays in it are valid JSON only if they can be parsed.
 pub struct RequestDocument<'a> {
-    /// Its bytes.
     pub bytes: &'a [u8],
     members: Vec<Member<'a>>,
 }

@@ -41,11 +41,9 @@ impl RequestHead {
 /// An API whose requests are sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestApi {
-    /// Anthropic Messages.
     Messages,
     /// OpenAI Chat Completions.
     Chat,
-    /// OpenAI Responses.
     Responses,
 }
 

@@ -72,9 +72,7 @@ pub static MEDIA: &[&dyn ProviderAdapter] = &[
 /// The bytes that hold the elements of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Medium {
-    /// The body of one request.
     Body,
-    /// One message in each line.
     Lines,
     /// One request in each line, with its answer; the session is the last request.
     Log,

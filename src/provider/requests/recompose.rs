@@ -12,7 +12,6 @@ use std::sync::Arc;
 /// A content of the conversation in a body that is written again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Role of its message.
     pub role: Role,
     /// Its place in the body: the element and the content in it; `None` for a new text.
     pub place: Option<(usize, usize)>,

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 /// A call of the current message.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// Its index.
     pub index: u64,
     /// Its index for the client; `None` if it is withheld.
     pub sent: Option<u64>,

@@ -13,7 +13,6 @@ use std::ops::Range;
 /// A call of the withheld tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WithheldCall {
-    /// Its id.
     pub id: String,
     /// The text that it was given; empty if the input has none.
     pub input: String,
@@ -26,7 +25,6 @@ pub struct Reply {
     pub parts: Vec<ReplyPart>,
     /// The JSON of all its content blocks, or of its message in Chat Completions.
     pub content: Vec<String>,
-    /// The withheld calls.
     pub calls: Vec<WithheldCall>,
     /// True if the model called no tool of the client.
     pub is_alone: bool,
@@ -35,9 +33,7 @@ pub struct Reply {
 /// The form of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseForm {
-    /// A stream of events.
     Events,
-    /// One JSON document.
     Document,
 }
 
@@ -54,11 +50,8 @@ pub struct CallFilter {
 /// The state of joined responses in any API.
 #[derive(Debug)]
 pub(super) struct Joint {
-    /// The name of the tool.
     pub tool: &'static str,
-    /// The name of its input.
     pub input: &'static str,
-    /// The form of the responses.
     pub form: ResponseForm,
     /// True if the current response continues another one.
     pub continues: bool,
@@ -72,9 +65,7 @@ pub(super) struct Joint {
 
 /// An event with JSON as its data.
 pub(super) struct Event {
-    /// Its bytes.
     pub bytes: Vec<u8>,
-    /// The place of the data.
     pub place: Range<usize>,
     /// The data.
     pub value: Value,

@@ -12,7 +12,6 @@ pub(super) struct Call {
     pub(super) model: String,
     /// Blocks that were sent with it for the first time.
     pub(super) before: Vec<usize>,
-    /// Blocks of its response.
     pub(super) response: Vec<usize>,
     /// True if it follows the call before it on the same chain, without a compaction between.
     pub(super) continues: bool,

@@ -11,7 +11,6 @@ const PLAIN: usize = 60;
 pub enum CutKind {
     /// The response continues the one before it.
     Plain,
-    /// A compaction.
     Compaction,
     /// A model other than that of the response before.
     Model,

@@ -16,11 +16,9 @@ pub(super) struct Family {
     newline: f64,
     /// Around a response whose output tokens are known.
     pub(super) response: f64,
-    /// Around each tool result.
     tool_result: f64,
     /// Around the texts of the user in one step.
     pub(super) user_text: f64,
-    /// Around an attachment.
     attachment: f64,
     /// For a reminder of the plan: it costs less than its text suggests.
     plan_reminder: f64,

@@ -13,9 +13,7 @@ pub(super) enum Section {
     Failures,
     /// Commands in their order.
     Procedures,
-    /// Other commands.
     Commands,
-    /// Files by folder.
     Files,
     /// Limits and durations of tools.
     Agent,

@@ -178,7 +178,6 @@ pub enum Subject {
 /// The error of a failed call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
-    /// The line.
     pub line: String,
     /// The subject, as far as the words show it.
     pub subject: Subject,

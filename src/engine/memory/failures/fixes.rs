@@ -40,17 +40,12 @@ pub enum Nature {
 /// A failed call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// The block of the result.
     pub block: BlockNumber,
-    /// The identity of its row.
     pub row: String,
     /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
-    /// The block of the call.
     pub call_block: BlockNumber,
-    /// The row of the call.
     pub call_row: String,
-    /// The tool.
     pub tool: String,
     /// The head of the command that failed; empty for a tool that does not run commands.
     pub head: String,
@@ -84,13 +79,9 @@ impl Failure {
 /// The call that worked after a failed one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// The block of the result.
     pub block: BlockNumber,
-    /// The identity of its row.
     pub row: String,
-    /// The block of the call.
     pub call_block: BlockNumber,
-    /// The row of the call.
     pub call_row: String,
     /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
@@ -124,7 +115,6 @@ pub struct Fixes {
 /// The last success of a command or a tool.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Success {
-    /// The number of the result.
     result: u32,
     /// The time of the result, in milliseconds since 1970, UTC; 0 if unknown.
     time: i64,

@@ -36,11 +36,9 @@ pub enum DocumentKind {
     Prompt,
     /// A text of the model.
     Answer,
-    /// A tool call.
     Call,
     /// The result of a tool call.
     Result,
-    /// The summary of a compaction.
     Summary,
 }
 
@@ -51,20 +49,16 @@ pub enum RowName {
     Uuid(u128),
     /// `L` and the number of a line, from 1.
     Line(u32),
-    /// Any other name.
     Text(Box<str>),
 }
 
 /// The part of a block that the search keeps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchDocument {
-    /// The number of the block.
     pub block: u32,
-    /// Its row.
     pub row: RowName,
     /// When it was written, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
-    /// Kind.
     pub kind: DocumentKind,
     /// The number of the turn in the session, from 0: it grows with each prompt.
     pub turn: u32,

@@ -117,7 +117,6 @@ pub struct Query<'a> {
 pub struct Hit<'a> {
     /// Its session.
     pub source: Source<'a>,
-    /// The document.
     pub document: &'a SearchDocument,
     /// Its share in the value of all names that were found; comparable only among the hits of one query.
     pub score: f32,
@@ -139,7 +138,6 @@ pub(crate) struct CorpusDocument<'a> {
     pub source: usize,
     /// The call that it belongs to, or itself; by number in the source.
     pub step: u32,
-    /// By number in the corpus.
     pub turn: usize,
     pub document: &'a SearchDocument,
 }

@@ -28,11 +28,9 @@ pub(super) struct Grammar {
     pub adversatives: &'static [&'static str],
     /// Pronouns with which the user tells what they did.
     pub narrators: &'static [&'static str],
-    /// Conjunctions of a consequence.
     pub consequences: &'static [&'static str],
     /// Pronouns of the user, the agent or both: a question for the reason of their acts criticizes.
     pub people: &'static [&'static str],
-    /// Negations.
     pub negations: &'static [&'static str],
     /// Words of obligation, need and expectation.
     pub obligations: &'static [&'static str],

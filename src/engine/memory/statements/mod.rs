@@ -46,13 +46,10 @@ const VALUE_MARKS: [&str; 11] = ["=", ":", "is ", "ist ", "es ", "est ", "é ", 
 /// A correction, preference or fact in the user's words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
-    /// The number of its block.
     pub block: BlockNumber,
-    /// The name of its row.
     pub row: String,
     /// When it was written, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
-    /// Kind.
     pub kind: MemoryKind,
     /// The sentences that state it, as the user wrote them; at most 300 bytes.
     pub text: String,

@@ -38,7 +38,6 @@ pub(super) struct Sentence<'a> {
     words: String,
     /// Offset of the sentence proper in `words`, behind the openers.
     start: usize,
-    /// Mood.
     pub mood: Mood,
     /// True if it contradicts from its start.
     pub has_contrast: bool,

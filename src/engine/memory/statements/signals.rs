@@ -38,7 +38,6 @@ pub(super) enum Signal {
     Instruction,
     /// It states a belief or an intention.
     Stance,
-    /// It states a taste.
     Taste,
     /// It replaces one thing by another.
     Alternative,
@@ -48,7 +47,6 @@ pub(super) enum Signal {
     Rule,
     /// It gives a purpose, an origin or a convention.
     Convention,
-    /// It has a condition.
     Condition,
     /// It doubts.
     Hedge,
@@ -58,13 +56,11 @@ pub(super) enum Signal {
     Request,
     /// It approves or thanks.
     Approval,
-    /// It names a failure.
     Failure,
     /// It reports that the work before it failed: neither a request nor a wish nor a condition.
     Report,
     /// It ends with a request for confirmation.
     Tag,
-    /// It is about this moment.
     Moment,
     /// It has at most three words.
     Short,
@@ -132,9 +128,7 @@ const SUBSTANCE_WORDS: usize = 5;
 /// The sums of the weights of some signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Score {
-    /// Points for a statement.
     pub statement: i32,
-    /// Points for a lasting one.
     pub lasting: i32,
 }
 

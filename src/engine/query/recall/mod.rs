@@ -34,7 +34,6 @@ const REPEATED: f32 = 0.5;
 /// A text that can be recalled.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
-    /// The text itself.
     pub text: &'a str,
     /// The tool and its target, on one line; empty if the text is not from a tool.
     pub title: &'a str,

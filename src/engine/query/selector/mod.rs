@@ -59,18 +59,14 @@ enum Node {
 /// The reason why a selector cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
-    /// A syntax error.
     #[error("{message} at column {column}")]
     Syntax {
-        /// Error message.
         message: String,
         /// Position, in characters from 1.
         column: usize,
     },
-    /// An unknown name.
     #[error("unknown selector '{name}'")]
     UnknownName {
-        /// The name.
         name: String,
         /// A selector that is close to it.
         nearest: Option<String>,
@@ -78,38 +74,28 @@ pub enum SelectorError {
     /// A word that begins like a number.
     #[error("'{word}' is neither a number nor a range like 10..20 at column {column}")]
     NotNumbers {
-        /// The word.
         word: String,
         /// Position, in characters from 1.
         column: usize,
         /// The range that was probably meant.
         nearest: Option<String>,
     },
-    /// An invalid argument.
     #[error("{function}() does not accept '{argument}'")]
     BadArgument {
-        /// The function.
         function: &'static str,
-        /// The argument.
         argument: String,
         /// A known value that is close to it.
         nearest: Option<String>,
     },
     /// A number without a block.
     #[error("there is no block {number}: {}", .last.checked_sub(1).map_or("the session has no blocks".to_owned(), |_| format!("the session has blocks 1 to {last}")))]
-    NoSuchBlock {
-        /// The number.
-        number: BlockNumber,
-        /// The highest number.
-        last: BlockNumber,
-    },
+    NoSuchBlock { number: BlockNumber, last: BlockNumber },
     /// A tool-use id without a block.
     #[error("no block has the tool-use id '{0}'")]
     NoSuchCall(String),
     /// A turn after the last one.
     #[error("there is no turn {number}: the session has turns 1 to {last}")]
     NoSuchTurn {
-        /// The number.
         number: u32,
         /// The number of the last turn.
         last: u32,
@@ -117,7 +103,6 @@ pub enum SelectorError {
     /// The name of a tool that the session does not use.
     #[error("no block of the session uses the tool '{name}'")]
     NoSuchTool {
-        /// The name.
         name: String,
         /// The selectors of similar tools of the session, or of all if none is similar.
         nearest: Vec<String>,
@@ -125,7 +110,6 @@ pub enum SelectorError {
     /// The path of a file at which no tool of the session is pointed.
     #[error("no block of the session has the path '{path}'")]
     NoSuchPath {
-        /// The path.
         path: String,
         /// The selectors of similar paths of the session.
         nearest: Vec<String>,
@@ -389,7 +373,6 @@ pub struct PathPattern {
     /// As it was given.
     pattern: String,
     glob: GlobMatcher,
-    /// The pattern as a path.
     path: String,
 }
 

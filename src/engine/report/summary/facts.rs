@@ -10,9 +10,7 @@ use rustc_hash::FxHashMap;
 /// The outcome of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The user interrupted.
     Interrupted,
-    /// Tests ran.
     Tests {
         /// Number of passed tests.
         passed: u64,
@@ -21,7 +19,6 @@ pub enum Outcome {
     },
     /// Something was committed.
     Committed {
-        /// Number of commits.
         commits: u32,
     },
     /// Errors were fixed.
@@ -34,14 +31,11 @@ pub enum Outcome {
         /// Number of edited files.
         files: u32,
     },
-    /// Errors remain.
     Errors {
-        /// Number of errors.
         errors: u32,
     },
     /// The last message is a question.
     Asks,
-    /// The assistant answered.
     Answered,
     /// There is no answer yet.
     Open,
@@ -81,7 +75,6 @@ pub(super) struct Facts {
     pub edited: Vec<(String, u32, BlockNumber)>,
     /// Number of passed and failed tests in the last run, and its block.
     pub tests: Option<(u64, u64, BlockNumber)>,
-    /// The subjects of commits.
     pub commits: Vec<Fact>,
     /// Errors that were fixed.
     pub fixed: Vec<Fact>,

@@ -41,9 +41,7 @@ pub enum Fillable {
     Summary,
     /// Narrative of the whole session.
     Narrative,
-    /// Objective of the user.
     Objective,
-    /// Next step.
     Next,
 }
 
@@ -58,9 +56,7 @@ pub enum PointKind {
     Decided,
     /// The files that were edited.
     Changed,
-    /// Test results.
     Tests,
-    /// Fixed errors.
     Fixed,
     /// Commits.
     Committed,
@@ -74,13 +70,11 @@ pub enum PointKind {
     Objective,
     /// Achievements.
     Achieved,
-    /// The files in use.
     Files,
     /// The functions and types in use.
     Functions,
     /// Subject.
     Concepts,
-    /// Current state.
     State,
     /// Open items.
     Next,
@@ -89,7 +83,6 @@ pub enum PointKind {
 /// A sentence, a name or a count, and its block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// The text.
     pub text: String,
     /// The block of the sentence or name; `None` for a count over several blocks.
     pub block: Option<BlockNumber>,
@@ -98,7 +91,6 @@ pub struct Part {
 /// A key point: a label and its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Kind of the point.
     pub kind: PointKind,
     /// Sentences or names, the most significant first.
     pub parts: Vec<Part>,
@@ -111,7 +103,6 @@ pub struct Summary {
     pub text: String,
     /// Cost of the text in o200k tokens.
     pub tokens: u32,
-    /// The points of the text.
     pub points: Vec<Point>,
 }
 

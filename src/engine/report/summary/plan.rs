@@ -8,9 +8,7 @@ use serde_json::Value;
 /// An item of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
-    /// Text of the item.
     pub text: String,
-    /// Status.
     pub status: Status,
     /// The call that wrote it.
     pub block: BlockNumber,
@@ -23,7 +21,6 @@ pub(super) enum Status {
     Current,
     /// Not started.
     Open,
-    /// Done.
     Done,
 }
 

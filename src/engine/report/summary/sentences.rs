@@ -12,7 +12,6 @@ const LONGEST_BYTES: usize = 1200;
 /// A sentence on one line, without emphasis markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sentence {
-    /// The text.
     pub text: String,
     /// True if it is an item of a list.
     pub item: bool,

@@ -29,7 +29,6 @@ pub(super) struct TurnFacts<'a> {
     pub asked: Vec<Part>,
     /// Replies of the user in addition to the prompt, the latest last.
     pub replied: Vec<Part>,
-    /// Sentences of the assistant.
     pub words: Vec<(Sentence, BlockNumber)>,
     /// Index of the first sentence of the last message.
     pub last: usize,

@@ -5,7 +5,6 @@ use rustc_hash::FxHashSet;
 /// One element of the sent sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Item {
-    /// A row of the session.
     Row(u32),
     /// An answer that the client generates for a turn without one.
     NoResponse,

@@ -205,7 +205,6 @@ fn continues(tree: &Tree<'_>, last: u32, noted: u32, direct: bool, batch: bool) 
 struct Batch {
     /// The row with the calls.
     caller: Option<u32>,
-    /// The calls that are answered.
     answered: Vec<Key>,
     /// True if an attachment names the one call.
     single: bool,
