@@ -24,7 +24,8 @@ pub struct Moment {
     pub idle_milliseconds: i64,
     /// True if the model has called tools, so that another request follows at once: then only the budget counts.
     pub in_turn: bool,
-    /// The tokens by which the window grows until a change acts.
+    /// The tokens by which the window grows until a change acts; none in the job of a proxy that is older than its program file.
+    #[serde(default)]
     pub coming_tokens: u64,
 }
 

@@ -73,6 +73,8 @@ fn discord_starts() -> Vec<String> {
     (10..100).map(|number| encode(number)[..3].to_owned()).collect()
 }
 
+/// Longest start of a mask before the name in its kind, in bytes.
+const MASK_BYTES: usize = 32;
 /// Length of the bytes by which the texts at a place are looked up.
 const START_BYTES: usize = 3;
 
@@ -197,6 +199,12 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
     apart(found)
 }
 
+/// Returns true if a text ends in a mask, whose kind names a credential: `[secret:private-`.
+fn is_in_mask(before: &[u8]) -> bool {
+    let open = before.iter().rev().take(MASK_BYTES).position(|byte| *byte == b'[');
+    open.is_some_and(|open| before[before.len() - open - 1..].starts_with(b"[secret:"))
+}
+
 /// Returns the credential at a text that can lead to one; those that are not next to it are appended to `far`. Nothing before
 /// `free` belongs to it.
 fn at_anchor(text: &[u8], anchor: &Anchor, place: Range<usize>, free: usize, far: &mut Vec<Secret>) -> Option<Secret> {
@@ -209,6 +217,7 @@ fn at_anchor(text: &[u8], anchor: &Anchor, place: Range<usize>, free: usize, far
         Anchor::Address => password_in_address(text, end),
         Anchor::Service => passwords::service(text, end),
         Anchor::Discord => passwords::discord(text, start),
+        Anchor::Name(_) | Anchor::Key if is_in_mask(&text[..start]) => None,
         Anchor::Name(kind) => near(names::match_name(text, Name { start, end, kind }), end, far),
         Anchor::Key => near(names::match_key(text, start, end), end, far),
         // Other credentials can be between a program or a place and its password.
@@ -467,6 +476,12 @@ mod tests {
         };
         let (least, most) = shape.length;
         format!("{}{}", shape.prefix, letters.chars().cycle().take(least.max(24).min(most)).collect::<String>())
+    }
+
+    #[test]
+    fn the_kind_of_a_mask_names_no_credential() {
+        let masked = "[secret:private-key]<\na1b2c3://u:";
+        assert_eq!(mask(masked), masked);
     }
 
     #[test]
