@@ -28,7 +28,7 @@ pub fn ends(text: &str) -> impl Iterator<Item = usize> {
     text.char_indices().filter_map(move |(at, mark)| {
         let behind = at + mark.len_utf8();
         let end = match mark {
-            '。' | '！' | '？' => closed(text, behind),
+            '。' | '！' | '？' => text.len() - text[behind..].trim_start_matches(['」', '』', '）', '”', '’']).len(),
             '.' | '!' | '?' | '…' => {
                 let end = closed(text, behind);
                 let is_apart = text[end..].starts_with(char::is_whitespace);
@@ -97,6 +97,7 @@ mod tests {
             "He said \"no.\" Then (it ended.) And **so.** done",
             &["He said \"no.\"", "Then (it ended.)", "And **so.**", "done"],
         );
+        check("「好。」他说。", &["「好。」", "他说。"]);
         check("a. \"b\" c", &["a. \"b\" c"]);
         check("done. 'b' c", &["done.", "'b' c"]);
     }

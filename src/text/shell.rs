@@ -393,4 +393,15 @@ mod tests {
             assert_eq!(found.collect::<Vec<_>>(), expected, "{command}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_has_parts_and_a_quoted_word_is_one(text in "[ab '\"\\\\$()`<>|&;#\n=é]{0,40}") {
+            parts(&text);
+            simple_commands(&text);
+            let word = text.replace('\'', "").replace('\n', " ");
+            let expected = Part::Word(Word { is_text: word.trim().contains(' '), text: word.clone(), ..Word::default() });
+            proptest::prop_assert_eq!(parts(&quoted_word(&word)), [expected]);
+        }
+    }
 }
