@@ -13,7 +13,7 @@ use std::fs;
 /// Documents whose command lines must parse and whose paths must exist.
 const DOCUMENTS: &[&str] = &[
     "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "SHORTCOMINGS.md", "CHANGELOG.md", "docs/concepts.md",
-    "docs/guide.md", "docs/internals.md", "docs/recipes.md",
+    "docs/guide.md", "docs/internals.md", "docs/limits.md", "docs/recipes.md",
 ];
 
 /// Examples of help texts that cannot be run as yet; each must go from here when it can.
