@@ -14,6 +14,8 @@ pub mod provider;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 pub mod store;
+#[cfg(test)]
+mod testing;
 pub mod text;
 pub mod wire;
 pub mod workspace;

@@ -1,7 +1,7 @@
 //! No credential and no terminal sequence leaves the program: every kind is planted in every place, and searched in the output of
 //! every command.
 
-use crate::sandbox::{Outcome, Sandbox};
+use crate::sandbox::{Outcome, Sandbox, all_or, sample};
 use aperture::engine::secret_examples;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -29,13 +29,12 @@ fn plants() -> Vec<Plant> {
 
 /// A few credentials of each kind, for tests of many commands: how each one is found is the subject of other tests.
 fn few_plants() -> Vec<Plant> {
-    const OF_A_KIND: usize = 3;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut plants = plants();
     plants.retain(|plant| {
         let count = counts.entry(plant.kind).or_default();
         *count += 1;
-        *count <= OF_A_KIND
+        *count <= all_or(3, 1)
     });
     plants
 }
@@ -209,7 +208,7 @@ fn nothing_that_is_planted_leaves_by_any_command() {
     let commands: Vec<clap::Command> = aperture::commands::definition().get_subcommands().cloned().collect();
     assert!(commands.len() > 40);
     for command in &commands {
-        for line in lines(command) {
+        for line in sample(lines(command), 3) {
             for mode in [&["--color", "always"][..], &["--json"]] {
                 let mut words = vec![command.get_name()];
                 words.extend(line.iter().map(String::as_str));
@@ -247,14 +246,14 @@ fn nothing_that_is_planted_leaves_by_any_command() {
 /// The text that named a value is moved to the store; only the value remains in the file.
 #[test]
 fn what_a_shortened_block_named_stays_masked() {
-    let plants = plants();
+    let plants = all_or(plants as fn() -> _, few_plants)();
     let (sandbox, path) = home(&plants);
     let file = || fs::read_to_string(&path).unwrap();
     let named = || plants.iter().filter(|plant| plant.named != plant.value);
     let left = |text: &str| named().filter(|plant| text.contains(&plant.named)).count();
     let before = left(&file());
     sandbox.text(&["archive", "all"]);
-    assert!(left(&file()) + 20 <= before, "{} of {before} are still named", left(&file()));
+    assert!(left(&file()) * 2 < before, "{} of {before} are still named", left(&file()));
     for line in [
         "show all", "transcript --client-texts", "blocks", "manifest --tier full", "summary", "recall deploy", "diff --full",
         "log",
@@ -268,7 +267,7 @@ fn what_a_shortened_block_named_stays_masked() {
 
 #[test]
 fn nothing_that_is_planted_leaves_by_hooks_and_watching() {
-    let plants = plants();
+    let plants = all_or(plants as fn() -> _, few_plants)();
     let (sandbox, path) = home(&plants);
     sandbox.run(&["pin", "1..30"]);
     sandbox.run(&["archive", "35"]);

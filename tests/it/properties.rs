@@ -126,7 +126,7 @@ fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::sandbox::all_or(256, 64), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Any bytes are parsed as rows: none is lost, none overlaps, and each block belongs to one of them.
     #[test]

@@ -36,6 +36,16 @@ pub struct Outcome {
 /// Maximum time to wait for a condition, for a machine under load.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Returns `all` if every case is to be tested (`APERTURE_ALL_CASES`, which `.ci/run` sets), otherwise `usual`.
+pub fn all_or<T>(all: T, usual: T) -> T {
+    if std::env::var_os("APERTURE_ALL_CASES").is_some() { all } else { usual }
+}
+
+/// Returns every `stride`th case, beginning with the first; each of them if every case is to be tested.
+pub fn sample<T>(cases: impl IntoIterator<Item = T>, stride: usize) -> impl Iterator<Item = T> {
+    cases.into_iter().step_by(all_or(1, stride))
+}
+
 /// Waits until a condition has a value, and returns it. Panics with `what` after [`PATIENCE`].
 pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();

@@ -1,6 +1,6 @@
 //! `aperture shrink`: a session file becomes smaller, what the client sends stays the same, and every byte can be restored.
 
-use crate::sandbox::{Sandbox, homes};
+use crate::sandbox::{Sandbox, all_or, homes, sample};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ fn found(sandbox: &Sandbox, name: &str) -> Vec<Value> {
 #[test]
 fn the_window_and_the_bills_of_every_session_stay_the_same() {
     let mut shrunk = 0;
-    for home in homes() {
+    for home in sample(homes(), 3) {
         let sandbox = Sandbox::of(&home);
         let mut paths: Vec<PathBuf> = fs::read_dir(sandbox.home.join(".claude/projects").join(sandbox.slug()))
             .into_iter()
@@ -138,7 +138,7 @@ fn the_window_and_the_bills_of_every_session_stay_the_same() {
             }
         }
     }
-    assert!(shrunk >= 5, "{shrunk}");
+    assert!(shrunk >= all_or(5, 1), "{shrunk}");
 }
 
 #[test]

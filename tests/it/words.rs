@@ -1,6 +1,6 @@
 //! The words of a person stay verbatim in the window after every change that aperture makes by itself.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, sample};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -210,7 +210,7 @@ fn check(name: &str, words: &[String], sent: &str) {
 
 #[test]
 fn every_preset_keeps_what_a_person_said() {
-    for seed in 1..=3 {
+    for seed in sample(1..=3, 3) {
         let talk = Talk::whole(seed);
         for preset in PRESETS {
             let sandbox = Sandbox::new();

@@ -8,6 +8,7 @@ use crate::model::{BlockKind, BlockNumber, History, NewContent, Rendered, Role};
 use crate::planning::*;
 use crate::provider::{EditedBody, FileKind, KnownElements, ProviderAdapter, RequestBody, body, by_name, sniff};
 use crate::store::SessionKey;
+use crate::testing::sample;
 
 /// A session file in memory.
 struct File {
@@ -112,19 +113,11 @@ impl Place {
 /// Returns the session files of the fixtures.
 fn fixtures() -> Vec<(PathBuf, File)> {
     let mut files = Vec::new();
-    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
-    while let Some(directory) = directories.pop() {
-        for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                directories.push(path);
-            } else if path.extension().is_some_and(|end| end == "jsonl") {
-                let bytes = std::fs::read(&path).unwrap();
-                let FileKind::Session(provider) = sniff(&bytes) else { continue };
-                files.push((path, File::new(by_name(provider).unwrap(), bytes)));
-            }
-        }
+    for path in crate::testing::fixtures() {
+        let bytes = std::fs::read(&path).unwrap();
+        let FileKind::Session(provider) = sniff(&bytes) else { continue };
+        files.push((path, File::new(by_name(provider).unwrap(), bytes)));
     }
-    assert!(files.len() > 8);
     files
 }
 
@@ -222,7 +215,7 @@ fn a_request_gets_the_contents_of_the_changed_file() {
     };
     let sequences: [&[Change<'_>]; 3] = [&[balanced, handoff], &[handoff, note, compact], &[compact, balanced, second, note]];
     let mut counts = [0; 3];
-    for (path, file) in fixtures() {
+    for (path, file) in sample(fixtures(), 5) {
         let messages = file.provider.messages(&file.reading.session, &file.reading.window);
         let mut parts = messages.iter().flat_map(|message| &message.parts);
         // The samples of such sessions have no results for their open calls.

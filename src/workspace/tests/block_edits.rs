@@ -1,12 +1,12 @@
 //! Checks that block edits, which are addressed by content, give the same texts as the slot edits that they come from.
 
 use super::place::{Place, shorten_all};
-use super::reading::fixtures;
 use super::sessions::small;
 use super::*;
 use crate::engine::{PRESETS, Preset, Rules};
 use crate::fsio::RealDisk;
 use crate::model::{BlockEdit, BlockKind, Key, Level, OperationKind};
+use crate::testing::{fixtures, sample};
 use std::fs;
 
 /// Plans `compress --preset` like the command does.
@@ -40,7 +40,7 @@ fn written(drafted: &Drafted) -> Vec<BlockEdit> {
 fn block_edits_lead_to_the_texts_of_the_plan() {
     for preset in PRESETS {
         let mut edited = 0;
-        for path in fixtures() {
+        for path in sample(fixtures(), 4) {
             let place = Place::new(&fs::read(&path).unwrap());
             let workspace = place.open(&RealDisk).unwrap();
             let mut draft = workspace.draft(None, 1).unwrap();
@@ -64,7 +64,7 @@ fn block_edits_lead_to_the_texts_of_the_plan() {
 
 #[test]
 fn block_edits_restore_originals_byte_for_byte() {
-    for path in fixtures() {
+    for path in sample(fixtures(), 3) {
         let place = Place::new(&fs::read(&path).unwrap());
         let shortened =
             place.change(&RealDisk, OperationKind::Change, None, |draft| shorten_all(draft, Level::Minimal).map(drop));

@@ -1,12 +1,12 @@
 //! Tests that the list of all sessions is correct, whatever is cached.
 
 use super::list::{Listed, list, read_titles};
-use super::reading::fixtures;
 use super::*;
 use crate::fsio::failing::FailingDisk;
 use crate::fsio::{Identity, RealDisk};
 use crate::provider::{PROVIDERS, Places, Totals};
 use crate::store::{TOTALS_FILE, TotalsCache, directory_and_name};
+use crate::testing::fixtures;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

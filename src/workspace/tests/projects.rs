@@ -1,10 +1,10 @@
 //! Laws on projects: each has its own sessions, whatever folder the client keeps them in.
 
-use super::reading::fixtures;
 use super::*;
 use crate::fsio::RealDisk;
 use crate::provider::{Client, PROVIDERS, Places, claude_code};
 use crate::store::TotalsCache;
+use crate::testing::fixtures;
 use std::fs;
 use std::path::Path;
 

@@ -1,0 +1,66 @@
+//! Helpers of unit tests in several layers: the fixtures, samples of many cases, and faults of the disk.
+#![expect(clippy::disallowed_methods, reason = "tests read files and the environment")]
+
+use crate::fsio::failing::FailingDisk;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+
+/// Returns every session file of the fixtures.
+pub fn fixtures() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
+    while let Some(directory) = directories.pop() {
+        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|end| end == "jsonl") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    assert!(files.len() > 8);
+    files
+}
+
+/// Returns `all` if every case is to be tested (`APERTURE_ALL_CASES`, which `.ci/run` sets), otherwise `usual`.
+pub fn all_or<T>(all: T, usual: T) -> T {
+    if std::env::var_os("APERTURE_ALL_CASES").is_some() { all } else { usual }
+}
+
+/// Returns every `stride`th case, beginning with the first; each of them if every case is to be tested.
+pub fn sample<T>(cases: impl IntoIterator<Item = T>, stride: usize) -> impl Iterator<Item = T> {
+    cases.into_iter().step_by(all_or(1, stride))
+}
+
+/// A kind of failure of a disk call.
+#[derive(Clone, Copy, Debug)]
+pub enum Fault {
+    /// One call fails.
+    Once,
+    /// One call and all later ones fail.
+    Lasting,
+    /// The program ends at the call.
+    Killed,
+}
+
+impl Fault {
+    /// Returns a disk whose call with this number fails.
+    pub fn disk(self, call: usize) -> FailingDisk {
+        match self {
+            Fault::Once => FailingDisk::new(call, false),
+            Fault::Lasting => FailingDisk::new(call, true),
+            Fault::Killed => FailingDisk::killed(call),
+        }
+    }
+}
+
+/// Runs a step and returns its result; `None` if it was killed.
+pub fn catch<T>(step: impl FnOnce() -> T) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(outcome) => Some(outcome),
+        Err(cause) if cause.downcast_ref::<&str>() == Some(&"killed") => None,
+        Err(cause) => resume_unwind(cause),
+    }
+}
