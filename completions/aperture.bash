@@ -275,7 +275,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact repair shrink compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch stage check verify gc export import memory mcp run proxy install uninstall hook statusline help completions"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version status manifest sessions summary blocks show explain transcript recall usage compress expand archive pin unpin focus unfocus update create redact repair shrink compact uncompact preset undo redo log diff snapshot restore fork obey inbox approve deny mcp memory run proxy stage watch install uninstall hook statusline check verify gc export import completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

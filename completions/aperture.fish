@@ -35,19 +35,19 @@ complete -c aperture -n "__fish_aperture_needs_command" -l no-cache -d 'Do not r
 complete -c aperture -n "__fish_aperture_needs_command" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_needs_command" -s V -l version -d 'Print version'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show one screen about a session: fullness, shares, stale blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "manifest" -d 'Show the context manifest: the window in a few hundred tokens'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "sessions" -d 'List the sessions on this machine'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show one screen about a session: fullness, shares, stale blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "summary" -d 'Summarize a session and its turns: goal, story, state, next steps'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain the state of a block: references to it, staleness, levels'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Print the conversation as the model would see it'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "recall" -d 'Search archived, shortened and compacted content; optionally restore it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "usage" -d 'Add up tokens and cost by day, week, month, session, project or model'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compress" -d 'Shorten blocks: stale ones, selected ones, or down to a budget'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "expand" -d 'Restore shortened blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "archive" -d 'Take blocks out of the window; leaves a one-line marker for each'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "recall" -d 'Search archived, shortened and compacted content; optionally restore it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "pin" -d 'Protect blocks from being shortened'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "unpin" -d 'Remove the protection of blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "focus" -d 'Mark blocks as relevant'
@@ -59,35 +59,46 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "repair" -d 'Repai
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "shrink" -d 'Make a session file smaller; the window stays the same'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compact" -d 'Fold whole turns into one note'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "uncompact" -d 'Restore the messages hidden by the last compaction'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "diff" -d 'Show the changes to the window between two points of the log'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "preset" -d 'List and choose compression presets'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "undo" -d 'Undo an operation'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "redo" -d 'Redo an undone operation'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "log" -d 'List the operations on a session'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "diff" -d 'Show the changes to the window between two points of the log'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "snapshot" -d 'Name points in the log'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "restore" -d 'Restore a session to a point in its log'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "fork" -d 'Copy a session up to a turn or a block into a new one'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "obey" -d 'Execute the @commands in the model\'s messages'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "inbox" -d 'List model commands awaiting your approval'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "approve" -d 'Execute pending model commands'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "deny" -d 'Reject pending model commands'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "snapshot" -d 'Name points in the log'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "restore" -d 'Restore a session to a point in its log'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "fork" -d 'Copy a session up to a turn or a block into a new one'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "preset" -d 'List and choose compression presets'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "undo" -d 'Undo an operation'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "redo" -d 'Redo an undone operation'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "watch" -d 'Follow a session: a live screen, lines, or JSON'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "memory" -d 'Manage memories learned from sessions'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "run" -d 'Run a client behind the proxy'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "proxy" -d 'Serve as a proxy between clients and their API'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "stage" -d 'Queue text for the next prompt of a proxied session'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "watch" -d 'Follow a session: a live screen, lines, or JSON'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Install hooks and integrations for Claude Code or git'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove exactly the parts added by install'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle a Claude Code hook event (JSON on stdin)'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of Claude Code (JSON on stdin)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "check" -d 'Check sessions in scripts, git hooks and CI: credentials, damage, size'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Check stored originals and logs against the session files'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Delete unreferenced originals (dry run unless --yes)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session to one file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Read the originals and the log of a session from such a file'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "memory" -d 'Manage memories learned from sessions'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "run" -d 'Run a client behind the proxy'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "proxy" -d 'Serve as a proxy between clients and their API'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Install hooks and integrations for Claude Code or git'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove exactly the parts added by install'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle a Claude Code hook event (JSON on stdin)'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of Claude Code (JSON on stdin)'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print a shell completion script'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
+complete -c aperture -n "__fish_aperture_using_subcommand status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand status" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l offers -d 'Print all suggested commands, not only the best one'
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'Size: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: fill level, current task, the most important files, suggestions'
 detailed\t'At most 500 tokens: rules of the user, files in work, zones, topics, the largest stale blocks'
 full\t'Everything, without a limit'"
@@ -130,17 +141,6 @@ complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l json -d '
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand status" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand status" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand status" -l offers -d 'Print all suggested commands, not only the best one'
-complete -c aperture -n "__fish_aperture_using_subcommand status" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turns -d 'Only these turns, such as 3..5, 3.. or ..5' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turn -d 'Only this turn' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l format -d 'Output format' -r -f -a "text\t'For a terminal'
@@ -209,6 +209,27 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Maximum number of tokens printed' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of the project in this directory [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l memory -d 'In the memories and in all sessions of this project, archived or not'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 'Restore the blocks in place'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add the matches as a note at the end of the session'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l full -d 'In a dry run, show all changed lines'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l keep-thinking -d 'Keep the thinking after the first change; rejected for models that sign thinking over preceding content'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l by -d 'Group by this' -r -f -a "day\t'The day'
 week\t'The week, from Monday on'
 month\t'The month'
@@ -299,27 +320,6 @@ complete -c aperture -n "__fish_aperture_using_subcommand archive" -l json -d 'P
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Maximum number of tokens printed' -r
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of the project in this directory [default: the current directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session on this machine'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l memory -d 'In the memories and in all sessions of this project, archived or not'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 'Restore the blocks in place'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add the matches as a note at the end of the session'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l stat -d 'In a dry run, show one line for each block, the largest first'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l full -d 'In a dry run, show all changed lines'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l keep-thinking -d 'Keep the thinking after the first change; rejected for models that sign thinking over preceding content'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -500,6 +500,92 @@ complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l json -d 
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "list" -d 'List the presets'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "show" -d 'Show one preset, by default the one in use with the settings applied'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "use" -d 'Use a preset in this project: set it in aperture.toml'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l full -d 'In a dry run, show all changed lines'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l keep-thinking -d 'Keep the thinking after the first change; rejected for models that sign thinking over preceding content'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l full -d 'In a dry run, show all changed lines'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l keep-thinking -d 'Keep the thinking after the first change; rejected for models that sign thinking over preceding content'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand log" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -513,64 +599,6 @@ complete -c aperture -n "__fish_aperture_using_subcommand diff" -l json -d 'Prin
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand log" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand log" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand log" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand log" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -s n -l dry-run -d 'Dry run: show the result; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l tell -d 'Print the results that the model has not received yet, each once'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l all -d 'In every session on this machine'
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l pending -d 'All pending ones of this session'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -s n -l dry-run -d 'Dry run: show the result; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l reason -d 'Reason, for the model' -r
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l pending -d 'All pending ones of this session'
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -653,184 +681,64 @@ complete -c aperture -n "__fish_aperture_using_subcommand fork" -l json -d 'Prin
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "list" -d 'List the presets'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "show" -d 'Show one preset, by default the one in use with the settings applied'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "use" -d 'Use a preset in this project: set it in aperture.toml'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s n -l dry-run -d 'Dry run: show the result; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l tell -d 'Print the results that the model has not received yet, each once'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l all -d 'In every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l pending -d 'All pending ones of this session'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s n -l dry-run -d 'Dry run: show the result; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l reason -d 'Reason, for the model' -r
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l pending -d 'All pending ones of this session'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l stat -d 'In a dry run, show one line for each block, the largest first'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l full -d 'In a dry run, show all changed lines'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l keep-thinking -d 'Keep the thinking after the first change; rejected for models that sign thinking over preceding content'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l all -d 'Every session on this machine'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l stat -d 'In a dry run, show one line for each block, the largest first'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l full -d 'In a dry run, show all changed lines'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l keep-thinking -d 'Keep the thinking after the first change; rejected for models that sign thinking over preceding content'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l project -d 'Also show every session of the project in this directory, a line each [default: the current directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l for -d 'End after this number of seconds' -r
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l until-idle -d 'End after this number of seconds without an event' -r
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l apply-policy -d 'Apply the rules of the settings while the session is idle'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l live -d 'Also apply them to a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l lines -d 'Print lines, even on a terminal'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand stage" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand stage" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand stage" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand stage" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand stage" -l clear -d 'Discard queued texts'
-complete -c aperture -n "__fish_aperture_using_subcommand stage" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand stage" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand stage" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand stage" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'Maximum size of the window, in tokens' -r
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-percent -d 'Maximum fill level of the window, in percent' -r
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-stale -d 'Maximum size of all stale blocks, in tokens' -r
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l format -d 'Output format' -r -f -a "text\t'For people'
-json\t'As JSON'
-junit\t'As JUnit XML'
-github\t'As annotations of GitHub Actions'"
-complete -c aperture -n "__fish_aperture_using_subcommand check" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand check" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'Report credentials in the file'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Report rows that the client loses, contents that the API refuses, identities that are not unique'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l all -d 'Every session on this machine'
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l older-than -d 'Minimum age of the last operation of a session, in hours, days or weeks' -r
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l gone -d 'Also sessions whose file no longer exists'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -s n -l dry-run -d 'Only list; the default without --yes'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l yes -d 'Delete the listed sessions and originals'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write; with --all or --project, the directory of the files' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand export" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand export" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l force -d 'Replace the file if it exists'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l all -d 'Every session on this machine'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand import" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand import" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l force -d 'Replace another log, or import one that does not match the session'
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
@@ -1096,16 +1004,6 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand run" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1177,6 +1075,33 @@ complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l clear -d 'Discard queued texts'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l project -d 'Also show every session of the project in this directory, a line each [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l for -d 'End after this number of seconds' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l until-idle -d 'End after this number of seconds without an event' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l apply-policy -d 'Apply the rules of the settings while the session is idle'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l live -d 'Also apply them to a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l lines -d 'Print lines, even on a terminal'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1279,16 +1204,81 @@ complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand help" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand help" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand help" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'Maximum size of the window, in tokens' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-percent -d 'Maximum fill level of the window, in percent' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-stale -d 'Maximum size of all stale blocks, in tokens' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l format -d 'Output format' -r -f -a "text\t'For people'
+json\t'As JSON'
+junit\t'As JUnit XML'
+github\t'As annotations of GitHub Actions'"
+complete -c aperture -n "__fish_aperture_using_subcommand check" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand help" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand help" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand help" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand help" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'Report credentials in the file'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Report rows that the client loses, contents that the API refuses, identities that are not unique'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l older-than -d 'Minimum age of the last operation of a session, in hours, days or weeks' -r
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l gone -d 'Also sessions whose file no longer exists'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s n -l dry-run -d 'Only list; the default without --yes'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l yes -d 'Delete the listed sessions and originals'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write; with --all or --project, the directory of the files' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l force -d 'Replace the file if it exists'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand import" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l force -d 'Replace another log, or import one that does not match the session'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1299,6 +1289,16 @@ complete -c aperture -n "__fish_aperture_using_subcommand completions" -l json -
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand help" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand help" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand help" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand help" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand help" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand help" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand help" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
 
 function __aperture_values
     aperture complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null

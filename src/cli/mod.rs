@@ -2,7 +2,7 @@
 
 use crate::app::{self, Env, ErrorKind, print_error, print_line};
 use crate::commands::json::missing_argument;
-use crate::commands::{CommandLine, Request, definition};
+use crate::commands::{CommandLine, Other, Program, Request, definition};
 use crate::mcp;
 use crate::output::Gate;
 use crate::text::shell::quoted_word;
@@ -42,18 +42,24 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
         }
     };
-    harmless |= matches!(line.request, Some(Request::Hook(_) | Request::Statusline(_)));
+    harmless |= matches!(line.request, Some(Request::Other(Other::Hook(_) | Other::Statusline(_))));
     let mut exit = 0;
     // Help must not fail on settings that cannot be read.
-    let outcome = match line.request {
-        Some(Request::Help(arguments)) => app::help::run(&arguments),
-        Some(Request::Completions(arguments)) => app::completions::run(&arguments),
-        request => Env::new(&line.globals, given, gate.clone()).map(|env| with_sessions(&env)).and_then(|env| match request {
-            Some(Request::Mcp(_)) => mcp::serve(&env),
-            Some(Request::Proxy(arguments)) => proxy(&env, &arguments),
-            Some(Request::Run(arguments)) => client(&env, &arguments).map(|code| exit = code),
-            request => app::run(&env, request),
-        }),
+    let with_env = |run: &mut dyn FnMut(&Env) -> Result<(), app::CommandError>| {
+        Env::new(&line.globals, given.clone(), gate.clone()).and_then(|env| run(&with_sessions(&env)))
+    };
+    let outcome = match &line.request {
+        None => with_env(&mut app::bare::run),
+        Some(Request::Read(request)) => with_env(&mut |env| app::run_read(env, request)),
+        Some(Request::Change(request)) => with_env(&mut |env| app::run_change(env, request)),
+        Some(Request::Other(request)) => with_env(&mut |env| app::run_other(env, request)),
+        Some(Request::Program(program)) => match program {
+            Program::Help(arguments) => app::help::run(arguments),
+            Program::Completions(arguments) => app::completions::run(arguments),
+            Program::Mcp(_) => with_env(&mut mcp::serve),
+            Program::Proxy(arguments) => with_env(&mut |env| proxy(env, arguments)),
+            Program::Run(arguments) => with_env(&mut |env| client(env, arguments).map(|code| exit = code)),
+        },
     };
     match outcome {
         Ok(()) => ExitCode::from(exit),

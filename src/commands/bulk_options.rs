@@ -1,6 +1,6 @@
 //! The options of commands that run on many sessions at once.
 
-use super::Request;
+use super::request::Change;
 use std::path::PathBuf;
 
 /// The sessions of a command that can run on many of them.
@@ -24,18 +24,15 @@ impl BulkOptions {
     }
 }
 
-impl Request {
-    /// Returns the options for many sessions, if the request is to run on many.
+impl Change {
+    /// Returns the options for many sessions, if the change is of many.
     pub fn bulk(&self) -> Option<&BulkOptions> {
         let options = match self {
-            Request::Compress(arguments) => &arguments.bulk,
-            Request::Archive(arguments) => &arguments.bulk,
-            Request::Redact(arguments) => return arguments.many(),
-            Request::Repair(arguments) => &arguments.bulk,
-            Request::Undo(arguments) => &arguments.bulk,
-            Request::Check(arguments) => &arguments.bulk,
-            Request::Verify(arguments) => &arguments.bulk,
-            Request::Export(arguments) => &arguments.bulk,
+            Change::Compress(arguments) => &arguments.bulk,
+            Change::Archive(arguments) => &arguments.bulk,
+            Change::Redact(arguments) => return arguments.many(),
+            Change::Repair(arguments) => &arguments.bulk,
+            Change::Undo(arguments) => &arguments.bulk,
             _ => return None,
         };
         options.is_bulk().then_some(options)

@@ -16,42 +16,27 @@ macro_rules! commands {
             $( #[doc = $about] $variant($arguments), )*
         }
 
-        impl clap::Subcommand for $commands {
-            fn augment_subcommands(command: clap::Command) -> clap::Command {
-                $commands::define(command, |_| true)
-            }
+        impl $commands {
+            /// The names of the commands.
+            const NAMES: &[&str] = &[$($name),*];
 
-            fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
-                Self::augment_subcommands(command)
-            }
-
-            fn has_subcommand(name: &str) -> bool {
-                [$($name),*].contains(&name)
-            }
-        }
-
-        impl clap::FromArgMatches for $commands {
-            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-                match matches.subcommand() {
-                    $( Some(($name, matches)) => clap::FromArgMatches::from_arg_matches(matches).map($commands::$variant), )*
-                    _ => Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand)),
+            /// Returns the definition of the command with this name, whose arguments are defined when they are needed.
+            fn described(name: &str) -> Option<clap::Command> {
+                match name {
+                    $( $name => {
+                        let named = $crate::commands::deferred::without_arguments($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
+                        Some(named.defer($crate::commands::deferred::define::<$arguments>))
+                    } )*
+                    _ => None,
                 }
             }
 
-            fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
-                *self = clap::FromArgMatches::from_arg_matches(matches)?;
-                Ok(())
-            }
-        }
-
-        impl $commands {
-            /// Returns the command line with the selected commands.
-            fn define(mut command: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
-                $( if wanted($name) {
-                    let named = $crate::commands::deferred::without_arguments($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
-                    command = command.subcommand(named.defer($crate::commands::deferred::define::<$arguments>));
-                } )*
-                command
+            /// Parses the arguments of the command with this name; `None` if it is another kind of command.
+            fn parse(name: &str, matches: &clap::ArgMatches) -> Option<Result<Self, clap::Error>> {
+                match name {
+                    $( $name => Some(clap::FromArgMatches::from_arg_matches(matches).map($commands::$variant)), )*
+                    _ => None,
+                }
             }
 
             /// Returns the name of the command.
@@ -62,7 +47,7 @@ macro_rules! commands {
             }
 
             /// Returns the definition of the command with this name, with its own arguments.
-            pub fn arguments_of(name: &str) -> Option<clap::Command> {
+            fn arguments_of(name: &str) -> Option<clap::Command> {
                 match name {
                     $( $name => Some($crate::commands::deferred::define::<$arguments>($crate::commands::deferred::without_arguments($name, $about))), )*
                     _ => None,
@@ -74,13 +59,6 @@ macro_rules! commands {
                 match self {
                     $( $commands::$variant(arguments) => Ok(($name, serde_json::to_value(arguments)?)), )*
                 }
-            }
-
-            /// Returns the command line with the arguments of all commands.
-            pub fn define_all(command: clap::Command) -> clap::Command {
-                command $( .mut_subcommand($name, |named| {
-                    $crate::commands::deferred::define::<$arguments>(named.defer(|defined| defined))
-                }) )*
             }
         }
     };

@@ -1,30 +1,42 @@
-//! Requests of the model: commands in its text become requests, and the policy finds their verb and blocks here.
+//! Requests of the model: commands in its text and tool calls become actions, and the policy finds their verb and blocks here.
 
 use super::memory::{self, Action, AddArguments, ReviewArguments};
-use super::{BulkOptions, ChangeOptions, Request, archive, compress, create, expand, focus, pin, recall, update};
+use super::request::{Change, Other, Read, Request};
+use super::{BulkOptions, ChangeOptions, archive, compress, create, expand, focus, pin, recall, update};
 use crate::engine::Selector;
 use crate::engine::memory::markdown::parse_name;
 use crate::engine::model_commands::{ModelCommand, Named};
 use crate::model::{Level, Pin, Verb};
 
-impl From<&ModelCommand> for Request {
-    /// Returns the request that a command in the model's text asks for.
-    fn from(command: &ModelCommand) -> Request {
+/// An action that the model can request: it has a verb, by which the policy decides about it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelAction {
+    /// Searches the removed content, and restores it if that is cheaper.
+    Recall(recall::Arguments),
+    /// Changes the session.
+    Change(Change),
+    /// Changes memories.
+    Memory(memory::Arguments),
+}
+
+impl From<&ModelCommand> for ModelAction {
+    /// Returns the action that a command in the model's text requests.
+    fn from(command: &ModelCommand) -> ModelAction {
         let names = command.blocks.iter().map(|(Named::Selector(name) | Named::Words(name))| name.as_str());
-        if let Some(request) = about_memories(command.verb, names, &command.text) {
-            return request;
+        if let Some(memory) = about_memories(command.verb, names, &command.text, false) {
+            return ModelAction::Memory(memory);
         }
         let (selector, options) = (vec![command.selector()], ChangeOptions::default());
-        match command.verb {
+        ModelAction::Change(match command.verb {
+            Verb::Recall => return ModelAction::Recall(recall::Arguments::new(query(command))),
             Verb::Expand => {
                 let level = command.level.filter(|level| *level != Level::Original);
-                Request::Expand(expand::Arguments { selector, level, options })
+                Change::Expand(expand::Arguments { selector, level, options })
             }
-            Verb::Recall => Request::Recall(recall::Arguments::new(query(command))),
             Verb::Compress => {
-                Request::Compress(compress::Arguments { selector, level: command.level, ..compress::Arguments::default() })
+                Change::Compress(compress::Arguments { selector, level: command.level, ..compress::Arguments::default() })
             }
-            Verb::Archive => Request::Archive(archive::Arguments {
+            Verb::Archive => Change::Archive(archive::Arguments {
                 selector,
                 reason: command.reason.clone(),
                 options,
@@ -32,26 +44,26 @@ impl From<&ModelCommand> for Request {
             }),
             Verb::Pin => {
                 let (top, bottom) = (command.pin == Pin::Top, command.pin == Pin::Bottom);
-                Request::Pin(pin::Arguments { selector, top, bottom, options })
+                Change::Pin(pin::Arguments { selector, top, bottom, options })
             }
-            Verb::Unpin => Request::Unpin(pin::UnpinArguments { selector, options }),
+            Verb::Unpin => Change::Unpin(pin::UnpinArguments { selector, options }),
             // Blocks that the user selected stay selected.
-            Verb::Focus => Request::Focus(focus::Arguments { selector, add: true, options }),
-            Verb::Unfocus => Request::Unfocus(focus::UnfocusArguments { selector, options }),
+            Verb::Focus => Change::Focus(focus::Arguments { selector, add: true, options }),
+            Verb::Unfocus => Change::Unfocus(focus::UnfocusArguments { selector, options }),
             Verb::Update => {
-                Request::Update(update::Arguments { selector: command.selector(), text: command.text.clone(), options })
+                Change::Update(update::Arguments { selector: command.selector(), text: command.text.clone(), options })
             }
-            Verb::Create => Request::Create(create::Arguments { text: command.text.clone(), options }),
-        }
+            Verb::Create => Change::Create(create::Arguments { text: command.text.clone(), options }),
+        })
     }
 }
 
 /// The first word of a note that becomes a memory.
 const LEARNED: &str = "learned:";
 
-/// Returns the request about memories that a command of the model asks for: a note that begins with `learned:`, or an update or an archive
+/// Returns the change of memories that a command of the model requests: a note that begins with `learned:`, or an update or an archive
 /// of entries by their names, such as `memory-12`; `None` if it is about the session.
-fn about_memories<'a>(verb: Verb, names: impl Iterator<Item = &'a str>, text: &str) -> Option<Request> {
+fn about_memories<'a>(verb: Verb, names: impl Iterator<Item = &'a str>, text: &str, dry_run: bool) -> Option<memory::Arguments> {
     let names: Vec<String> =
         names.flat_map(|name| name.split([',', '|'])).map(|name| name.trim().trim_matches('"').to_owned()).collect();
     let is_memory = !names.is_empty() && names.iter().all(|name| parse_name(name).is_some());
@@ -60,15 +72,15 @@ fn about_memories<'a>(verb: Verb, names: impl Iterator<Item = &'a str>, text: &s
             let start = text.trim_start();
             let learned = start.get(..LEARNED.len()).filter(|word| word.eq_ignore_ascii_case(LEARNED))?;
             let text = start[learned.len()..].trim().to_owned();
-            Action::Add(AddArguments { text, ..AddArguments::default() })
+            Action::Add(AddArguments { text, dry_run, ..AddArguments::default() })
         }
-        (Verb::Update, [id]) if is_memory => {
-            Action::Edit { id: id.clone(), text: Some(text.to_owned()), file: None, dry_run: false }
+        (Verb::Update, [id]) if is_memory => Action::Edit { id: id.clone(), text: Some(text.to_owned()), file: None, dry_run },
+        (Verb::Archive, _) if is_memory => {
+            Action::Review(ReviewArguments { reject: names, dry_run, ..ReviewArguments::default() })
         }
-        (Verb::Archive, _) if is_memory => Action::Review(ReviewArguments { reject: names, ..ReviewArguments::default() }),
         _ => return None,
     };
-    Some(Request::Memory(memory::Arguments { project: None, action: Some(action) }))
+    Some(memory::Arguments { project: None, action: Some(action) })
 }
 
 /// Returns the query of a recall. Words that are also a selector are quoted, so that they are searched for.
@@ -84,97 +96,99 @@ fn query(command: &ModelCommand) -> String {
     }
 }
 
-impl Request {
-    /// Returns the request about memories for a request that names them as blocks, or for a note that begins with `learned:`; any
-    /// other request is returned as it is.
-    pub fn or_about_memories(self) -> Request {
-        let (verb, text) = match &self {
-            Request::Create(arguments) => (Verb::Create, arguments.text.as_str()),
-            Request::Update(arguments) => (Verb::Update, arguments.text.as_str()),
-            Request::Archive(_) => (Verb::Archive, ""),
-            _ => return self,
+impl ModelAction {
+    /// Returns the action of a request and its verb; `None` if the model has no such command. `compress` is one only with a selector
+    /// and a level: other options select blocks that the model did not name.
+    pub fn from_request(request: &Request) -> Option<(Verb, ModelAction)> {
+        let action = match request.clone() {
+            Request::Read(Read::Recall(arguments)) | Request::Change(Change::Recall(arguments)) => ModelAction::Recall(arguments),
+            Request::Change(change) => ModelAction::Change(change),
+            Request::Other(Other::Memory(arguments)) => ModelAction::Memory(arguments),
+            _ => return None,
         };
-        let dry_run = match &self {
-            Request::Create(create::Arguments { options, .. })
-            | Request::Update(update::Arguments { options, .. })
-            | Request::Archive(archive::Arguments { options, .. }) => options.dry_run,
-            _ => false,
+        let verb = action.verb()?;
+        let memory = match &action {
+            ModelAction::Change(Change::Create(create::Arguments { text, options })) => {
+                about_memories(verb, [].into_iter(), text, options.dry_run)
+            }
+            ModelAction::Change(Change::Update(update::Arguments { selector, text, options })) => {
+                about_memories(verb, [selector.as_str()].into_iter(), text, options.dry_run)
+            }
+            ModelAction::Change(Change::Archive(archive::Arguments { selector, options, .. })) => {
+                about_memories(verb, selector.iter().map(String::as_str), "", options.dry_run)
+            }
+            _ => None,
         };
-        let request = about_memories(verb, self.blocks().iter().map(String::as_str), text);
-        request.map_or(self, |request| request.with_options(ChangeOptions { dry_run, ..ChangeOptions::default() }))
+        Some((verb, memory.map_or(action, ModelAction::Memory)))
     }
 
-    /// Returns the verb by which the policy decides about the request; `None` if the model has no such command. `compress` has it
-    /// only with a selector and a level: other options select blocks that the model did not name.
-    pub fn verb(&self) -> Option<Verb> {
+    fn verb(&self) -> Option<Verb> {
         Some(match self {
-            Request::Expand(_) => Verb::Expand,
-            Request::Recall(_) => Verb::Recall,
-            Request::Compress(arguments) if arguments.is_by_name() => Verb::Compress,
-            Request::Archive(_) => Verb::Archive,
-            Request::Pin(_) => Verb::Pin,
-            Request::Unpin(_) => Verb::Unpin,
-            Request::Focus(_) => Verb::Focus,
-            Request::Unfocus(_) => Verb::Unfocus,
-            Request::Update(_) => Verb::Update,
-            Request::Create(_) => Verb::Create,
-            Request::Memory(arguments) => match arguments.action.as_ref()? {
+            ModelAction::Recall(_) => Verb::Recall,
+            ModelAction::Change(change) => match change {
+                Change::Expand(_) => Verb::Expand,
+                Change::Compress(arguments) if arguments.is_by_name() => Verb::Compress,
+                Change::Archive(_) => Verb::Archive,
+                Change::Pin(_) => Verb::Pin,
+                Change::Unpin(_) => Verb::Unpin,
+                Change::Focus(_) => Verb::Focus,
+                Change::Unfocus(_) => Verb::Unfocus,
+                Change::Update(_) => Verb::Update,
+                Change::Create(_) => Verb::Create,
+                _ => return None,
+            },
+            ModelAction::Memory(arguments) => match arguments.action.as_ref()? {
                 Action::Add(_) => Verb::Create,
                 Action::Edit { text: Some(_), .. } => Verb::Update,
                 Action::Review(review) if !review.reject.is_empty() => Verb::Archive,
                 _ => return None,
             },
-            _ => return None,
         })
     }
 
-    /// Returns the selectors of the blocks; none if the request names no blocks, as a search.
+    /// Returns the selectors of the blocks; none if the action names no blocks, as a search.
     pub fn blocks(&self) -> &[String] {
         match self {
-            Request::Recall(arguments) if arguments.selector().is_some() => &arguments.query,
-            Request::Compress(compress::Arguments { selector, .. })
-            | Request::Expand(expand::Arguments { selector, .. })
-            | Request::Archive(archive::Arguments { selector, .. })
-            | Request::Pin(pin::Arguments { selector, .. })
-            | Request::Unpin(pin::UnpinArguments { selector, .. })
-            | Request::Focus(focus::Arguments { selector, .. })
-            | Request::Unfocus(focus::UnfocusArguments { selector, .. }) => selector,
-            Request::Update(update::Arguments { selector, .. }) => std::slice::from_ref(selector),
+            ModelAction::Recall(arguments) if arguments.selector().is_some() => &arguments.query,
+            ModelAction::Change(Change::Update(update::Arguments { selector, .. })) => std::slice::from_ref(selector),
+            ModelAction::Change(
+                Change::Compress(compress::Arguments { selector, .. })
+                | Change::Expand(expand::Arguments { selector, .. })
+                | Change::Archive(archive::Arguments { selector, .. })
+                | Change::Pin(pin::Arguments { selector, .. })
+                | Change::Unpin(pin::UnpinArguments { selector, .. })
+                | Change::Focus(focus::Arguments { selector, .. })
+                | Change::Unfocus(focus::UnfocusArguments { selector, .. }),
+            ) => selector,
             _ => &[],
         }
     }
 
-    /// Returns the request with other blocks, if it names blocks.
-    pub fn with_blocks(mut self, blocks: String) -> Request {
+    /// Returns the action with other blocks, if it names blocks.
+    pub fn with_blocks(mut self, blocks: String) -> ModelAction {
         match &mut self {
-            Request::Recall(recall::Arguments { query: selector, .. })
-            | Request::Compress(compress::Arguments { selector, .. })
-            | Request::Expand(expand::Arguments { selector, .. })
-            | Request::Archive(archive::Arguments { selector, .. })
-            | Request::Pin(pin::Arguments { selector, .. })
-            | Request::Unpin(pin::UnpinArguments { selector, .. })
-            | Request::Focus(focus::Arguments { selector, .. })
-            | Request::Unfocus(focus::UnfocusArguments { selector, .. }) => *selector = vec![blocks],
-            Request::Update(update::Arguments { selector, .. }) => *selector = blocks,
+            ModelAction::Change(Change::Update(update::Arguments { selector, .. })) => *selector = blocks,
+            ModelAction::Recall(recall::Arguments { query: selector, .. })
+            | ModelAction::Change(
+                Change::Compress(compress::Arguments { selector, .. })
+                | Change::Expand(expand::Arguments { selector, .. })
+                | Change::Archive(archive::Arguments { selector, .. })
+                | Change::Pin(pin::Arguments { selector, .. })
+                | Change::Unpin(pin::UnpinArguments { selector, .. })
+                | Change::Focus(focus::Arguments { selector, .. })
+                | Change::Unfocus(focus::UnfocusArguments { selector, .. }),
+            ) => *selector = vec![blocks],
             _ => {}
         }
         self
     }
 
-    /// Returns the request with other options of a change, if it has a verb.
-    pub fn with_options(mut self, wanted: ChangeOptions) -> Request {
+    /// Returns the action with other options of a change.
+    pub fn with_options(mut self, wanted: ChangeOptions) -> ModelAction {
         match &mut self {
-            Request::Recall(recall::Arguments { options, .. })
-            | Request::Compress(compress::Arguments { options, .. })
-            | Request::Expand(expand::Arguments { options, .. })
-            | Request::Archive(archive::Arguments { options, .. })
-            | Request::Pin(pin::Arguments { options, .. })
-            | Request::Unpin(pin::UnpinArguments { options, .. })
-            | Request::Focus(focus::Arguments { options, .. })
-            | Request::Unfocus(focus::UnfocusArguments { options, .. })
-            | Request::Update(update::Arguments { options, .. })
-            | Request::Create(create::Arguments { options, .. }) => *options = wanted,
-            Request::Memory(memory::Arguments {
+            ModelAction::Recall(arguments) => arguments.options = wanted,
+            ModelAction::Change(change) => *change.options_mut() = wanted,
+            ModelAction::Memory(memory::Arguments {
                 action:
                     Some(
                         Action::Add(AddArguments { dry_run, .. })
@@ -183,9 +197,19 @@ impl Request {
                     ),
                 ..
             }) => *dry_run = wanted.dry_run,
-            _ => {}
+            ModelAction::Memory(_) => {}
         }
         self
+    }
+}
+
+impl From<ModelAction> for Request {
+    fn from(action: ModelAction) -> Request {
+        match action {
+            ModelAction::Recall(arguments) => Request::Read(Read::Recall(arguments)),
+            ModelAction::Change(change) => Request::Change(change),
+            ModelAction::Memory(arguments) => Request::Other(Other::Memory(arguments)),
+        }
     }
 }
 
@@ -219,10 +243,11 @@ mod tests {
     #[test]
     fn commands_in_text_are_command_lines() {
         for (text, words) in EQUAL {
-            let request = Request::from(&read(text).unwrap_or_else(|| panic!("{text}")));
+            let action = ModelAction::from(&read(text).unwrap_or_else(|| panic!("{text}")));
             let line = CommandLine::try_parse_from(["aperture"].iter().chain(*words)).unwrap();
-            assert_eq!(Some(&request), line.request.as_ref(), "{text}");
-            assert_eq!(request.verb().map(Verb::name), Some(words[0]));
+            let (verb, of_line) = ModelAction::from_request(&line.request.unwrap()).unwrap();
+            assert_eq!((verb.name(), &of_line), (words[0], &action), "{text}");
+            assert_eq!(ModelAction::from_request(&action.clone().into()), Some((verb, action)), "{text}");
         }
         for verb in Verb::ALL {
             assert!(EQUAL.iter().any(|(_, words)| words[0] == verb.name()), "no case of @{}", verb.name());
@@ -242,29 +267,30 @@ mod tests {
             ),
         ];
         for (text, verb, words) in equal {
-            let request = Request::from(&read(text).unwrap_or_else(|| panic!("{text}")));
+            let action = ModelAction::from(&read(text).unwrap_or_else(|| panic!("{text}")));
             let line = CommandLine::try_parse_from(["aperture", "memory"].iter().chain(*words)).unwrap();
-            assert_eq!(Some(&request), line.request.as_ref(), "{text}");
-            assert_eq!(request.verb().map(Verb::name), Some(*verb));
-            assert!(request.blocks().is_empty());
+            let (verb_of_line, of_line) = ModelAction::from_request(&line.request.unwrap()).unwrap();
+            assert_eq!((verb_of_line.name(), &of_line), (*verb, &action), "{text}");
+            assert!(action.blocks().is_empty());
         }
         for (text, is_memory) in [("learned: a", true), ("a: learned", false), ("", false), ("learned", false), ("é", false)] {
             let options = ChangeOptions::default();
-            let request = Request::Create(create::Arguments { text: text.to_owned(), options }).or_about_memories();
-            assert_eq!(matches!(request, Request::Memory(_)), is_memory, "{text}");
+            let request = Request::Change(Change::Create(create::Arguments { text: text.to_owned(), options }));
+            let (_, action) = ModelAction::from_request(&request).unwrap();
+            assert_eq!(matches!(action, ModelAction::Memory(_)), is_memory, "{text}");
         }
         for text in ["@archive(memory-12, 3..9)", "@update(memory-0, \"x\")", "@archive(memory)"] {
-            assert!(!matches!(Request::from(&read(text).unwrap()), Request::Memory(_)), "{text}");
+            assert!(!matches!(ModelAction::from(&read(text).unwrap()), ModelAction::Memory(_)), "{text}");
         }
     }
 
     #[test]
     fn blocks_are_replaced() {
         for (text, words) in EQUAL {
-            let request = Request::from(&read(text).unwrap());
-            let [blocks] = request.blocks() else { continue };
+            let action = ModelAction::from(&read(text).unwrap());
+            let [blocks] = action.blocks() else { continue };
             assert_eq!(blocks, words[1], "{text}");
-            assert_eq!(request.with_blocks("7".to_owned()).blocks(), ["7"], "{text}");
+            assert_eq!(action.with_blocks("7".to_owned()).blocks(), ["7"], "{text}");
         }
     }
 }

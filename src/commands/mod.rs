@@ -62,6 +62,7 @@ pub mod watch;
 
 pub use bulk_options::BulkOptions;
 pub use change_options::ChangeOptions;
+pub use from_model::ModelAction;
 pub use globals::{ColorChoice, Globals, number, tokens};
-pub use request::{CommandLine, Request, definition};
+pub use request::{Change, CommandLine, Other, Program, Read, Request, definition};
 pub use topics::{TOPICS, topic};

@@ -3,13 +3,13 @@
 use super::deferred::commands;
 use super::json;
 use super::{
-    Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export, focus,
-    fork, gc, git_hook, help, hook, import, inbox, install, job, log, manifest, mcp, memory, obey, pin, preset, proxy, recall,
-    redact, redo, repair, restore, run, sessions, show, shrink, snapshot, stage, status, statusline, summary, transcript, undo,
-    update, usage, util, verify, watch,
+    ChangeOptions, Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
+    export, focus, fork, gc, git_hook, help, hook, import, inbox, install, job, log, manifest, mcp, memory, obey, pin, preset,
+    proxy, recall, redact, redo, repair, restore, run, sessions, show, shrink, snapshot, stage, status, statusline, summary,
+    transcript, undo, update, usage, util, verify, watch,
 };
 use clap::builder::StyledStr;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 
@@ -50,7 +50,7 @@ pub struct CommandLine {
 impl CommandLine {
     /// Returns the definition of the command line, with all commands.
     pub fn command() -> clap::Command {
-        let line = Request::augment_subcommands(Line::command());
+        let line = Request::define(Line::command(), &|_| true);
         let template = template(&line);
         line.help_template(template)
     }
@@ -64,17 +64,17 @@ impl CommandLine {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
         let mut definition = CommandLine::command_for(&words);
         let matches = definition.try_get_matches_from_mut(words)?;
-        let request = matches.subcommand_name().map(|_| Request::from_arg_matches(&matches)).transpose();
-        let line = request.and_then(|request| Ok(CommandLine { globals: Globals::from_arg_matches(&matches)?, request }));
+        let line = Request::from_matches(&matches)
+            .and_then(|request| Ok(CommandLine { globals: Globals::from_arg_matches(&matches)?, request }));
         line.map_err(|error| error.format(&mut definition))
     }
 
     /// Returns the part of the definition that these words need. clap copies the global options into every command, which takes
     /// longer than anything else in a short run, so only the commands named in the words are defined.
     fn command_for(words: &[OsString]) -> clap::Command {
-        let named = |word: &OsString| word.to_str().is_some_and(Request::has_subcommand);
+        let named = |word: &OsString| word.to_str().is_some_and(Request::has);
         match words.get(1) {
-            Some(first) if named(first) => Request::define(Line::command(), |name| first == name),
+            Some(first) if named(first) => Request::define(Line::command(), &|name| first == name),
             _ if words.iter().skip(1).any(named) => CommandLine::command(),
             _ => CommandLine::command().mut_args(|option| option.global(false)),
         }
@@ -98,15 +98,24 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Maintenance", &["check", "verify", "gc", "export", "import", "completions", "help"]),
 ];
 
-commands! {
-/// A request: a command line, a tool call, or a command of the model.
+/// A request: a command line, a tool call, or a command of the model. Each kind has one function that executes it.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Request {
+    /// Reads one session.
+    Read(Read),
+    /// Changes one session, or with the options of bulk commands many.
+    Change(Change),
+    /// Any other request that needs only the environment.
+    Other(Other),
+    /// Runs a server or a client, or prints help.
+    Program(Program),
+}
+
+commands! {
+/// A request whose report about one session also answers a model.
+pub enum Read {
     /// Show the context manifest: the window in a few hundred tokens
     Manifest(manifest::Arguments) = "manifest",
-    /// List the sessions on this machine
-    Sessions(sessions::Arguments) = "sessions",
-    /// Show one screen about a session: fullness, shares, stale blocks
-    Status(status::Arguments) = "status",
     /// Summarize a session and its turns: goal, story, state, next steps
     Summary(summary::Arguments) = "summary",
     /// List blocks
@@ -115,18 +124,24 @@ pub enum Request {
     Show(show::Arguments) = "show",
     /// Explain the state of a block: references to it, staleness, levels
     Explain(explain::Arguments) = "explain",
-    /// Print the conversation as the model would see it
-    Transcript(transcript::Arguments) = "transcript",
-    /// Add up tokens and cost by day, week, month, session, project or model
-    Usage(usage::Arguments) = "usage",
+    /// Search archived, shortened and compacted content; optionally restore it
+    Recall(recall::Arguments) = "recall",
+    /// Show the changes to the window between two points of the log
+    Diff(diff::Arguments) = "diff",
+    /// List the operations on a session
+    Log(log::Arguments) = "log",
+}
+}
+
+commands! {
+/// A request that changes a session. `recall` does with `--restore` or `--inject`.
+pub enum Change {
     /// Shorten blocks: stale ones, selected ones, or down to a budget
     Compress(compress::Arguments) = "compress",
     /// Restore shortened blocks
     Expand(expand::Arguments) = "expand",
     /// Take blocks out of the window; leaves a one-line marker for each
     Archive(archive::Arguments) = "archive",
-    /// Search archived, shortened and compacted content; optionally restore it
-    Recall(recall::Arguments) = "recall",
     /// Protect blocks from being shortened
     Pin(pin::Arguments) = "pin",
     /// Remove the protection of blocks
@@ -149,10 +164,28 @@ pub enum Request {
     Compact(compact::Arguments) = "compact",
     /// Restore the messages hidden by the last compaction
     Uncompact(compact::UncompactArguments) = "uncompact",
-    /// Show the changes to the window between two points of the log
-    Diff(diff::Arguments) = "diff",
-    /// List the operations on a session
-    Log(log::Arguments) = "log",
+    /// Restore a session to a point in its log
+    Restore(restore::Arguments) = "restore",
+    /// Undo an operation
+    Undo(undo::Arguments) = "undo",
+    /// Redo an undone operation
+    Redo(redo::Arguments) = "redo",
+    /// Search archived, shortened and compacted content; optionally restore it
+    Recall(recall::Arguments) = "recall",
+}
+}
+
+commands! {
+/// A request that needs only the environment.
+pub enum Other {
+    /// List the sessions on this machine
+    Sessions(sessions::Arguments) = "sessions",
+    /// Show one screen about a session: fullness, shares, stale blocks
+    Status(status::Arguments) = "status",
+    /// Print the conversation as the model would see it
+    Transcript(transcript::Arguments) = "transcript",
+    /// Add up tokens and cost by day, week, month, session, project or model
+    Usage(usage::Arguments) = "usage",
     /// Execute the @commands in the model's messages
     Obey(obey::Arguments) = "obey",
     /// List model commands awaiting your approval
@@ -163,16 +196,10 @@ pub enum Request {
     Deny(inbox::DenyArguments) = "deny",
     /// Name points in the log
     Snapshot(snapshot::Arguments) = "snapshot",
-    /// Restore a session to a point in its log
-    Restore(restore::Arguments) = "restore",
     /// Copy a session up to a turn or a block into a new one
     Fork(fork::Arguments) = "fork",
     /// List and choose compression presets
     Preset(preset::Arguments) = "preset",
-    /// Undo an operation
-    Undo(undo::Arguments) = "undo",
-    /// Redo an undone operation
-    Redo(redo::Arguments) = "redo",
     /// Follow a session: a live screen, lines, or JSON
     Watch(watch::Arguments) = "watch",
     /// Queue text for the next prompt of a proxied session
@@ -189,12 +216,6 @@ pub enum Request {
     Import(import::Arguments) = "import",
     /// Manage memories learned from sessions
     Memory(memory::Arguments) = "memory",
-    /// Serve the commands as tools over the Model Context Protocol
-    Mcp(mcp::Arguments) = "mcp",
-    /// Run a client behind the proxy
-    Run(run::Arguments) = "run",
-    /// Serve as a proxy between clients and their API
-    Proxy(proxy::Arguments) = "proxy",
     /// Install hooks and integrations for Claude Code or git
     Install(install::Arguments) = "install",
     /// Remove exactly the parts added by install
@@ -203,10 +224,6 @@ pub enum Request {
     Hook(hook::Arguments) = "hook",
     /// Print the status line of Claude Code (JSON on stdin)
     Statusline(statusline::Arguments) = "statusline",
-    /// Explain a command or a topic, such as `selectors`
-    Help(help::Arguments) = "help",
-    /// Print a shell completion script
-    Completions(completions::Arguments) = "completions",
     /// Print candidates for a word, for the completion scripts
     #[hidden]
     Complete(complete::Arguments) = "complete",
@@ -219,6 +236,22 @@ pub enum Request {
     /// Tools for developers of aperture
     #[hidden]
     Util(util::Arguments) = "util",
+}
+}
+
+commands! {
+/// A request that the program executes itself.
+pub enum Program {
+    /// Run a client behind the proxy
+    Run(run::Arguments) = "run",
+    /// Serve as a proxy between clients and their API
+    Proxy(proxy::Arguments) = "proxy",
+    /// Serve the commands as tools over the Model Context Protocol
+    Mcp(mcp::Arguments) = "mcp",
+    /// Explain a command or a topic, such as `selectors`
+    Help(help::Arguments) = "help",
+    /// Print a shell completion script
+    Completions(completions::Arguments) = "completions",
 }
 }
 
@@ -238,9 +271,67 @@ fn template(line: &clap::Command) -> StyledStr {
 }
 
 impl Request {
+    /// Returns the names of all commands, in the order of `--help`, then the hidden ones.
+    fn names() -> impl Iterator<Item = &'static str> {
+        let grouped = || GROUPS.iter().flat_map(|(_, names)| *names).copied();
+        let all = [Read::NAMES, Change::NAMES, Other::NAMES, Program::NAMES].into_iter().flatten().copied();
+        grouped().chain(all.filter(move |name| grouped().all(|shown| shown != *name)))
+    }
+
     /// Returns true if there is a command with this name.
     pub fn has(name: &str) -> bool {
-        Request::has_subcommand(name)
+        Request::names().any(|known| known == name)
+    }
+
+    /// Returns the command line with the selected commands.
+    fn define(line: clap::Command, wanted: &dyn Fn(&str) -> bool) -> clap::Command {
+        let described = |name| {
+            let other = || Other::described(name).or_else(|| Program::described(name));
+            Read::described(name).or_else(|| Change::described(name)).or_else(other)
+        };
+        Request::names().filter(|name| wanted(name)).filter_map(described).fold(line, clap::Command::subcommand)
+    }
+
+    /// Returns the definition of the command with this name, with its own arguments.
+    pub fn arguments_of(name: &str) -> Option<clap::Command> {
+        let changes = || Change::arguments_of(name).or_else(|| Other::arguments_of(name));
+        Read::arguments_of(name).or_else(changes).or_else(|| Program::arguments_of(name))
+    }
+
+    /// Parses the command of a command line, if there is one.
+    fn from_matches(matches: &clap::ArgMatches) -> Result<Option<Request>, clap::Error> {
+        let Some((name, matches)) = matches.subcommand() else { return Ok(None) };
+        let read = || Some(Read::parse(name, matches)?.map(Request::Read));
+        let change = || Some(Change::parse(name, matches)?.map(Request::Change));
+        let other = || Some(Other::parse(name, matches)?.map(Request::Other));
+        let program = || Some(Program::parse(name, matches)?.map(Request::Program));
+        let request = read().or_else(change).or_else(other).or_else(program).transpose()?;
+        Ok(request.map(Request::by_arguments))
+    }
+
+    /// Returns the request of the kind that its arguments ask for: a search that restores blocks is a change, marking no blocks
+    /// lists the marked ones.
+    fn by_arguments(self) -> Request {
+        let list = match &self {
+            Request::Change(Change::Pin(arguments)) => arguments.list(),
+            Request::Change(Change::Focus(arguments)) => arguments.list(),
+            _ => None,
+        };
+        match (list, self) {
+            (Some(list), _) => Request::Read(Read::Blocks(list)),
+            (None, Request::Read(Read::Recall(arguments))) if arguments.changes() => Request::Change(Change::Recall(arguments)),
+            (None, request) => request,
+        }
+    }
+
+    /// Returns the name of the command.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Request::Read(request) => request.name(),
+            Request::Change(request) => request.name(),
+            Request::Other(request) => request.name(),
+            Request::Program(request) => request.name(),
+        }
     }
 
     /// Returns the name of the command and its arguments. What is not given, or given as the default, is left out.
@@ -249,14 +340,54 @@ impl Request {
     ///
     /// A path is not UTF-8.
     pub fn to_json(&self) -> Result<(&'static str, Map<String, Value>), serde_json::Error> {
-        let (name, arguments) = self.named_arguments()?;
+        let (name, arguments) = match self {
+            Request::Read(request) => request.named_arguments(),
+            Request::Change(request) => request.named_arguments(),
+            Request::Other(request) => request.named_arguments(),
+            Request::Program(request) => request.named_arguments(),
+        }?;
         Ok((name, json::given(arguments, &Request::arguments_of(name).unwrap_or_default())))
+    }
+}
+
+impl Change {
+    /// Returns the options that every change has.
+    pub fn options_mut(&mut self) -> &mut ChangeOptions {
+        match self {
+            Change::Compress(arguments) => &mut arguments.options,
+            Change::Expand(arguments) => &mut arguments.options,
+            Change::Archive(arguments) => &mut arguments.options,
+            Change::Recall(arguments) => &mut arguments.options,
+            Change::Pin(arguments) => &mut arguments.options,
+            Change::Unpin(arguments) => &mut arguments.options,
+            Change::Focus(arguments) => &mut arguments.options,
+            Change::Unfocus(arguments) => &mut arguments.options,
+            Change::Update(arguments) => &mut arguments.options,
+            Change::Create(arguments) => &mut arguments.options,
+            Change::Redact(arguments) => &mut arguments.options,
+            Change::Repair(arguments) => &mut arguments.options,
+            Change::Shrink(arguments) => &mut arguments.options,
+            Change::Compact(arguments) => &mut arguments.options,
+            Change::Uncompact(arguments) => &mut arguments.options,
+            Change::Restore(arguments) => &mut arguments.options,
+            Change::Undo(arguments) => &mut arguments.options,
+            Change::Redo(arguments) => &mut arguments.options,
+        }
+    }
+}
+
+impl From<Change> for Request {
+    fn from(change: Change) -> Request {
+        Request::Change(change)
     }
 }
 
 /// Returns the definition of the command line with the arguments of all commands, for man pages and completions.
 pub fn definition() -> clap::Command {
-    Request::define_all(CommandLine::command())
+    Request::names().fold(CommandLine::command(), |line, name| {
+        let defined = Request::arguments_of(name).unwrap_or_default();
+        line.mut_subcommand(name, |command| defined.hide(command.is_hide_set()))
+    })
 }
 
 #[cfg(test)]
@@ -268,7 +399,7 @@ mod tests {
         let parse = |line: &str| CommandLine::try_parse_from(line.split(' ')).unwrap();
         for line in ["aperture sessions --json", "aperture --json sessions", "aperture --json -s blocks sessions"] {
             let parsed = parse(line);
-            assert!(parsed.globals.json && matches!(parsed.request, Some(Request::Sessions(_))), "{line}");
+            assert!(parsed.globals.json && matches!(parsed.request, Some(Request::Other(Other::Sessions(_)))), "{line}");
         }
         let line = parse("aperture --json -s 66");
         assert!(line.globals.json && line.globals.session.as_deref() == Some("66") && line.request.is_none());

@@ -2,8 +2,8 @@
 
 use super::tools::{Argument, DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Source, Tool};
 use crate::app::{CommandError, ErrorKind};
-use crate::commands::Request;
 use crate::commands::json::{ACTION, Words, first_line};
+use crate::commands::{Other, Read, Request};
 use anyhow::{Context, anyhow};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ impl Call {
     /// Returns true if it needs no session.
     pub fn is_about_memories(&self) -> bool {
         match &self.request {
-            Request::Memory(_) => true,
-            Request::Recall(arguments) => arguments.memory,
+            Request::Other(Other::Memory(_)) => true,
+            Request::Read(Read::Recall(arguments)) => arguments.memory,
             _ => false,
         }
     }

@@ -4,9 +4,9 @@ use super::sessions::{BulkSession, listed};
 use super::visit::{Visited, fail, outcome, row, visit};
 use crate::app::change::pipeline::{NothingToChange, is_live, open_in_client};
 use crate::app::change::redact;
-use crate::app::dispatch::{change_one, unhandled};
+use crate::app::dispatch::change_one;
 use crate::app::{CommandError, Env, ErrorKind};
-use crate::commands::{ChangeOptions, Request};
+use crate::commands::{self, BulkOptions, ChangeOptions};
 use crate::engine::SelectorError;
 use crate::fsio::is_packed;
 use crate::output::{BulkOutcome, BulkReport, BulkRow, ChangeReport};
@@ -35,21 +35,23 @@ struct Change {
 /// # Errors
 ///
 /// The selector is invalid, there are no sessions, or not every session was done.
-pub fn run(env: &Env, request: &Request) -> Result<(), CommandError> {
-    let options = request.bulk().ok_or_else(unhandled)?;
+pub fn run(env: &Env, request: &commands::Change, sessions: &BulkOptions) -> Result<(), CommandError> {
     let chosen = match request {
-        Request::Redact(arguments) => Some(redact::with_chosen_texts(env, arguments)?),
+        commands::Change::Redact(arguments) => Some(redact::with_chosen_texts(env, arguments)?),
         _ => None,
     };
     let env = chosen.as_ref().unwrap_or(env);
     // A store that cannot be opened is one error, not one for each session.
     env.existing_store()?;
-    let given = change_options(request).unwrap_or_default();
+    let given = match request {
+        commands::Change::Redact(arguments) => arguments.applied(),
+        other => *other.clone().options_mut(),
+    };
     let undone = match request {
-        Request::Undo(_) => Some(last_run(env)?),
+        commands::Change::Undo(_) => Some(last_run(env)?),
         _ => None,
     };
-    let mut visited = visit(env, listed(env, options)?, &mut |env, session| match &undone {
+    let mut visited = visit(env, listed(env, sessions)?, &mut |env, session| match &undone {
         Some(run) if !run.contains(&env.disk.resolve(&session.path)?) => Ok(Change::default()),
         _ => change_session(env, request, given, session),
     })?;
@@ -57,17 +59,6 @@ pub fn run(env: &Env, request: &Request) -> Result<(), CommandError> {
     let rows = rows(&mut visited, undone.is_some());
     env.print(&BulkReport::new(request.name(), given.dry_run, rows))?;
     exit
-}
-
-fn change_options(request: &Request) -> Option<ChangeOptions> {
-    match request {
-        Request::Compress(arguments) => Some(arguments.options),
-        Request::Archive(arguments) => Some(arguments.options),
-        Request::Redact(arguments) => Some(arguments.applied()),
-        Request::Repair(arguments) => Some(arguments.options),
-        Request::Undo(arguments) => Some(arguments.options),
-        _ => None,
-    }
 }
 
 /// Returns the files whose newest change in force is of the last command that ran on many sessions.
@@ -104,18 +95,24 @@ fn is_bulk(command: &str) -> bool {
     command.split(' ').any(|word| matches!(word, "--all" | "--all-sessions" | "--project") || word.starts_with("--project="))
 }
 
-fn change_session(env: &Env, request: &Request, options: ChangeOptions, session: &BulkSession) -> Result<Change, CommandError> {
+fn change_session(
+    env: &Env,
+    request: &commands::Change,
+    options: ChangeOptions,
+    session: &BulkSession,
+) -> Result<Change, CommandError> {
+    let is_redaction = matches!(request, commands::Change::Redact(_));
     // Credentials and damage can be in any row; only prompts and responses have blocks to shorten.
-    if session.is_blank && !matches!(request, Request::Redact(_) | Request::Repair(_)) {
+    if session.is_blank && !is_redaction && !matches!(request, commands::Change::Repair(_)) {
         return Ok(Change::default());
     }
     // A credential that stays in a file is a failure; a compressed session is not used at present, and costs nothing.
-    if is_packed(&session.path) && !matches!(request, Request::Redact(_)) {
+    if is_packed(&session.path) && !is_redaction {
         return Ok(Change { reason: Some(ApplyError::Packed.to_string()), ..Change::default() });
     }
     let report = match request {
-        Request::Redact(arguments) => redact::redact(env, arguments),
-        request => change_one(env, request).ok_or_else(unhandled)?.map(|report| (report, 0)),
+        commands::Change::Redact(arguments) => redact::redact(env, arguments),
+        request => change_one(env, request).map(|report| (report, 0)),
     };
     match report {
         Ok((report, rewritten)) => {

@@ -7,4 +7,4 @@ mod visit;
 
 pub use changes::run;
 pub use sessions::{BulkSession, listed, stored};
-pub use visit::{Visited, fail, outcome, reason, row, visit, visit_stored};
+pub use visit::{Visited, fail, outcome, reason, row, visit, visit_with};

@@ -2,10 +2,8 @@
 
 use super::interrupt::Interrupt;
 use super::sessions::BulkSession;
-use crate::app::dispatch::unhandled;
 use crate::app::{CommandError, Env, ErrorKind, session_name};
 use crate::output::{BulkOutcome, BulkRow, plural};
-use crate::store::StoredSession;
 use anyhow::anyhow;
 
 /// A session of a run, and its outcome.
@@ -15,24 +13,38 @@ pub struct Visited<T> {
     pub outcome: Option<Result<T, CommandError>>,
 }
 
-/// Executes a command for each session, in order. A session that fails does not stop the others. After Ctrl-C, the current session
-/// is finished, and the others are not started.
+/// As [`visit_with`], without other values.
 ///
 /// # Errors
 ///
-/// The command line is invalid, which the first session shows.
+/// As [`visit_with`].
 pub fn visit<T>(
     env: &Env,
     sessions: Vec<BulkSession>,
     each: &mut dyn FnMut(&Env, &BulkSession) -> Result<T, CommandError>,
 ) -> Result<Vec<Visited<T>>, CommandError> {
+    let sessions = sessions.into_iter().map(|session| (session, ())).collect();
+    visit_with(env, sessions, &mut |env, session, ()| each(env, session))
+}
+
+/// Executes a command for each session and the value beside it, in order. A session that fails does not stop the others. After
+/// Ctrl-C, the current session is finished, and the others are not started.
+///
+/// # Errors
+///
+/// The command line is invalid, which the first session shows.
+pub fn visit_with<S, T>(
+    env: &Env,
+    sessions: Vec<(BulkSession, S)>,
+    each: &mut dyn FnMut(&Env, &BulkSession, S) -> Result<T, CommandError>,
+) -> Result<Vec<Visited<T>>, CommandError> {
     let (interrupt, progress) = (Interrupt::catch(), env.progress(sessions.len()));
-    let visited = visit_until(sessions, &|| interrupt.is_caught(), &mut |session| {
+    let visited = visit_until(sessions, &|| interrupt.is_caught(), &mut |session, value| {
         progress.set_message(session_name(&session.path));
         let outcome = match (&session.found, &session.problem) {
             (_, Some(problem)) => Err(unreadable(session, problem)),
-            (Some(found), None) => each(&env.visiting(found), session),
-            (None, None) => each(env, session),
+            (Some(found), None) => each(&env.visiting(found), session, value),
+            (None, None) => each(env, session, value),
         };
         progress.inc(1);
         outcome
@@ -42,39 +54,24 @@ pub fn visit<T>(
 }
 
 /// Executes `each` for each session until a condition is true.
-fn visit_until<T>(
-    sessions: Vec<BulkSession>,
+fn visit_until<S, T>(
+    sessions: Vec<(BulkSession, S)>,
     is_interrupted: &dyn Fn() -> bool,
-    each: &mut dyn FnMut(&BulkSession) -> Result<T, CommandError>,
+    each: &mut dyn FnMut(&BulkSession, S) -> Result<T, CommandError>,
 ) -> Result<Vec<Visited<T>>, CommandError> {
     let mut visited = Vec::with_capacity(sessions.len());
-    for session in sessions {
+    for (session, value) in sessions {
         if is_interrupted() {
             visited.push(Visited { session, outcome: None });
             continue;
         }
-        match each(&session) {
+        match each(&session, value) {
             // An invalid selector or option is invalid for every session.
             Err(error) if error.kind == ErrorKind::Usage => return Err(error),
             outcome => visited.push(Visited { session, outcome: Some(outcome) }),
         }
     }
     Ok(visited)
-}
-
-/// As [`visit`], for sessions of the store.
-///
-/// # Errors
-///
-/// As [`visit`].
-pub fn visit_stored<T>(
-    env: &Env,
-    sessions: Vec<(BulkSession, StoredSession)>,
-    each: &mut dyn FnMut(&Env, &StoredSession) -> Result<T, CommandError>,
-) -> Result<Vec<Visited<T>>, CommandError> {
-    let (sessions, stored): (Vec<_>, Vec<_>) = sessions.into_iter().unzip();
-    let mut stored = stored.iter();
-    visit(env, sessions, &mut |env, _| each(env, stored.next().ok_or_else(unhandled)?))
 }
 
 fn unreadable(session: &BulkSession, problem: &str) -> CommandError {
@@ -152,7 +149,7 @@ mod tests {
     use std::cell::Cell;
     use std::path::PathBuf;
 
-    fn sessions(names: &[&str]) -> Vec<BulkSession> {
+    fn sessions(names: &[&str]) -> Vec<(BulkSession, ())> {
         let session = |name: &&str| BulkSession {
             found: None,
             id: (*name).to_owned(),
@@ -162,7 +159,7 @@ mod tests {
             is_blank: false,
             problem: None,
         };
-        names.iter().map(session).collect()
+        names.iter().map(|name| (session(name), ())).collect()
     }
 
     fn fails(kind: ErrorKind) -> Result<(), CommandError> {
@@ -176,7 +173,7 @@ mod tests {
     #[test]
     fn an_interrupt_finishes_the_current_session_and_starts_no_other() {
         let stop = Cell::new(false);
-        let visited = visit_until(sessions(&["a", "b", "c"]), &|| stop.get(), &mut |session| {
+        let visited = visit_until(sessions(&["a", "b", "c"]), &|| stop.get(), &mut |session, ()| {
             stop.set(session.id == "b");
             Ok(session.id.clone())
         });
@@ -190,7 +187,7 @@ mod tests {
     fn a_failure_precedes_a_skip_and_neither_stops_the_run() {
         let run = |kinds: &[Option<ErrorKind>]| {
             let mut kinds = kinds.iter();
-            let each = &mut |_: &BulkSession| kinds.next().copied().flatten().map_or(Ok(()), fails);
+            let each = &mut |_: &BulkSession, ()| kinds.next().copied().flatten().map_or(Ok(()), fails);
             visit_until(sessions(&["a", "b", "c"]), &|| false, each).map_or_else(|error| error.kind.code(), |done| code(&done))
         };
         let (refused, conflict, internal) = (Some(ErrorKind::Refused), Some(ErrorKind::Conflict), Some(ErrorKind::Internal));

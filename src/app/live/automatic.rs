@@ -1,10 +1,9 @@
 //! The rules of the settings on a session whose requests pass a proxy. They run beside the requests, and hold from the next one on.
 
-use super::policy::{Wanted, carry_out};
+use super::policy::{Wanted, carry_out, command_line};
 use super::proxied;
 use crate::app::change::compress::{Reach, forecast};
 use crate::app::{CommandError, Env};
-use crate::commands::Request;
 use crate::commands::compress::{Arguments, Budget};
 use crate::engine::{self, AutomaticFacts, AutomaticRule, EditFacts, EditPrice, LastAutomatic, Verdict};
 use crate::model::OperationId;
@@ -102,20 +101,20 @@ fn lifetime(env: &Env, workspace: &Workspace<'_>) -> i64 {
     set.unwrap_or_else(|| workspace.cache_milliseconds())
 }
 
-/// Returns the request of a rule, and the price of its change; `None` if it would change nothing.
+/// Returns the `compress` of a rule, and the price of its change; `None` if it would change nothing.
 fn plan(
     env: &Env,
     workspace: &Workspace<'_>,
     rule: AutomaticRule,
     moment: Moment,
-) -> Result<(Request, Option<EditPrice>), CommandError> {
-    let of_budget = |tokens| Request::Compress(Arguments { budget: Some(Budget::Tokens(tokens)), ..Arguments::default() });
+) -> Result<(Arguments, Option<EditPrice>), CommandError> {
+    let of_budget = |tokens| Arguments { budget: Some(Budget::Tokens(tokens)), ..Arguments::default() };
     let Some(tokens) = target(env, workspace, moment).filter(|_| rule == AutomaticRule::Budget) else {
         return Ok(match rule {
             AutomaticRule::Condense => {
-                (Wanted::Stale.request(), forecast(env, workspace, Aim::Preset(env.rules.preset), Reach::Stale)?)
+                (Wanted::Stale.arguments(), forecast(env, workspace, Aim::Preset(env.rules.preset), Reach::Stale)?)
             }
-            AutomaticRule::Budget => (Wanted::Budget.request(), None),
+            AutomaticRule::Budget => (Wanted::Budget.arguments(), None),
         });
     };
     let old = |tokens| forecast(env, workspace, Aim::Tokens(tokens), Reach::Old);
@@ -180,10 +179,10 @@ fn price_now(env: &Env, workspace: &Workspace<'_>, planned: &EditPrice, moment: 
     engine::price(&facts, &env.prices)
 }
 
-/// Executes the request of a rule. Returns its command, and the operation if it changed anything.
-fn act(env: &Env, found: &Found, request: &Request) -> Result<(String, Option<OperationId>), CommandError> {
-    let change = carry_out(env, found, request, false, SOURCE)?;
-    Ok((request.line(), change.operation))
+/// Executes the `compress` of a rule. Returns its command, and the operation if it changed anything.
+fn act(env: &Env, found: &Found, arguments: &Arguments) -> Result<(String, Option<OperationId>), CommandError> {
+    let change = carry_out(env, found, arguments, false, SOURCE)?;
+    Ok((command_line(arguments), change.operation))
 }
 
 /// Returns the name of the stage in which a rule is listed.

@@ -1,8 +1,9 @@
 //! The actions of the rules in the settings, for those that apply them: `watch --apply-policy` and the proxy.
 
-use crate::app::dispatch::unhandled;
-use crate::app::{self, CommandError, Env};
-use crate::commands::{ChangeOptions, Request, compress};
+use crate::app::change::compress;
+use crate::app::{CommandError, Env};
+use crate::commands::compress::Arguments;
+use crate::commands::{Change, ChangeOptions, Request};
 use crate::engine::SuggestionKind;
 use crate::model::Actor;
 use crate::output::ChangeReport;
@@ -24,28 +25,32 @@ impl Wanted {
         wanted.into_iter().find(|(kind, _)| suggested.contains(kind)).map(|(_, wanted)| wanted)
     }
 
-    /// Returns the equivalent request.
-    pub fn request(self) -> Request {
-        let arguments = compress::Arguments::default();
-        Request::Compress(match self {
-            Wanted::Budget => compress::Arguments { over_budget: true, ..arguments },
-            Wanted::Stale => compress::Arguments { stale: true, ..arguments },
-        })
+    /// Returns the arguments of the equivalent `compress`.
+    pub fn arguments(self) -> Arguments {
+        match self {
+            Wanted::Budget => Arguments { over_budget: true, ..Arguments::default() },
+            Wanted::Stale => Arguments { stale: true, ..Arguments::default() },
+        }
     }
 }
 
-/// Executes a request like the equivalent command. `source` is the end of the command in the log.
+/// Returns the command line of a `compress`, without the name of the program.
+pub(super) fn command_line(arguments: &Arguments) -> String {
+    Request::from(Change::Compress(arguments.clone())).line()
+}
+
+/// Executes a `compress` like the equivalent command. `source` is the end of the command in the log.
 pub(super) fn carry_out(
     env: &Env,
     found: &Found,
-    request: &Request,
+    arguments: &Arguments,
     live: bool,
     source: &str,
 ) -> Result<ChangeReport, CommandError> {
-    let mut env = env.on(&found.path, &format!("{} {source}", request.line()));
+    let mut env = env.on(&found.path, &format!("{} {source}", command_line(arguments)));
     env.actor = Actor::Policy;
-    let request = request.clone().with_options(ChangeOptions { live, ..ChangeOptions::default() });
-    app::change(&env, &request).ok_or_else(unhandled)?
+    let options = ChangeOptions { live, ..ChangeOptions::default() };
+    compress::run(&env, &Arguments { options, ..arguments.clone() })
 }
 
 #[cfg(test)]

@@ -13,6 +13,10 @@ const RECENT: usize = 8;
 
 /// Prints the status of the newest session of the project; outside of a project, recent sessions; without sessions, the help.
 pub fn run(env: &Env) -> Result<(), CommandError> {
+    run_here(env).map_err(|error| env.name_session_in(error))
+}
+
+fn run_here(env: &Env) -> Result<(), CommandError> {
     let Err(error) = env.find(None) else { return status::run(env, &Default::default()) };
     match error.source.downcast_ref() {
         Some(FindError::NoneHere(_)) => {

@@ -68,12 +68,12 @@ fn run_bulk(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     let mut ids: BTreeMap<String, usize> = BTreeMap::new();
     sessions.iter().for_each(|(_, stored)| *ids.entry(file_name(&stored.session)).or_default() += 1);
-    let visited = bulk::visit_stored(env, sessions, &mut |env, stored| {
+    let visited = bulk::visit_with(env, sessions, &mut |env, _, stored| {
         let name = file_name(&stored.session);
         // Two files can have the same id, such as a session and its copy.
         let path = blake3::hash(stored.path.as_os_str().as_encoded_bytes()).to_hex();
         let name = if ids[&name] == 1 { name } else { format!("{name}-{}", &path[..8]) };
-        export_to(env, &store, stored, &directory.join(format!("{name}.aperture")), arguments.force)
+        export_to(env, &store, &stored, &directory.join(format!("{name}.aperture")), arguments.force)
     })?;
     let exit = bulk::outcome(&visited);
     env.print(&BulkReport::new("export", false, visited.into_iter().map(row).collect()))?;

@@ -63,7 +63,7 @@ fn verify_sessions(
         report.sessions.extend(stored(env, store, arguments.session.as_deref())?.iter().map(verify));
         return Ok(Ok(()));
     };
-    let visited = bulk::visit_stored(env, selected, &mut |_, stored| Ok(verify(stored)))?;
+    let visited = bulk::visit_with(env, selected, &mut |_, _, stored| Ok(verify(&stored)))?;
     let exit = bulk::outcome(&visited);
     report.sessions.extend(visited.into_iter().filter_map(|visited| visited.outcome?.ok()));
     Ok(exit)

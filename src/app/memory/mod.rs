@@ -63,21 +63,25 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-/// Executes a request of the model that changes memories, on the trees of a project; `None` for any other request.
-pub fn change(env: &Env, project: &Path, arguments: &Arguments) -> Option<Result<MemoryChangeReport, CommandError>> {
+/// Executes an action of the model on the memory trees of a project.
+///
+/// # Errors
+///
+/// The model has no such action, or it cannot be executed.
+pub fn change(env: &Env, project: &Path, arguments: &Arguments) -> Result<MemoryChangeReport, CommandError> {
     let execute = |run: &dyn Fn(&Memories<'_>) -> Result<MemoryChangeReport, CommandError>| {
         Memories::at(env, project).and_then(|memories| run(&memories))
     };
-    Some(match arguments.action.as_ref()? {
-        Action::Add(added) => execute(&|memories| add::report(memories, added, &added.text)),
-        Action::Edit { id, text: Some(text), file, dry_run } => {
+    match &arguments.action {
+        Some(Action::Add(added)) => execute(&|memories| add::report(memories, added, &added.text)),
+        Some(Action::Edit { id, text: Some(text), file, dry_run }) => {
             execute(&|memories| edit::report(memories, id, Some(text), file.as_deref(), *dry_run))
         }
-        Action::Review(review) if !review.reject.is_empty() => {
+        Some(Action::Review(review)) if !review.reject.is_empty() => {
             execute(&|memories| review::rejected(memories, &review.reject, review.dry_run))
         }
-        _ => return None,
-    })
+        _ => Err(CommandError::new(ErrorKind::Refused, anyhow!("the model cannot change memories in this way"))),
+    }
 }
 
 /// The memory trees of a request: that of the project and that of the user.

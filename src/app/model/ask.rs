@@ -1,9 +1,8 @@
 //! Handles model commands that arrive as tool calls, under the same policy and with the same inbox as commands in its text.
 
-use crate::app::dispatch::unhandled;
 use crate::app::model::proposing::{Decision, ModelRequest, carry_out, decide, outcome};
 use crate::app::{self, CommandError, Env, ErrorKind, memory};
-use crate::commands::{ChangeOptions, Request, undo};
+use crate::commands::{Change, ChangeOptions, ModelAction, Request, undo};
 use crate::engine::Permission;
 use crate::model::{Actor, BlockNumber, CommandPlace, Key, ProposalNumber, ProposalStatus, Verb};
 use crate::output::{ChangeReport, MemoryChangeReport};
@@ -31,37 +30,37 @@ pub enum CallOutcome {
 ///
 /// The settings deny the command, it would change nothing, or it cannot be executed or added to the inbox.
 pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, CommandError> {
-    let command = &command.clone().or_about_memories();
-    if let (Request::Memory(arguments), Some(verb)) = (command, command.verb()) {
-        let permission = env.model.permission(verb);
+    let action = ModelAction::from_request(command);
+    if let Some((verb, ModelAction::Memory(arguments))) = &action {
+        let permission = env.model.permission(*verb);
         if permission == Permission::Deny {
             return Err(refused(anyhow!("the user's settings deny @{}", verb.name())));
         }
         // It needs no session, unless it waits in the inbox of one.
         if dry_run || permission == Permission::Auto {
-            let report = memory::change(env, &env.directory, arguments).ok_or_else(unhandled)??;
+            let report = memory::change(env, &env.directory, arguments)?;
             return Ok(CallOutcome::Remembered(Box::new(report)));
         }
     }
-    if dry_run {
-        return changed(env, command);
+    if let (true, Some((_, ModelAction::Change(change)))) = (dry_run, &action) {
+        return changed(env, change);
     }
-    let Some(asked) = ModelRequest::from_call(command) else { return unwritten(env, command) };
+    let Some(asked) = ModelRequest::from_call(command) else { return unwritten(env, command, dry_run) };
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
-    let (request, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, 0) {
+    let (action, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, 0) {
         Decision::No(_, why) => return Err(refused(anyhow!("{why}"))),
-        Decision::CarryOut(request) => (request, None),
-        Decision::Wait(request, why) => (request, Some(why)),
+        Decision::CarryOut(action) => (action, None),
+        Decision::Wait(action, why) => (action, Some(why)),
     };
-    let done = carry_out(env, &path, &request, &env.command, why.is_some())?;
+    let done = carry_out(env, &path, &action, &env.command, why.is_some())?;
     let outcome = why.as_ref().map_or_else(|| done.outcome(), |why| outcome(ProposalStatus::Waiting, why));
     match (done.change, why) {
         (Some(change), None) => Ok(CallOutcome::Done(Box::new(change))),
         // A command that would change nothing needs no approval.
         (Some(change), Some(_)) if change.is_nothing() => Ok(CallOutcome::Done(Box::new(change))),
-        (_, Some(why)) => Ok(CallOutcome::Waits(keep(env, &workspace, &path, &request, &outcome)?, why)),
-        (None, None) => keep(env, &workspace, &path, &request, &outcome).map(|_| CallOutcome::Told),
+        (_, Some(why)) => Ok(CallOutcome::Waits(keep(env, &workspace, &path, &action, &outcome)?, why)),
+        (None, None) => keep(env, &workspace, &path, &action, &outcome).map(|_| CallOutcome::Told),
     }
 }
 
@@ -70,11 +69,11 @@ fn keep(
     env: &Env,
     workspace: &Workspace<'_>,
     path: &Path,
-    request: &Request,
+    action: &ModelAction,
     outcome: &Outcome,
 ) -> Result<ProposalNumber, CommandError> {
     // The approval decides about the options, such as --live.
-    let request = request.clone().with_options(ChangeOptions::default());
+    let request = Request::from(action.clone().with_options(ChangeOptions::default()));
     let (location, line) = (&workspace.location, request.line());
     let turn = workspace.reading.turns.len() as u32;
     let row = Key::from_bytes(format!("{} {turn} {line}", location.id).as_bytes());
@@ -92,7 +91,7 @@ fn keep(
     }
     let json =
         serde_json::to_string(&request).map_err(|error| CommandError::new(ErrorKind::Internal, anyhow::Error::from(error)))?;
-    let blocks = request.blocks().join(", ");
+    let blocks = action.blocks().join(", ");
     let proposal = NewProposal { place, turn, command: &line, blocks: &blocks, request: Some(&json) };
     let number = store.propose(session, &proposal, env.style.now.as_millisecond())?;
     let number = number.ok_or_else(|| refused(anyhow!("the same call was made already")))?;
@@ -100,22 +99,26 @@ fn keep(
     Ok(number)
 }
 
-/// Executes a command that has no form in the model's text, and so cannot be put into the inbox.
-fn unwritten(env: &Env, command: &Request) -> Result<CallOutcome, CommandError> {
-    match (command, env.model.permission(Verb::Compress)) {
-        (Request::Undo(arguments), _) => refuse_undo_of_user(env, arguments)?,
-        (Request::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
-        (Request::Compress(_), Permission::Approve) => {
+/// Executes a change that has no form in the model's text, and so cannot be put into the inbox.
+fn unwritten(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, CommandError> {
+    let Request::Change(change) = command else {
+        return Err(refused(anyhow!("the model has no command '{}'", command.name())));
+    };
+    match (change, env.model.permission(Verb::Compress)) {
+        _ if dry_run => {}
+        (Change::Undo(arguments), _) => refuse_undo_of_user(env, arguments)?,
+        (Change::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
+        (Change::Compress(_), Permission::Approve) => {
             let error = anyhow!("it needs the user's approval, which is only possible for blocks named by a selector");
             return Err(refused(error).hint("name the blocks by a selector, such as stale"));
         }
         _ => {}
     }
-    changed(env, command)
+    changed(env, change)
 }
 
-fn changed(env: &Env, command: &Request) -> Result<CallOutcome, CommandError> {
-    app::change(env, command).ok_or_else(unhandled)?.map(|change| CallOutcome::Done(Box::new(change)))
+fn changed(env: &Env, change: &Change) -> Result<CallOutcome, CommandError> {
+    app::change(env, change).map(|change| CallOutcome::Done(Box::new(change)))
 }
 
 /// Refuses to undo an operation of the user.

@@ -5,7 +5,7 @@ use crate::app::look::recall::search_only;
 use crate::app::model::obey::carried_out;
 use crate::app::model::proposing::{Decision, ModelRequest, decide, follow, outcome, shown};
 use crate::app::{CommandError, Env};
-use crate::commands::Request;
+use crate::commands::{Change, ModelAction};
 use crate::engine::model_commands::read_all;
 use crate::model::{BlockNumber, CommandPlace, Key, ProposalStatus};
 use crate::output::{ChangeReport, clip};
@@ -69,7 +69,7 @@ fn execute(
     text: &str,
 ) -> Result<(Outcome, Option<ChangeReport>), CommandError> {
     match decision {
-        Decision::CarryOut(Request::Recall(query)) => {
+        Decision::CarryOut(ModelAction::Recall(query)) => {
             let found = match search_only(env, query) {
                 Ok(report) if report.blocks.is_empty() => {
                     outcome(ProposalStatus::Refused, "no matching content outside your context window")
@@ -79,7 +79,7 @@ fn execute(
             };
             Ok((found, None))
         }
-        Decision::CarryOut(Request::Create(note)) => {
+        Decision::CarryOut(ModelAction::Change(Change::Create(note))) => {
             store.stage(&workspace.location.id, &note.text, env.style.now.as_millisecond())?;
             Ok((outcome(ProposalStatus::Done, "the note follows the next prompt"), None))
         }

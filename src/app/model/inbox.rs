@@ -3,8 +3,8 @@
 use crate::app::change::pipeline::{is_live, open_in_client};
 use crate::app::model::proposing::{Decision, follow, outcome, shown};
 use crate::app::{CommandError, Env, ErrorKind};
-use crate::commands::Request;
 use crate::commands::inbox::{ApproveArguments, Arguments, DenyArguments, ProposalSelection, REJECTED};
+use crate::commands::{ModelAction, Request};
 use crate::engine::model_commands::read;
 use crate::model::{Proposal, ProposalStatus};
 use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};
@@ -166,14 +166,15 @@ fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, Comm
 /// Returns the decision for an approved proposal: its request, on the blocks that it named when it was made. A command in the
 /// text of the model is parsed again.
 fn approved_decision(proposal: &Proposal) -> Decision {
-    let request = match &proposal.request {
-        Some(json) => serde_json::from_str(json).ok(),
-        None => read(&proposal.command).map(|command| Request::from(&command)),
+    let stored = |json: &String| Some(ModelAction::from_request(&serde_json::from_str::<Request>(json).ok()?)?.1);
+    let action = match &proposal.request {
+        Some(json) => stored(json),
+        None => read(&proposal.command).map(|command| ModelAction::from(&command)),
     };
-    match request {
+    match action {
         None => Decision::No(ProposalStatus::Refused, "this version cannot parse it".to_owned()),
-        Some(request) if proposal.blocks.is_empty() => Decision::CarryOut(request),
-        Some(request) => Decision::CarryOut(request.with_blocks(proposal.blocks.clone())),
+        Some(action) if proposal.blocks.is_empty() => Decision::CarryOut(action),
+        Some(action) => Decision::CarryOut(action.with_blocks(proposal.blocks.clone())),
     }
 }
 

@@ -1,10 +1,9 @@
 //! The processing of a model command: parse it, decide by the user's policy, execute it.
 
 use crate::app::change::pipeline::is_live;
-use crate::app::dispatch::unhandled;
 use crate::app::look::recall::search_only;
 use crate::app::{self, CommandError, Env, ErrorKind, memory};
-use crate::commands::{ChangeOptions, Request, recall};
+use crate::commands::{Change, ChangeOptions, ModelAction, Request, recall};
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
 use crate::engine::{self, Permission};
 use crate::model::{
@@ -34,29 +33,27 @@ pub struct Written {
 pub struct ModelRequest {
     verb: Verb,
     names: Vec<Named>,
-    request: Request,
+    action: ModelAction,
 }
 
 impl From<ModelCommand> for ModelRequest {
     fn from(command: ModelCommand) -> ModelRequest {
-        let request = Request::from(&command);
-        let names = if matches!(request, Request::Memory(_)) { Vec::new() } else { command.blocks };
-        ModelRequest { verb: command.verb, request, names }
+        let action = ModelAction::from(&command);
+        let names = if matches!(action, ModelAction::Memory(_)) { Vec::new() } else { command.blocks };
+        ModelRequest { verb: command.verb, action, names }
     }
 }
 
 impl ModelRequest {
     /// Returns a request that came as a tool call; `None` if the model has no such command.
     pub fn from_call(request: &Request) -> Option<Result<ModelRequest, Malformed>> {
-        let request = request.clone().or_about_memories();
-        let verb = request.verb()?;
-        let names: Result<Vec<Named>, Malformed> = request.blocks().iter().map(|blocks| Named::read(blocks)).collect();
-        let mut request = request;
+        let (verb, mut action) = ModelAction::from_request(request)?;
+        let names: Result<Vec<Named>, Malformed> = action.blocks().iter().map(|blocks| Named::read(blocks)).collect();
         // Blocks that the user selected stay selected.
-        if let Request::Focus(focus) = &mut request {
+        if let ModelAction::Change(Change::Focus(focus)) = &mut action {
             focus.add = true;
         }
-        Some(names.map(|names| ModelRequest { verb, names, request }))
+        Some(names.map(|names| ModelRequest { verb, names, action }))
     }
 }
 
@@ -142,9 +139,9 @@ pub fn texts(workspace: &Workspace<'_>, since: u32) -> Result<Vec<ModelText>, Co
 /// The decision about a command. Its blocks are resolved to numbers, without those that only the user may change.
 pub enum Decision {
     /// Execute it.
-    CarryOut(Request),
+    CarryOut(ModelAction),
     /// Wait for the user's approval; with the reason.
-    Wait(Request, String),
+    Wait(ModelAction, String),
     /// Do not execute it; with the reason.
     No(ProposalStatus, String),
 }
@@ -153,7 +150,7 @@ impl Decision {
     /// Returns the selector of the blocks; empty if the request names none.
     pub fn blocks(&self) -> String {
         match self {
-            Decision::CarryOut(request) | Decision::Wait(request, _) => request.blocks().join(", "),
+            Decision::CarryOut(action) | Decision::Wait(action, _) => action.blocks().join(", "),
             Decision::No(..) => String::new(),
         }
     }
@@ -169,11 +166,11 @@ pub fn decide(
     carried_out: usize,
 ) -> Decision {
     let refused = |why: String| Decision::No(ProposalStatus::Refused, why);
-    let ModelRequest { verb, names, request } = match asked {
+    let ModelRequest { verb, names, action } = match asked {
         Ok(asked) => asked,
         Err(malformed) => return refused(malformed.to_string()),
     };
-    let (verb, mut request) = (*verb, request.clone());
+    let (verb, mut action) = (*verb, action.clone());
     let permission = env.model.permission(verb);
     if permission == Permission::Deny {
         return Decision::No(ProposalStatus::Denied, format!("the user's settings deny @{}", verb.name()));
@@ -182,19 +179,19 @@ pub fn decide(
     if !is_search && !names.is_empty() {
         let named = resolve(names, &workspace.reading, before).map_err(|unresolved| unresolved.to_string());
         match named.and_then(|blocks| allowed(verb, blocks, workspace)) {
-            Ok(blocks) => request = request.with_blocks(ranges(&blocks)),
+            Ok(blocks) => action = action.with_blocks(ranges(&blocks)),
             Err(why) => return refused(why),
         }
     }
     if permission == Permission::Approve {
-        let names = if matches!(request, Request::Memory(_)) { " of a memory" } else { "" };
-        return Decision::Wait(request, format!("@{}{names} needs approval", verb.name()));
+        let names = if matches!(action, ModelAction::Memory(_)) { " of a memory" } else { "" };
+        return Decision::Wait(action, format!("@{}{names} needs approval", verb.name()));
     }
     if carried_out >= env.model.commands_per_turn as usize {
         let limit = plural(env.model.commands_per_turn as usize, "command");
-        return Decision::Wait(request, format!("more than {limit} in one turn"));
+        return Decision::Wait(action, format!("more than {limit} in one turn"));
     }
-    Decision::CarryOut(request)
+    Decision::CarryOut(action)
 }
 
 /// Returns the blocks without those that only the user may change: the model cannot unpin or unfocus blocks that the user marked,
@@ -264,12 +261,12 @@ pub fn outcome(status: ProposalStatus, answer: &str) -> Outcome {
 /// Executes a decision on the session at a path, or does a dry run. `text` is the command for the log. Returns the outcome, and the
 /// change that was or would be made.
 pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: bool) -> (Outcome, Option<ChangeReport>) {
-    let (request, why) = match decision {
+    let (action, why) = match decision {
         Decision::No(status, why) => return (outcome(*status, why), None),
-        Decision::CarryOut(request) => (request, None),
-        Decision::Wait(request, why) => (request, Some(why)),
+        Decision::CarryOut(action) => (action, None),
+        Decision::Wait(action, why) => (action, Some(why)),
     };
-    let done = match carry_out(env, path, request, text, dry_run || why.is_some()) {
+    let done = match carry_out(env, path, action, text, dry_run || why.is_some()) {
         Ok(done) => done,
         Err(error) => {
             // A conflict with another program is temporary: the command may be executed later.
@@ -287,7 +284,7 @@ pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: 
     }
 }
 
-/// Executes a request of the model on the session at a path, or does a dry run. `text` is the command for the log.
+/// Executes an action of the model on the session at a path, or does a dry run. `text` is the command for the log.
 ///
 /// A client that has the session open does not read the file again. So content that the model wants to read comes with its next
 /// prompt: the client stores that itself, after all cached content. A note written by aperture would be on a branch that the client
@@ -296,40 +293,41 @@ pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: 
 /// # Errors
 ///
 /// The command cannot be executed, or finds nothing.
-pub fn carry_out(env: &Env, path: &Path, request: &Request, text: &str, dry_run: bool) -> Result<CarriedOut, CommandError> {
+pub fn carry_out(env: &Env, path: &Path, action: &ModelAction, text: &str, dry_run: bool) -> Result<CarriedOut, CommandError> {
     let mut env = env.on(path, &shown(text));
     env.actor = Actor::Model;
     let found = env.find(None)?;
-    if let Request::Memory(arguments) = request.clone().with_options(ChangeOptions { dry_run, ..ChangeOptions::default() }) {
-        let report = memory::change(&env, &project_of(&env, &found)?, &arguments).ok_or_else(unhandled)??;
-        return Ok(CarriedOut { answer: report.done, change: None, count: report.changes.len() as u32 });
-    }
     let live = is_live(&env, &found);
-    let mut request = request.clone().with_options(ChangeOptions { dry_run, live: true, ..ChangeOptions::default() });
-    let mut brought = None;
-    match &mut request {
-        Request::Create(note) if live && !note.text.trim().is_empty() => {
-            return Ok(CarriedOut { answer: note.text.clone(), change: None, count: 0 });
+    let change = match action.clone().with_options(ChangeOptions { dry_run, live: true, ..ChangeOptions::default() }) {
+        ModelAction::Memory(arguments) => {
+            let report = memory::change(&env, &project_of(&env, &found)?, &arguments)?;
+            return Ok(CarriedOut { answer: report.done, change: None, count: report.changes.len() as u32 });
         }
-        Request::Recall(query) if live => {
-            let report = search_only(&env, query)?;
+        ModelAction::Recall(query) if live => {
+            let report = search_only(&env, &query)?;
             let count = report.blocks.len() as u32;
             if count == 0 {
                 return Err(CommandError::new(ErrorKind::Refused, anyhow!("no matching content outside your context window")));
             }
             return Ok(CarriedOut { answer: report.note(), change: None, count });
         }
-        Request::Recall(query) => {
-            query.restore = belongs_in_place(&env, found, query)?;
-            query.inject = !query.restore;
+        ModelAction::Recall(query) => {
+            let restore = belongs_in_place(&env, found, &query)?;
+            Change::Recall(recall::Arguments { restore, inject: !restore, ..query })
         }
-        Request::Expand(blocks) if live => {
+        ModelAction::Change(Change::Create(note)) if live && !note.text.trim().is_empty() => {
+            return Ok(CarriedOut { answer: note.text, change: None, count: 0 });
+        }
+        ModelAction::Change(change) => change,
+    };
+    let brought = match &change {
+        Change::Expand(blocks) if live => {
             let report = search_only(&env, &recall::Arguments::new(blocks.selector.join(", ")))?;
-            brought = (!report.blocks.is_empty()).then(|| report.note());
+            (!report.blocks.is_empty()).then(|| report.note())
         }
-        _ => {}
-    }
-    let change = app::change(&env, &request).ok_or_else(unhandled)??;
+        _ => None,
+    };
+    let change = app::change(&env, &change)?;
     let mut answer = change.in_short();
     if let Some(brought) = brought {
         answer = format!("{answer}\n{brought}");

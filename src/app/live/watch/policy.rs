@@ -2,7 +2,7 @@
 
 use super::follow::Shown;
 use crate::app::Env;
-use crate::app::live::policy::{Wanted, carry_out};
+use crate::app::live::policy::{Wanted, carry_out, command_line};
 use crate::engine::ActivityEvent;
 use crate::workspace::open_sessions;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ impl Policy {
     pub fn act(&mut self, env: &Env, shown: &Shown, live: bool) -> Option<ActivityEvent> {
         let written = shown.written()?;
         let state = (shown.found.path.clone(), written);
-        let wanted = Wanted::by(&shown.suggested)?.request();
+        let wanted = Wanted::by(&shown.suggested)?.arguments();
         let answered = shown.changed.is_some_and(|changed| i128::from(changed) * 1_000_000 > written);
         let quiet = shown.quiet(env)? >= Duration::from_secs(env.idle_seconds);
         if !quiet || answered || self.done.as_ref() == Some(&state) {
@@ -36,7 +36,7 @@ impl Policy {
         }
         if !live && open_sessions(env.disk, &env.places).contains(&shown.found.location.id) {
             let told = self.waits.replace(state.clone()) == Some(state);
-            let reason = format!("a client has the session open: {} waits until it is closed", wanted.line());
+            let reason = format!("a client has the session open: {} waits until it is closed", command_line(&wanted));
             return (!told).then_some(ActivityEvent::PolicyRefused { reason });
         }
         self.done = Some(state);
