@@ -1,5 +1,5 @@
 //! Refuses wording that readers stumble over, in comments, messages, help texts and documents: one table of patterns, each with a
-//! better form.
+//! better form. Sentences about the architecture have a maximum length.
 
 use crate::sandbox::repository;
 use clap::Command;
@@ -173,6 +173,55 @@ fn comments_messages_help_and_documents_are_in_plain_english() {
     }
     findings.extend(in_help(&aperture::commands::definition(), ""));
     assert!(findings.is_empty(), "{} texts to reword:\n{}", findings.len(), findings.join("\n"));
+}
+
+/// The maximum number of words of a sentence in ARCHITECTURE.md.
+const SENTENCE_WORDS: usize = 25;
+
+#[test]
+fn sentences_about_the_architecture_are_short() {
+    let text = fs::read_to_string(repository().join("ARCHITECTURE.md")).unwrap();
+    let long: Vec<String> = sentences(&text)
+        .into_iter()
+        .map(|(line, sentence)| (line, sentence.split_whitespace().count(), sentence))
+        .filter(|(_, words, _)| *words > SENTENCE_WORDS)
+        .map(|(line, words, sentence)| format!("ARCHITECTURE.md:{line}: {words} words: {sentence}"))
+        .collect();
+    assert!(long.is_empty(), "{} sentences with more than {SENTENCE_WORDS} words:\n{}", long.len(), long.join("\n"));
+}
+
+#[test]
+fn sentences_end_with_their_paragraph_and_are_not_in_tables() {
+    let text = "# A. B\nOne `a.rs` is\nhere. Two\n- three\n  goes. Four\n12. five\n\n| six. seven |\neight";
+    let found = [(2, "One `a.rs` is here"), (2, "Two"), (4, "three goes"), (4, "Four"), (6, "five"), (9, "eight")];
+    assert_eq!(sentences(text), found.map(|(line, sentence)| (line, sentence.to_owned())));
+}
+
+/// Returns the sentences of a Markdown text outside of tables and headings, each with the line in which its paragraph begins.
+fn sentences(text: &str) -> Vec<(usize, String)> {
+    let mut paragraphs: Vec<(usize, String)> = vec![(0, String::new())];
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim();
+        let item = line.split_once(' ').filter(|(mark, _)| *mark == "-" || mark.strip_suffix('.').is_some_and(is_number));
+        if item.is_some() || line.is_empty() || line.starts_with(['|', '#']) {
+            paragraphs.push((0, String::new()));
+        }
+        let words = item.map_or(line, |(_, words)| words);
+        if let Some((first, paragraph)) = paragraphs.last_mut().filter(|_| !line.starts_with(['|', '#'])) {
+            if paragraph.is_empty() {
+                *first = at + 1;
+            }
+            paragraph.extend([words, " "]);
+        }
+    }
+    let split = |(line, text): &(usize, String)| -> Vec<(usize, String)> {
+        text.trim().split(". ").filter(|sentence| !sentence.is_empty()).map(|sentence| (*line, sentence.to_owned())).collect()
+    };
+    paragraphs.iter().flat_map(split).collect()
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[test]
