@@ -51,7 +51,7 @@ asked whether it has such a file open.
   aperture transcript -s gateway.jsonl
 
 Tokens are counted in the vocabulary of the model that the body names: o200k, for
-older models of OpenAI cl100k, p50k or r50k; those of other models are estimates.
+GPT-4 and GPT-3.5 cl100k; those of other models are estimates.
 ";
 
 const BULK: &str = "\

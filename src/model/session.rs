@@ -144,16 +144,12 @@ pub enum Vocabulary {
     O200k,
     /// OpenAI's cl100k: GPT-4 and GPT-3.5.
     Cl100k,
-    /// OpenAI's p50k: the last models before GPT-3.5.
-    P50k,
-    /// OpenAI's r50k: GPT-3.
-    R50k,
 }
 
 impl Vocabulary {
     /// Returns true if [`Counts::o200k`](crate::model::Counts::o200k) of a session's blocks has the counts of this vocabulary instead.
     pub fn is_older(self) -> bool {
-        matches!(self, Vocabulary::Cl100k | Vocabulary::P50k | Vocabulary::R50k)
+        self == Vocabulary::Cl100k
     }
 }
 

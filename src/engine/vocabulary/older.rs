@@ -1,26 +1,20 @@
-//! Counts of OpenAI's older vocabularies, by the crate `tiktoken-rs`.
+//! Counts of OpenAI's older vocabulary, by the crate `tiktoken-rs`.
 //!
-//! Only requests to old models need them, so that they have no tables of their own: the crate reads a vocabulary when the first text is
-//! counted in it, which takes about a tenth of a second.
+//! Only requests to old models need it, so that it has no table of its own: the crate reads the vocabulary when the first text is
+//! counted in it, which takes about a tenth of a second. The models of still older vocabularies cannot be requested any more.
 
 use crate::model::Vocabulary;
-use tiktoken_rs::{CoreBPE, cl100k_base_singleton, p50k_base_singleton, r50k_base_singleton};
+use tiktoken_rs::{CoreBPE, cl100k_base_singleton};
 
 /// The longest part of a text that is counted at once, in bytes, and the longest without a line end: the crate takes quadratic time for
 /// text without a border.
 const PART_BYTES: usize = 16 << 10;
 const LINELESS_BYTES: usize = 4 << 10;
 
-/// Returns the number of tokens of a text in an older vocabulary; `None` for those that are counted otherwise. A text is cut at ends of
+/// Returns the number of tokens of a text in the older vocabulary; `None` for those that are counted otherwise. A text is cut at ends of
 /// lines into parts of `PART_BYTES`, so that the count of a long line can be off by a token.
 pub fn older(vocabulary: Vocabulary, text: &str) -> Option<u32> {
-    let encoder = match vocabulary {
-        Vocabulary::Cl100k => cl100k_base_singleton(),
-        Vocabulary::P50k => p50k_base_singleton(),
-        Vocabulary::R50k => r50k_base_singleton(),
-        Vocabulary::Claude | Vocabulary::O200k => return None,
-    };
-    Some(count(encoder, text))
+    vocabulary.is_older().then(|| count(cl100k_base_singleton(), text))
 }
 
 fn count(encoder: &CoreBPE, text: &str) -> u32 {
@@ -49,10 +43,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_vocabulary_counts_its_own_tokens() {
+    fn only_older_models_are_counted_here() {
         let text = "fn main() {\n    println!(\"日本語\");\n}\n";
-        let counts = [Vocabulary::Cl100k, Vocabulary::P50k, Vocabulary::R50k].map(|vocabulary| older(vocabulary, text).unwrap());
-        assert_eq!(counts, [13, 19, 21]);
+        assert_eq!(older(Vocabulary::Cl100k, text), Some(13));
         assert_eq!(older(Vocabulary::O200k, text), None);
     }
 

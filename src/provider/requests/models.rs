@@ -14,17 +14,6 @@ const MODELS: &[(&str, Vocabulary)] = &[
     ("text-embedding-", Vocabulary::Cl100k),
     ("davinci-002", Vocabulary::Cl100k),
     ("babbage-002", Vocabulary::Cl100k),
-    ("text-davinci-003", Vocabulary::P50k),
-    ("text-davinci-002", Vocabulary::P50k),
-    ("code-davinci", Vocabulary::P50k),
-    ("code-cushman", Vocabulary::P50k),
-    ("text-davinci", Vocabulary::R50k),
-    ("text-curie", Vocabulary::R50k),
-    ("text-babbage", Vocabulary::R50k),
-    ("text-ada", Vocabulary::R50k),
-    ("davinci", Vocabulary::R50k),
-    ("curie", Vocabulary::R50k),
-    ("gpt2", Vocabulary::R50k),
     // A gateway can give one model the API of another.
     ("claude", Vocabulary::Claude),
 ];
@@ -47,8 +36,6 @@ mod tests {
             ("o3", Vocabulary::O200k),
             ("gpt-4-turbo", Vocabulary::Cl100k),
             ("gpt-3.5-turbo-0125", Vocabulary::Cl100k),
-            ("text-davinci-003", Vocabulary::P50k),
-            ("davinci", Vocabulary::R50k),
             ("claude-sonnet-4-5", Vocabulary::Claude),
             ("deepseek-chat", Vocabulary::O200k),
         ] {

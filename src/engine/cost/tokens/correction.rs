@@ -17,7 +17,7 @@ impl Correction {
     pub(super) fn new(model: &str, vocabulary: Vocabulary) -> Correction {
         let families = match vocabulary {
             Vocabulary::Claude => [&OLD, &NEW],
-            Vocabulary::O200k | Vocabulary::Cl100k | Vocabulary::P50k | Vocabulary::R50k => [&O200K, &O200K],
+            Vocabulary::O200k | Vocabulary::Cl100k => [&O200K, &O200K],
         };
         Correction {
             families,
