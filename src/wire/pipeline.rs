@@ -60,8 +60,9 @@ pub struct StageNote {
     pub note: String,
 }
 
-/// The switches of the stages, and the settings within a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The switches of the stages, and the settings within a stage: `[pipeline]` in the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct PipelineSettings {
     /// Bodies are read; otherwise they pass as streams.
     pub ingest: bool,
@@ -83,8 +84,14 @@ pub struct PipelineSettings {
     pub tool: bool,
     /// Contents are sent as the operation log has them.
     pub edits: bool,
-    /// The rules of the settings act on the window.
+    /// Stale blocks are shortened by themselves.
+    pub condense: bool,
+    /// A window over its budget is shortened by itself.
     pub budget: bool,
+    /// The longest time until the savings of such a change must exceed its cost, in turns; also the shortest time between two.
+    pub pay_back_turns: u32,
+    /// Lifetime of the entries of the prompt cache, in seconds; `None` if it follows from the bills of the client.
+    pub cache_seconds: Option<u64>,
     /// Texts are added in a fixed order; otherwise in the order in which they arrive.
     pub reorder: bool,
     /// Changed bodies are sent; otherwise each body is sent as the client wrote it.
@@ -104,7 +111,10 @@ impl Default for PipelineSettings {
             headers: false,
             tool: true,
             edits: true,
+            condense: false,
             budget: false,
+            pay_back_turns: 5,
+            cache_seconds: None,
             reorder: true,
             emit: true,
         }

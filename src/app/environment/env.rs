@@ -1,7 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::files::make_private;
-use super::settings::{AutomaticSettings, Hooks, MemorySettings, PROJECT_FILE, Settings};
+use super::settings::{Hooks, MemorySettings, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, next_step, pager, session_name};
 use crate::commands::{ColorChoice, Globals};
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
@@ -68,8 +68,6 @@ pub struct Env {
     pub memory: MemorySettings,
     /// The settings for the stages of the proxy.
     pub pipeline: crate::wire::PipelineSettings,
-    /// The settings for rules that act on sessions that pass the proxy.
-    pub automatic: AutomaticSettings,
     /// True if output for a client may have colours, although standard output is not a terminal.
     pub client_colors: bool,
     /// True if reports are written as JSON.
@@ -169,10 +167,9 @@ impl Env {
             preset: settings.preset().to_owned(),
             prices: settings.prices(),
             idle_seconds: settings.idle_seconds(),
-            hooks: settings.hooks(),
-            memory: settings.memory(),
+            hooks: settings.hooks,
+            memory: settings.memory,
             pipeline: settings.pipeline(),
-            automatic: settings.automatic(),
             client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
             globals: globals.clone(),
@@ -673,10 +670,7 @@ fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError>
         Some(home) => Some(PathBuf::from(home)),
         None => directories::ProjectDirs::from("", "", "aperture").map(|project| project.config_dir().to_owned()),
     };
-    let user = user.map_or(Ok(Settings::default()), |directory| Settings::read(disk, &directory.join("config.toml")))?;
+    let user = user.map(|directory| directory.join("config.toml"));
     let project = directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| disk.identify(path).is_ok());
-    match project {
-        Some(path) => Ok(Settings::read(disk, &path)?.or(user)),
-        None => Ok(user),
-    }
+    Settings::read(disk, user.as_deref(), project.as_deref())
 }

@@ -51,14 +51,14 @@ pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automati
     let Some(found) = proxied::find(env, session) else { return Ok(None) };
     let of_proxy = env;
     let env = of_project(of_proxy, &found)?;
-    if !env.automatic.condense && !env.automatic.budget {
+    if !env.pipeline.condense && !env.pipeline.budget {
         return Ok(None);
     }
     let workspace = of_proxy.on(&found.path, "aperture proxy").read(found.clone())?;
     let rules =
-        [(AutomaticRule::Budget, env.automatic.budget), (AutomaticRule::Condense, env.automatic.condense && !moment.in_turn)];
+        [(AutomaticRule::Budget, env.pipeline.budget), (AutomaticRule::Condense, env.pipeline.condense && !moment.in_turn)];
     let mut automatic = Automatic {
-        budget_tokens: env.automatic.budget.then(|| env.rules.budget(&workspace.reading)),
+        budget_tokens: env.pipeline.budget.then(|| env.rules.budget(&workspace.reading)),
         lifetime_milliseconds: lifetime(&env, &workspace),
         ..Automatic::default()
     };
@@ -97,7 +97,7 @@ fn of_project(env: &Env, found: &Found) -> Result<Env, CommandError> {
 }
 
 fn lifetime(env: &Env, workspace: &Workspace<'_>) -> i64 {
-    let set = env.automatic.cache_seconds.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000));
+    let set = env.pipeline.cache_seconds.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000));
     set.unwrap_or_else(|| workspace.cache_milliseconds())
 }
 
@@ -153,7 +153,7 @@ fn facts(
         price: planned.map(|planned| price_now(env, workspace, &planned, moment)),
         last,
         turns_since: last.map_or(0, since),
-        pay_back_turns: f64::from(env.automatic.pay_back_turns),
+        pay_back_turns: f64::from(env.pipeline.pay_back_turns),
     }
 }
 

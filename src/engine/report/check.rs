@@ -15,7 +15,8 @@ pub struct LocatedSecret {
 }
 
 /// Limits to check; an unset limit is not checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CheckLimits {
     /// Maximum tokens of the window.
     pub max_tokens: Option<u64>,
