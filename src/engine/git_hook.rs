@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_in_is_taken_out_byte_for_byte() {
+    fn installed_hooks_are_removed_byte_for_byte() {
         for script in ["#!/bin/sh\nexit 0\n", "#!/usr/bin/env bash\r\nset -e\r\nmake", "#!/bin/zsh\n", "#! /bin/dash -e\n\n\n"] {
             for hook in GitHook::ALL {
                 let with = with_hook(Some(script.as_bytes()), hook).unwrap();

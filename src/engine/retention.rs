@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_force_is_kept_while_its_file_is_there() {
+    fn originals_in_force_are_kept_while_their_file_exists() {
         use Forgettable::{AllUndone, FileGone};
         let check = |undone, gone, interrupted, now, expected| {
             assert_eq!(forgettable(&history(undone), gone, interrupted, now, 100), expected);

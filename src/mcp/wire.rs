@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_json_is_passed_on_and_all_else_is_answered() {
+    fn json_lines_are_passed_on_and_others_are_answered() {
         let (lines, answers) = passed(b"{\"a\":1}\n\n  \r\ngarbage\n{\n[]\n\xff\n\"\\ud800\"\n{\"b\":2}\n{\"half\":");
         assert_eq!(lines, ["{\"a\":1}\n", "[]\n", "{\"b\":2}\n"]);
         assert_eq!(answers.len(), 4);

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_while_the_agent_worked_is_a_prompt_and_what_a_peer_sent_is_not() {
+    fn text_typed_while_the_agent_works_is_a_prompt_unlike_a_message_of_a_peer() {
         let queued = |id: u8, prompt: &str| {
             let attachment = serde_json::json!({"type": "queued_command", "prompt": prompt, "commandMode": "prompt"});
             let uuid = format!("00000000-0000-4000-8000-0000000000{id:02}");

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cached_is_saved_at_the_price_of_the_cache() {
+    fn cached_tokens_are_saved_at_the_cache_price() {
         let mut ledger = Ledger::default();
         let first = send(&mut ledger, 1, &["a", "b"], &["a", "-"], (0, 40_000), 1);
         assert!((first.saving.full_price_tokens - 12_500.0).abs() < 1e-6, "{first:?}");

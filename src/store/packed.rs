@@ -107,14 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_packed_comes_out_as_one() {
+    fn packed_parts_are_unpacked_as_one() {
         let packed: Vec<Vec<u8>> = segments().iter().filter_map(pack).collect();
         assert_eq!(packed.len(), 3);
         assert_eq!(unpacked(&packed), Some(Segment::merge(segments())));
     }
 
     #[test]
-    fn what_is_damaged_or_missing_is_nothing() {
+    fn damaged_or_missing_values_are_none() {
         let packed: Vec<Vec<u8>> = segments().iter().filter_map(pack).collect();
         assert_eq!(unpacked(&packed[1..]), None);
         assert_eq!(unpacked(&[packed[0].clone(), packed[2].clone()]), None);

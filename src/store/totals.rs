@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_comes_back() {
+    fn packed_totals_are_restored() {
         let (old, new) = (Identity::default(), Identity { bytes: 7, modified: 8, changed: 9, inode: (1, 2) });
         let (cart, empty, accent) = (totals("opus", "/shop", "the cart"), totals("haiku", "/shop", ""), totals("opus", "", "é"));
         let packed = pack(&[], &[("b", old, &empty), ("c", old, &cart)]).unwrap();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_not_known() {
+    fn damaged_totals_are_unknown() {
         let cart = totals("opus", "/shop", "the cart");
         let bytes = KnownTotals::default().with(&[(Path::new("/p/a"), Identity::default(), &cart)]).unwrap();
         assert!(KnownTotals::parse(bytes.clone()).is_some());

@@ -459,7 +459,7 @@ fn laws(sandbox: &Sandbox, line: &str) {
 }
 
 #[test]
-fn what_every_change_keeps() {
+fn every_change_keeps_the_laws() {
     let sandbox = Sandbox::of("tools-and-spill");
     for line in ["compress 16 --level minimal", "pin 14", "focus 22"] {
         done(&sandbox, line);
@@ -775,7 +775,7 @@ fn frozen_prompts(file: &[u8]) -> usize {
 
 /// Otherwise the client would rebuild system prompt and tools: the cache and the thinking before the fold would become invalid.
 #[test]
-fn what_is_folded_leaves_the_system_prompt_as_it_was_sent() {
+fn folded_turns_leave_the_system_prompt_as_sent() {
     for (fixture, line) in [
         ("api-errors-and-compaction", "compact 2..3"),
         ("tools-and-spill", "compress --preset handoff"),
@@ -825,7 +825,7 @@ fn more_turns(texts: &[&str]) -> Vec<serde_json::Value> {
 
 /// Thinking that the client itself no longer sends, by a row that is folded, must not come back: it would be refused.
 #[test]
-fn what_is_folded_brings_no_thinking_back() {
+fn folded_turns_bring_no_thinking_back() {
     let sandbox = Sandbox::of("tools-and-spill");
     let strips = serde_json::json!({ "type": "attachment", "attachment": { "type": "thinking_stripped", "scope": "all" } });
     go_on(&sandbox, &[more_turns(&["two"]), vec![strips], more_turns(&["three"])].concat());
@@ -837,7 +837,7 @@ fn what_is_folded_brings_no_thinking_back() {
 
 /// The row with which a change stops thinking from being sent is among the folded rows, and the change is undone first.
 #[test]
-fn what_was_folded_over_a_change_comes_back_in_any_order() {
+fn folds_over_a_change_are_undone_in_any_order() {
     for undos in [["undo 1", "undo 2"], ["undo", "undo"]] {
         let sandbox = Sandbox::of("tools-and-spill");
         go_on(&sandbox, &more_turns(&["two", "three"]));

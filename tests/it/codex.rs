@@ -550,7 +550,7 @@ fn a_fork_continues_from_the_rows_of_its_parent() {
 }
 
 #[test]
-fn what_a_fork_inherits_is_changed_in_its_parent() {
+fn inherited_blocks_are_changed_in_the_parent() {
     let sandbox = Sandbox::new();
     let (parent, own) = forked(&sandbox);
     let (before, own_before) = (fs::read(&parent).unwrap(), fs::read(&own).unwrap());

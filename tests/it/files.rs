@@ -119,7 +119,7 @@ fn tokens_are_counted_in_the_vocabulary_of_the_model() {
     let sandbox = Sandbox::new();
     let text = "日本語のテキスト\nfn main() {\n        3\n}\n";
     let mut counts = Vec::new();
-    for model in ["gpt-5", "gpt-4", "text-davinci-003", "davinci"] {
+    for model in ["gpt-5", "gpt-4"] {
         let body = json!({"model": model, "messages": [{"role": "user", "content": text.repeat(20)}]});
         sandbox.write("body.json", body.to_string());
         for _ in 0..2 {
@@ -129,5 +129,5 @@ fn tokens_are_counted_in_the_vocabulary_of_the_model() {
     }
     let counts: Vec<u64> = counts.iter().map(|count| count.as_f64().unwrap() as u64).collect();
     assert!(counts.chunks(2).all(|pair| pair[0] == pair[1]), "{counts:?}");
-    assert!(counts[0] < counts[2] && counts[2] < counts[4] && counts[4] < counts[6], "{counts:?}");
+    assert!(counts[0] < counts[2], "{counts:?}");
 }

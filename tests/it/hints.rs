@@ -1,7 +1,7 @@
 //! Every command that a command prints can be run as printed, in the state and in the directory in which it was printed.
 
 use crate::changing::{open_in_client, words};
-use crate::sandbox::{Outcome, Sandbox, repository};
+use crate::sandbox::{Outcome, Sandbox, repository, sample};
 use aperture::commands::{CommandLine, definition};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -260,9 +260,7 @@ impl State {
         let home = self.sandbox.home.display().to_string();
         // A name that is not a command names no session either.
         let is_asked = |line: &&&str| self.session.is_empty() || !FOREIGN.contains(&line.split(' ').next().unwrap_or_default());
-        LINES
-            .iter()
-            .filter(is_asked)
+        sample(LINES.iter().filter(is_asked), 5)
             .map(|line| line.replace("{s}", self.session).replace("{home}", &home).trim().to_owned())
             .collect()
     }

@@ -113,7 +113,7 @@ fn uninstall_leaves_what_was_there_before() {
 }
 
 #[test]
-fn what_the_client_keeps_elsewhere_is_as_before() {
+fn other_files_of_the_client_are_unchanged() {
     let sandbox = Sandbox::new();
     let place = sandbox.project.join("client");
     fs::create_dir_all(&place).unwrap();
@@ -477,7 +477,7 @@ fn a_compaction_is_asked_for_names_and_not_for_texts() {
 }
 
 #[test]
-fn what_is_pinned_outlives_a_compaction() {
+fn pinned_blocks_outlive_a_compaction() {
     let sandbox = Sandbox::of("tools-and-spill");
     let path = session(&sandbox, "11");
     sandbox.text(&["pin", "24"]);

@@ -36,6 +36,7 @@ fn few_plants() -> Vec<Plant> {
         *count += 1;
         *count <= all_or(3, 1)
     });
+    plants = sample(plants, 3).collect();
     plants
 }
 
@@ -208,7 +209,7 @@ fn nothing_that_is_planted_leaves_by_any_command() {
     let commands: Vec<clap::Command> = aperture::commands::definition().get_subcommands().cloned().collect();
     assert!(commands.len() > 40);
     for command in &commands {
-        for line in sample(lines(command), 3) {
+        for line in sample(lines(command), 4) {
             for mode in [&["--color", "always"][..], &["--json"]] {
                 let mut words = vec![command.get_name()];
                 words.extend(line.iter().map(String::as_str));
@@ -245,7 +246,7 @@ fn nothing_that_is_planted_leaves_by_any_command() {
 
 /// The text that named a value is moved to the store; only the value remains in the file.
 #[test]
-fn what_a_shortened_block_named_stays_masked() {
+fn values_named_by_a_shortened_block_stay_masked() {
     let plants = all_or(plants as fn() -> _, few_plants)();
     let (sandbox, path) = home(&plants);
     let file = || fs::read_to_string(&path).unwrap();
@@ -253,7 +254,7 @@ fn what_a_shortened_block_named_stays_masked() {
     let left = |text: &str| named().filter(|plant| text.contains(&plant.named)).count();
     let before = left(&file());
     sandbox.text(&["archive", "all"]);
-    assert!(left(&file()) * 2 < before, "{} of {before} are still named", left(&file()));
+    assert!(left(&file()) + all_or(20, 1) <= before, "{} of {before} are still named", left(&file()));
     for line in [
         "show all", "transcript --client-texts", "blocks", "manifest --tier full", "summary", "recall deploy", "diff --full",
         "log",

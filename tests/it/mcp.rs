@@ -191,7 +191,7 @@ fn permit(sandbox: &Sandbox) {
 }
 
 #[test]
-fn what_removes_waits_for_the_user() {
+fn removing_commands_wait_for_the_user() {
     let sandbox = Sandbox::of("tools-and-spill");
     let mut server = Server::new(&sandbox, &[]);
     let before = sandbox.text(&["transcript", "--json"]);
@@ -217,7 +217,7 @@ fn what_removes_waits_for_the_user() {
 }
 
 #[test]
-fn what_waits_is_what_was_asked_for() {
+fn a_pending_command_is_the_requested_one() {
     let sandbox = Sandbox::of("tools-and-spill");
     let mut server = Server::new(&sandbox, &[]);
     // A selector that another grammar would end elsewhere.
@@ -523,7 +523,7 @@ fn credentials_do_not_leave() {
 }
 
 #[test]
-fn what_makes_no_sense_is_answered_and_nothing_breaks() {
+fn invalid_messages_are_answered() {
     let sandbox = Sandbox::of("tools-and-spill");
     let before = sandbox.text(&["blocks", "all", "--json"]);
     let mut server = Server::new(&sandbox, &[]);

@@ -198,7 +198,7 @@ fn a_correction_stands_in_the_next_session_until_it_is_forgotten() {
 }
 
 #[test]
-fn what_the_client_sends_anyway_is_left_out() {
+fn memories_that_the_client_sends_are_left_out() {
     let sandbox = Sandbox::new();
     said(&sandbox, FIRST, 20, CORRECTED);
     stop(&sandbox, FIRST);

@@ -111,7 +111,7 @@ fn log(sandbox: &Sandbox) -> Vec<String> {
 }
 
 #[test]
-fn what_the_user_sees() {
+fn screens_of_the_model_commands() {
     let sandbox = sandbox();
     let before = fs::read(session(&sandbox)).unwrap();
     say(
@@ -190,7 +190,7 @@ fn each_command_counts_once() {
 }
 
 #[test]
-fn what_was_written_before_does_not_count() {
+fn commands_written_before_the_install_do_not_count() {
     let sandbox = sandbox();
     say(&sandbox, "@pin(16)");
     say(&sandbox, "@pin(19)");
@@ -236,7 +236,7 @@ fn a_text_that_was_changed_is_not_what_the_model_wrote() {
 }
 
 #[test]
-fn what_the_user_holds_is_not_dropped() {
+fn blocks_marked_by_the_user_are_not_dropped() {
     let sandbox = sandbox();
     set(&sandbox, "[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\n");
     done(&sandbox, "pin 16");
@@ -423,7 +423,7 @@ fn an_empty_inbox_is_reported_the_same_with_and_without_a_store() {
 }
 
 #[test]
-fn what_is_gone_meanwhile_is_answered() {
+fn commands_about_deleted_blocks_are_answered() {
     let sandbox = sandbox();
     say(&sandbox, "@archive(16) @update(24, \"other\") @archive(19)");
     assert_eq!(statuses(&sandbox), ["waiting"; 3]);
@@ -664,7 +664,7 @@ fn a_fork_does_not_repeat_a_reported_message() {
 }
 
 #[test]
-fn what_was_recorded_before_a_crash_is_done_once() {
+fn commands_recorded_before_a_crash_are_executed_once() {
     for has_row in [false, true] {
         let sandbox = sandbox();
         open_in_client(&sandbox);

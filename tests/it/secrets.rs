@@ -228,7 +228,7 @@ fn stored(sandbox: &Sandbox) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_forgotten_is_gone() {
+fn forgotten_credentials_are_gone() {
     let (sandbox, path) = sandbox();
     // Operations before it hold credentials as well.
     sandbox.text(&["archive", "2"]);
@@ -255,7 +255,7 @@ fn what_is_forgotten_is_gone() {
 }
 
 #[test]
-fn what_the_model_asked_for_is_forgotten_with_it() {
+fn commands_of_the_model_are_redacted_too() {
     let sandbox = Sandbox::of("tools-and-spill");
     let key = &keys()[1];
     crate::obeying::say(&sandbox, &format!("@create(\"the key is {key}\") @archive(16, reason: {key}) @pin(no such {key})"));

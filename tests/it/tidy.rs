@@ -225,6 +225,19 @@ fn is_number(text: &str) -> bool {
 }
 
 #[test]
+fn functions_are_named_by_the_thing_they_are_about() {
+    let root = &repository();
+    let mut found: Vec<String> = Vec::new();
+    for path in files(&root.join("src"), "rs").into_iter().chain(files(&root.join("tests"), "rs")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let names = text.lines().filter_map(|line| line.trim_start().strip_prefix("fn "));
+        let free = names.filter(|name| ["what_", "who_", "whoever_", "whether_"].iter().any(|word| name.starts_with(word)));
+        found.extend(free.map(|name| format!("{}: {name}", relative(root, &path))));
+    }
+    assert!(found.is_empty(), "name the thing:\n{}", found.join("\n"));
+}
+
+#[test]
 fn public_types_and_functions_have_documentation() {
     let root = &repository();
     let mut missing: Vec<String> = Vec::new();

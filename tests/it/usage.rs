@@ -108,7 +108,7 @@ fn an_unknown_client_is_an_error() {
 }
 
 #[test]
-fn what_aperture_removed_is_a_saving_of_later_requests() {
+fn removed_tokens_are_savings_of_later_requests() {
     let sandbox = Sandbox::of("tools-and-spill");
     let saved = || {
         let total = sandbox.json(&["usage"], "aperture.usage/1")["total"]["saved_tokens"].clone();

@@ -232,7 +232,7 @@ fn every_preset_keeps_what_a_person_said() {
 }
 
 #[test]
-fn what_a_person_said_stays_at_every_level_that_is_asked_for() {
+fn words_of_the_user_stay_at_every_level() {
     let talk = Talk::whole(4);
     let sandbox = Sandbox::new();
     talk.put(&sandbox);

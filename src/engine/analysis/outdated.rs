@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_repeated_is_repeated_by_the_last_one() {
+    fn repetitions_refer_to_the_last_result() {
         let mut session = Session::default();
         for number in 1..=3 {
             session.rows.push(Row::new(RowKind::User));

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_later_result_says_is_stale() {
+    fn superseded_results_are_stale() {
         check(|block| block.usefulness.outdated = Some((Outdated::RunAgain, 1)), Stale);
         check(|block| block.usefulness.outdated = Some((Outdated::EditedLater, 1)), Active);
     }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_is_referenced() {
+    fn used_blocks_are_referenced() {
         check(|block| block.usefulness.references = 1, Referenced);
     }
 }

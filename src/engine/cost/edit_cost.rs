@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_again_is_paid_once_and_what_is_saved_on_each_request() {
+    fn the_rewritten_rest_is_paid_once_and_savings_count_on_each_request() {
         // 100k × (6.25 − 0.5) once, 40k × 0.5 a request.
         let facts = edit(150_000.0, 110_000.0, 10_000.0);
         let price = check(facts, Some(0.575), Some(0.02), Some(28.75));
@@ -220,19 +220,19 @@ mod tests {
     }
 
     #[test]
-    fn what_saves_nothing_never_pays_back() {
+    fn a_change_without_savings_never_pays_back() {
         check(edit(100_000.0, 100_000.0, 20_000.0), Some(0.46), Some(0.0), None);
         check(edit(100_000.0, 100_000.0, 100_000.0), Some(0.0), Some(0.0), None);
         check(edit(0.0, 0.0, 0.0), Some(0.0), Some(0.0), None);
     }
 
     #[test]
-    fn what_is_cut_off_the_end_pays_back_at_once() {
+    fn content_cut_off_the_end_pays_back_at_once() {
         check(edit(100_000.0, 60_000.0, 60_000.0), Some(0.0), Some(0.02), Some(0.0));
     }
 
     #[test]
-    fn what_is_appended_costs_its_own_tokens() {
+    fn appended_content_costs_its_own_tokens() {
         let price = check(edit(100_000.0, 110_000.0, 100_000.0), Some(0.0625), Some(-0.005), None);
         assert_eq!((price.saved_tokens, price.rewritten_tokens, price.added_tokens), (-10_000.0, 0.0, 10_000.0));
         // In the middle, the old tokens after the change are written again as well: 60k × 5.75.

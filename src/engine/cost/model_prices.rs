@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_follows_from_the_entry_of_that_name() {
+    fn unset_prices_follow_from_the_built_in_entry() {
         let prices = settings("claude-opus-5-5 = 8\nclaude-opus-5 = { cache_read = 0.25 }\nllama = { output = 1 }");
         assert_eq!(prices.for_model("claude-opus-5-5"), Some(&ModelPrice { fast: Some(2.0), ..usual(8.0, 40.0, 0.4) }));
         assert_eq!(prices.for_model("claude-opus-5-20260724"), Some(&ModelPrice { fast: Some(2.0), ..usual(5.0, 25.0, 0.25) }));

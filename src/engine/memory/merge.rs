@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_decided_is_kept() {
+    fn decisions_of_a_person_are_kept() {
         let said = candidate("Use `pnpm`.", true, &[("s1", 10)]);
         let (one, _) = run(&[], std::slice::from_ref(&said), 11);
         let edited = Memory { text: "Use `pnpm` 9.".to_owned(), is_edited: true, ..one[0].clone() };

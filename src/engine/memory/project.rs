@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_and_new_sessions_used_comes_first() {
+    fn commands_of_many_and_recent_sessions_come_first() {
         use UseKind::{Command, EditedFile, File};
         let old = vec![used("make", Command, 1, 10), used("a.rs", File, 2, 11), used("b.rs", EditedFile, 3, 12)];
         let new = vec![used("make", Command, 4, 20), used("make test", Command, 5, 21), used("a.rs", File, 6, 22)];

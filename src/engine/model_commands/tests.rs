@@ -36,7 +36,7 @@ fn written(command: &ModelCommand) -> String {
 }
 
 #[test]
-fn what_is_a_command() {
+fn commands_are_found() {
     for (text, expected) in [
         ("@pin(12)", &["pin 12"][..]),
         ("@pin(block-12, top)", &["pin block-12, top"]),
@@ -81,7 +81,7 @@ fn what_is_a_command() {
 }
 
 #[test]
-fn what_is_none() {
+fn mentions_are_not_commands() {
     for text in [
         "",
         "@",
@@ -263,7 +263,7 @@ fn commands_are_distinguished_from_mentions() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn malformed_commands_name_their_fault() {
     for (text, expected) in [
         ("@achive(3)", "there is no command @achive; did you mean @archive?"),
         ("@archives(3)", "there is no command @archives; did you mean @archive?"),
@@ -330,7 +330,7 @@ fn blocks_are_found_by_number_and_by_words() {
 }
 
 #[test]
-fn what_removes_waits_unless_it_is_allowed() {
+fn removing_commands_wait_unless_allowed() {
     let policy = ModelPolicy::default();
     let waiting: Vec<&str> =
         Verb::ALL.into_iter().filter(|verb| policy.permission(*verb) == Permission::Approve).map(Verb::name).collect();
@@ -360,7 +360,7 @@ fn stored_form(command: &ModelCommand) -> String {
 }
 
 #[test]
-fn what_is_kept_is_read_at_any_length() {
+fn stored_commands_are_read_at_any_length() {
     for text in ["...".to_owned(), "a \"word\"\r\n".repeat(20_000)] {
         let command = ModelCommand { text, ..ModelCommand::new(Verb::Create, Vec::new()) };
         assert!(read(&stored_form(&command)) == Some(command));
@@ -410,7 +410,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_as_it_was(
+    fn written_commands_are_read_unchanged(
         verb in proptest::sample::select(Verb::ALL.to_vec()),
         text in "(\\PC|[\"\\\\\n\r\t\u{8}(),@…]){1,40}",
         numbers in proptest::collection::btree_set(1u32..60, 1..9),

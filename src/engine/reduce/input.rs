@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stood_in_a_file_before_counts_less_than_what_stands_there_now() {
+    fn replaced_text_of_a_file_counts_less_than_its_current_text() {
         let (old, new) = ("let x = 1;\n".repeat(20), "let x = 2;\n".repeat(20));
         let input = serde_json::json!({"old_string": old, "new_string": new}).to_string();
         let names = InputNames { replaced: vec!["old_string"], written: vec!["new_string"], ..InputNames::default() };

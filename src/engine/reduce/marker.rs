@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_line_is_none() {
+    fn other_lines_are_not_markers() {
         for text in [
             "",
             "[@expand(7)]",

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_or_a_tool_says_of_its_progress_has_no_names() {
+    fn lines_of_progress_have_no_names() {
         let content =
             "Chunk ID: a1b2c3\nWall time: 0.2 seconds\nProcess exited with code 1\nOutput:\n   Compiling a_b v1.0.0\nab_cd";
         let conventions = Conventions {

@@ -379,14 +379,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_between_backticks_is_a_name() {
+    fn text_between_backticks_is_a_name() {
         let text = "  12→run `mise run lint` or `go vet`, see `json.Indent()`";
         let whole = names(text).0.into_iter().map(|name| &text[whole_name(text, name.range)]).collect::<Vec<_>>();
         assert_eq!(whole, ["`mise run lint`", "json.Indent()"]);
     }
 
     #[test]
-    fn what_only_looks_like_a_name_is_none() {
+    fn lookalikes_of_names_are_not_names() {
         for text in [
             "explain` on `main` or all of `",
             "x`⏎⏎**Flags:**⏎- `since <ref>`",
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_of_a_line_or_under_a_heading_is_marked_in_its_line() {
+    fn gaps_in_a_line_or_under_a_heading_are_marked_in_its_line() {
         let line = "The first sentence is here and has many words. ".repeat(5);
         let pieces: Vec<Piece<'_>> = sentences(&line)
             .into_iter()

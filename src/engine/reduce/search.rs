@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_hit_is_none() {
+    fn other_lines_are_not_hits() {
         for line in ["12:30:01 started", "error: no", "https://a.b:80/x", ""] {
             assert_eq!(hit(line), None, "{line}");
         }

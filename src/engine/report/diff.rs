@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_most_of_went_away_is_counted() {
+    fn blocks_that_lost_most_of_their_text_are_counted() {
         let check = |before: &str, after: &str, expected: &str| assert_eq!(drawn(before, after, false), expected);
         check(&numbered(0..118), "a short extract\nof it\n", "-… 118\n+a short extract\n+of it\n");
         check(&numbered(0..118), "", "-… 118\n");

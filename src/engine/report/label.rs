@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_known_by_its_words_also_when_it_was_shortened() {
+    fn texts_are_labelled_by_their_words_also_when_shortened() {
         let marker = Marker { number: 7, level: Level::Trimmed, tokens: 199.0 };
         for (preview, marker, expected) in [
             ("[@expand(7) | trimmed from 199] The cloud is gone.", Some(marker), "\"The cloud is gone.\""),

@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_is_one() {
+    fn overlapping_values_are_one() {
         let text = "password: hunter2x7yz";
         assert_eq!(known(text).mask(text), "password: [secret:password]");
         check("password: hunter2x7yz", "https://u:hunter2x7yz@host", "https://u:[secret:password-in-address]@host");

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_again_and_again_counts_more() {
+    fn files_read_repeatedly_count_more() {
         let read = block(Role::ToolResult, ToolVerb::Read, 5);
         let once = Need { step: 9, reads: [("a.rs".into(), [5].into_iter().collect())].into_iter().collect(), ..Need::default() };
         let twice =

@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_always_stays_needs_no_news() {
+    fn pieces_that_always_stay_need_no_new_names() {
         let line = |salience| Piece { salience, ..Piece::line(std::borrow::Cow::Borrowed("*** Update File: a_b.rs")) };
         assert_eq!(kept(&[line(ALWAYS), line(0.1), line(ALWAYS)], 0.01), [0, 2]);
     }

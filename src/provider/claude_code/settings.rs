@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_stays_as_it_is() {
+    fn existing_settings_stay_unchanged() {
         let settings = "{\n\t\"model\":   \"opus\",\n\t\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"say done\"}]}] }\n}";
         expect![[r#"
             {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_added_since_stays() {
+    fn additions_of_others_stay() {
         let later = installed_in("{}").replacen("[", "[{\"hooks\": []}, ", 1).replacen("{", "{\"a\": 1, ", 1);
         assert_eq!(uninstall(&later).unwrap(), "{\"a\": 1, \"hooks\": {\n    \"SessionStart\": [{\"hooks\": []}\n    ]\n  }}");
     }

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_beside_a_result_is_a_persons_word() {
+    fn text_typed_beside_a_result_is_the_users() {
         let blocks = json!([{"type": "tool_result", "tool_use_id": "t", "content": "ok"}, {"type": "text", "text": "use tabs"}]);
         check(user(blocks, json!({})), &[&[], &["use tabs"]]);
     }
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_while_the_model_worked_is_a_persons_word() {
+    fn text_typed_while_the_model_works_is_the_users() {
         let row = |kind: &str| {
             json!({"type": "attachment", "uuid": "u", "attachment": {"type": "queued_command", "prompt": "and tabs", "origin": {"kind": kind}},
                 "rendered": [{"content": "<system-reminder>\nThe user says:\nand tabs\n</system-reminder>"}]})

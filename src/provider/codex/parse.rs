@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cached_is_a_part_of_what_was_sent() {
+    fn cached_tokens_are_part_of_the_input() {
         let row = row(
             r#""type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":90,"cached_input_tokens":60,"output_tokens":7},"model_context_window":258400}}"#,
         );

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_object_has_no_members() {
+    fn other_values_have_no_members() {
         assert!(RequestDocument::new(b"[1]").is_none());
         assert!(RequestDocument::new(b"{\"a\":").is_none());
         let document = RequestDocument::new(br#"{"model":"a","model":"b","input":null}"#).unwrap();

@@ -129,7 +129,7 @@ fn every_cut_and_every_flipped_byte_is_noticed() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn damaged_exports_name_their_fault() {
     let file = export().pack().unwrap();
     let check = |file: &[u8], expected: &str| assert_eq!(Export::unpack(file).unwrap_err().to_string(), expected);
     check(b"", "it is not an aperture export");

@@ -343,7 +343,7 @@ fn half_a_row_is_half_a_row_again_when_the_row_behind_it_goes() {
 }
 
 #[test]
-fn what_a_restore_took_out_comes_back_behind_other_rows() {
+fn rows_removed_by_a_restore_return_after_other_rows() {
     check("codex-recorded-tools", &session_named("codex-recorded-tools"), &[Act::DigestFold, Act::Restore(0), Act::Grow]);
 }
 
@@ -395,7 +395,7 @@ fn turns_behind_a_compaction_and_before_a_note_are_folded() {
 }
 
 #[test]
-fn what_went_along_with_another_undo_is_not_looked_for() {
+fn edits_undone_with_another_operation_are_not_searched() {
     let acts = [
         Act::Shorten { first: 13, count: 1, level: 1 },
         Act::Shorten { first: 28, count: 8, level: 0 },

@@ -112,7 +112,7 @@ fn a_title_that_could_hold_a_credential_is_read_once_it_is_wanted_and_never_kept
 }
 
 #[test]
-fn what_is_gone_is_forgotten_by_a_list_of_all() {
+fn a_list_of_all_sessions_forgets_deleted_ones() {
     let home = Home::new();
     let identities: Vec<Identity> = home.files.iter().map(|file| RealDisk.identify(file).unwrap()).collect();
     let known = || home.files.iter().zip(&identities).map(|(file, identity)| home.knows(file, identity)).collect::<Vec<_>>();

@@ -80,7 +80,7 @@ impl Disk for BusyDisk<'_> {
 }
 
 #[test]
-fn what_a_client_appends_meanwhile_is_carried_over_in_order() {
+fn rows_appended_during_a_change_are_carried_over_in_order() {
     let bytes = small("2.1.330");
     let expected = {
         let place = Place::new(bytes.as_bytes());

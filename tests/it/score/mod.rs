@@ -142,7 +142,7 @@ impl Case {
 }
 
 #[test]
-fn what_is_left_holds_what_is_needed() {
+fn each_preset_reaches_its_floor() {
     let given = std::env::var_os("APERTURE_SESSIONS").map(PathBuf::from);
     let cases = cases(given.as_deref().unwrap_or(&repository().join("fixtures/score")));
     assert!(!cases.is_empty(), "no session is long enough");

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_is_known_as_long_as_its_place_is_in_the_window() {
+    fn a_told_manifest_is_known_while_its_place_is_in_the_window() {
         for (rows, after, expected) in [
             ("PA", Some(Key(2)), true),
             ("PAPTA", Some(Key(2)), true),

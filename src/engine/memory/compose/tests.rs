@@ -18,7 +18,7 @@ fn rooms_follow_shares() {
 }
 
 #[test]
-fn what_a_part_does_not_need_is_divided_among_the_others() {
+fn the_unused_budget_of_a_part_is_divided_among_the_others() {
     assert_eq!(rooms(&[part(50.0, 10), part(25.0, 900), part(25.0, 900)], 100), [10, 45, 45]);
     // The first frees room, with which the second is satisfied as well.
     assert_eq!(rooms(&[part(50.0, 0), part(25.0, 40), part(25.0, 900)], 100), [0, 40, 60]);

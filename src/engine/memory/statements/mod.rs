@@ -18,9 +18,8 @@ use crate::engine::find_secrets;
 use crate::model::MemoryKind;
 use crate::model::{BlockNumber, ToolVerb};
 use crate::model::{PromptSource, TraceCall, TraceContent, TraceEvent};
-use grammar::Grammar;
 use quoted::QuotedLines;
-use sentence::{Sentence, clauses, language};
+use sentence::{Sentence, clauses, is_foreign};
 use serde::{Deserialize, Serialize};
 use signals::{LASTING_THRESHOLD, STATEMENT_THRESHOLD, Score, Signal, is_clear, score, signals_of};
 use voice::voice;
@@ -139,8 +138,11 @@ impl Statements {
 
     /// Returns the user's own sentences in a prompt.
     fn sentences<'p>(&self, prompt: &'p str, source: PromptSource, is_first: bool) -> Vec<Scored<'p>> {
-        let grammar = language(prompt);
-        let voice = voice(prompt, grammar, &|line| self.quoted.has(line));
+        // The words with a rejected call are a correction in any language.
+        if source != PromptSource::Rejection && is_foreign(prompt) {
+            return Vec::new();
+        }
+        let voice = voice(prompt, &|line| self.quoted.has(line));
         let mut shared = Vec::new();
         for (signal, holds) in [
             (Signal::Rejection, source == PromptSource::Rejection),
@@ -154,7 +156,7 @@ impl Statements {
             }
         }
         let own = voice.sentences.into_iter().filter(|sentence| !holds_credential(sentence));
-        own.map(|sentence| Scored::new(sentence, &shared, grammar)).collect()
+        own.map(|sentence| Scored::new(sentence, &shared)).collect()
     }
 
     /// Returns the statements that the sentences of a prompt make.
@@ -197,10 +199,10 @@ struct Scored<'a> {
 }
 
 impl<'a> Scored<'a> {
-    fn new(text: &'a str, shared: &[Signal], grammar: &'static Grammar) -> Scored<'a> {
+    fn new(text: &'a str, shared: &[Signal]) -> Scored<'a> {
         let mut reports_failure = false;
-        let clauses = clauses(text, grammar).into_iter().map(|clause| {
-            let mut signals = signals_of(&Sentence::new(clause.trim(), grammar), grammar);
+        let clauses = clauses(text).into_iter().map(|clause| {
+            let mut signals = signals_of(&Sentence::new(clause.trim()));
             reports_failure |= signals.contains(&Signal::Report);
             signals.extend_from_slice(shared);
             (score(&signals), signals)

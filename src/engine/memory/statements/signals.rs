@@ -1,6 +1,6 @@
 //! The signals of a statement and their weights.
 
-use super::grammar::Grammar;
+use super::grammar::ENGLISH;
 use super::sentence::{Mood, Sentence};
 
 /// A named sign that a clause does or does not state something to remember.
@@ -150,30 +150,30 @@ pub(super) fn score(signals: &[Signal]) -> Score {
 }
 
 /// Returns the signals within a clause.
-pub(super) fn signals_of(clause: &Sentence<'_>, grammar: &Grammar) -> Vec<Signal> {
+pub(super) fn signals_of(clause: &Sentence<'_>) -> Vec<Signal> {
     let states = clause.mood == Mood::Statement;
     let asks = clause.mood == Mood::Question;
-    let negates = clause.has(grammar.negations);
-    let obliges = clause.has(grammar.obligations);
+    let negates = clause.has(ENGLISH.negations);
+    let obliges = clause.has(ENGLISH.obligations);
     let criticizes = clause.criticizes();
     // `why does it not show`: the reason of a fault, not of a decision.
-    let asks_fault = asks && negates && !criticizes && clause.has(grammar.reasons);
+    let asks_fault = asks && negates && !criticizes && clause.has(ENGLISH.reasons);
     let tells = states
-        && clause.starts_with(grammar.narrators)
-        && !clause.has(grammar.stances)
-        && !clause.has(grammar.tastes)
+        && clause.starts_with(ENGLISH.narrators)
+        && !clause.has(ENGLISH.stances)
+        && !clause.has(ENGLISH.tastes)
         && !obliges;
-    let instructs = clause.mood == Mood::Order && (clause.starts_with(grammar.obligations) || clause.starts_with(grammar.tastes));
+    let instructs = clause.mood == Mood::Order && (clause.starts_with(ENGLISH.obligations) || clause.starts_with(ENGLISH.tastes));
     let words = clause.count();
-    let fails = clause.has(grammar.failures);
-    let asks_else = [grammar.requests, grammar.conditions, grammar.hedges, grammar.approvals].iter().any(|list| clause.has(list));
+    let fails = clause.has(ENGLISH.failures);
+    let asks_else = [ENGLISH.requests, ENGLISH.conditions, ENGLISH.hedges, ENGLISH.approvals].iter().any(|list| clause.has(list));
     // `lint still fails` and `still not there` report; `fix the error` does not.
-    let is_fragment = (words <= SHORT_WORDS || grammar.drops_subjects) && clause.ends_bare_with(grammar.failures);
+    let is_fragment = words <= SHORT_WORDS && clause.ends_bare_with(ENGLISH.failures);
     let reports = asks_fault || fails && (states || !asks && is_fragment) && !obliges && !asks_else;
     let facts = [
         (Signal::Statement, states),
         (Signal::Question, asks),
-        (Signal::NegativeQuestion, asks && clause.negates_early() && !clause.has(grammar.tags)),
+        (Signal::NegativeQuestion, asks && clause.negates_early() && !clause.has(ENGLISH.tags)),
         (Signal::CriticalQuestion, criticizes),
         (Signal::ObligationQuestion, asks && obliges),
         (Signal::Contrast, clause.has_contrast),
@@ -181,21 +181,21 @@ pub(super) fn signals_of(clause: &Sentence<'_>, grammar: &Grammar) -> Vec<Signal
         (Signal::Prohibition, clause.mood == Mood::Order && clause.prohibits()),
         (Signal::Obligation, !asks && obliges),
         (Signal::Instruction, instructs),
-        (Signal::Stance, clause.has(grammar.stances)),
-        (Signal::Taste, clause.has(grammar.tastes)),
-        (Signal::Alternative, clause.has(grammar.alternatives)),
-        (Signal::Generality, clause.has(grammar.generalities)),
-        (Signal::Rule, !asks && clause.starts_with(grammar.rules)),
-        (Signal::Convention, !asks && clause.has(grammar.conventions)),
-        (Signal::Condition, !asks && clause.has(grammar.conditions)),
-        (Signal::Hedge, clause.has(grammar.hedges)),
+        (Signal::Stance, clause.has(ENGLISH.stances)),
+        (Signal::Taste, clause.has(ENGLISH.tastes)),
+        (Signal::Alternative, clause.has(ENGLISH.alternatives)),
+        (Signal::Generality, clause.has(ENGLISH.generalities)),
+        (Signal::Rule, !asks && clause.starts_with(ENGLISH.rules)),
+        (Signal::Convention, !asks && clause.has(ENGLISH.conventions)),
+        (Signal::Condition, !asks && clause.has(ENGLISH.conditions)),
+        (Signal::Hedge, clause.has(ENGLISH.hedges)),
         (Signal::Narrative, tells),
-        (Signal::Request, clause.has(grammar.requests)),
-        (Signal::Approval, clause.has(grammar.approvals)),
+        (Signal::Request, clause.has(ENGLISH.requests)),
+        (Signal::Approval, clause.has(ENGLISH.approvals)),
         (Signal::Failure, asks_fault || fails),
         (Signal::Report, reports),
-        (Signal::Tag, asks && clause.has(grammar.tags)),
-        (Signal::Moment, clause.has(grammar.moments)),
+        (Signal::Tag, asks && clause.has(ENGLISH.tags)),
+        (Signal::Moment, clause.has(ENGLISH.moments)),
         (Signal::Short, words <= SHORT_WORDS && !clause.has_contrast),
         (Signal::Substance, states && words >= SUBSTANCE_WORDS),
     ];

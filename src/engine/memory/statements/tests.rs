@@ -34,14 +34,6 @@ fn corrections_preferences_and_facts_are_statements() {
         "do not fall back to the default profile",
         "we always squash before a merge",
         "The staging database is read-only for everyone",
-        "Nein, wir verwenden hier immer Tabs",
-        "warum nehmen wir nicht v3?",
-        "No, deberíamos usar siempre pnpm",
-        "non, il faut toujours utiliser pnpm",
-        "não, devemos usar sempre pnpm",
-        "不对，我们应该用 pnpm",
-        "いや、npm ではなく pnpm を使うべきです",
-        "아니, 항상 pnpm을 써야 합니다",
     ] {
         check(text, Some(text));
     }
@@ -76,6 +68,22 @@ fn tasks_questions_and_reports_are_not() {
     }
 }
 
+#[test]
+fn other_languages_are_not_read_except_with_a_rejected_call() {
+    for text in [
+        "Nein, wir verwenden hier immer Tabs",
+        "das was du hier machst war in der alten Version so nicht",
+        "No, deberíamos usar siempre pnpm para todo",
+        "non, il faut toujours utiliser pnpm dans ce projet",
+        "não, devemos usar sempre pnpm",
+        "不对，我们应该用 pnpm",
+        "いや、npm ではなく pnpm を使うべきです",
+    ] {
+        check(text, None);
+        assert_eq!(second(text, PromptSource::Rejection).map(|statement| statement.text).as_deref(), Some(text));
+    }
+}
+
 /// True if a prompt after a first one is a report that the work before it failed.
 fn reports(text: &str, source: PromptSource) -> bool {
     let mut statements = Statements::default();
@@ -92,8 +100,6 @@ fn reports_of_a_failure_are_told_from_requests_and_questions() {
         "hmm, but the lint is failing again",
         "ok thanks for that. the page is not working, so use tabs there",
         "why does the sidebar not list my notes?",
-        "sigue sin funcionar, no funciona",
-        "还是报错",
     ] {
         assert!(reports(text, PromptSource::Typed), "{text}");
     }

@@ -1,6 +1,6 @@
 //! The user's own words in a prompt: without code, quotations, terminal output, logs and documents that they pasted.
 
-use super::grammar::Grammar;
+use super::grammar::ENGLISH;
 
 /// Maximum length of a prompt in bytes: a longer one is a document.
 const LONGEST_PROMPT: usize = 16 << 10;
@@ -35,7 +35,7 @@ pub(super) struct Voice<'a> {
 
 /// Returns the user's own sentences in a prompt; none if the prompt is a document. Lines that `is_known` has seen elsewhere in the session
 /// are quotations.
-pub(super) fn voice<'a>(prompt: &'a str, grammar: &Grammar, is_known: &dyn Fn(&str) -> bool) -> Voice<'a> {
+pub(super) fn voice<'a>(prompt: &'a str, is_known: &dyn Fn(&str) -> bool) -> Voice<'a> {
     let mut found = Voice::default();
     let headings = prompt.lines().filter(|line| is_heading(line)).count();
     if prompt.len() > LONGEST_PROMPT || headings >= DOCUMENT_HEADINGS {
@@ -65,9 +65,9 @@ pub(super) fn voice<'a>(prompt: &'a str, grammar: &Grammar, is_known: &dyn Fn(&s
         }
     }
     all.push(paragraph);
-    let own: Vec<Vec<&str>> = all.into_iter().filter(|paragraph| !found.drops(paragraph, grammar)).collect();
-    let lines: Vec<&str> = own.concat().into_iter().filter(|line| !found.drops(&[line], grammar)).collect();
-    if !found.drops(&lines, grammar) {
+    let own: Vec<Vec<&str>> = all.into_iter().filter(|paragraph| !found.drops(paragraph)).collect();
+    let lines: Vec<&str> = own.concat().into_iter().filter(|line| !found.drops(&[line])).collect();
+    if !found.drops(&lines) {
         found.sentences = lines.into_iter().flat_map(sentences).collect();
     }
     found
@@ -75,9 +75,9 @@ pub(super) fn voice<'a>(prompt: &'a str, grammar: &Grammar, is_known: &dyn Fn(&s
 
 impl Voice<'_> {
     /// True if lines are long and impersonal: the text of a document or a program. Counts them as pasted.
-    fn drops(&mut self, lines: &[&str], grammar: &Grammar) -> bool {
+    fn drops(&mut self, lines: &[&str]) -> bool {
         let bytes: usize = lines.iter().map(|line| line.len()).sum();
-        let drops = bytes >= IMPERSONAL_TEXT && !grammar.drops_subjects && !lines.iter().any(|line| is_personal(line, grammar));
+        let drops = bytes >= IMPERSONAL_TEXT && !lines.iter().any(|line| is_personal(line));
         if drops {
             self.pasted_bytes += bytes;
         }
@@ -123,12 +123,12 @@ fn starts_with_time(line: &str) -> bool {
 }
 
 /// True if a line holds a word of the first person outside of quotations.
-fn is_personal(line: &str, grammar: &Grammar) -> bool {
+fn is_personal(line: &str) -> bool {
     without_quotations(line)
         .to_lowercase()
         .replace('’', "'")
         .split(|character: char| !character.is_alphanumeric() && character != '\'')
-        .any(|word| grammar.first_person.contains(&word))
+        .any(|word| ENGLISH.first_person.contains(&word))
 }
 
 /// Returns a text without its code spans, paths, addresses and long quotations; a mark remains in the place of each.
@@ -188,11 +188,10 @@ pub(super) fn sentences(line: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grammar::GRAMMARS;
     use super::*;
 
     fn check(prompt: &str, expected: &[&str]) {
-        assert_eq!(voice(prompt, GRAMMARS[0], &|line| line == "a line of the agent").sentences, expected, "{prompt}");
+        assert_eq!(voice(prompt, &|line| line == "a line of the agent").sentences, expected, "{prompt}");
     }
 
     #[test]

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_printed_is_not_printed_again() {
+    fn printed_parts_are_not_repeated() {
         let text = format!("{TEXT}{}", "one more line of the same\n".repeat(9));
         let other = text.replace("new_count", "old_count");
         let documents = [TEXT, &text, &other].map(|text| Document { text, title: "" });
