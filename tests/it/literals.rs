@@ -68,7 +68,6 @@ const NAMES: &[&str] = &[
 
 /// Files that may hold such a literal, the literal in lower case, and why.
 const ALLOWED: &[(&str, &str, &str)] = &[
-    ("engine/memory/statements/grammar.rs", "todos", "a word of Spanish and Portuguese"),
     ("model/session_id.rs", "agent-", "the form of an id, which people read and type"),
     ("engine/analysis/never_stale.rs", "claude.md", "instruction files of many agents, most of which aperture does not read"),
     ("engine/analysis/never_stale.rs", "agents.md", "instruction files of many agents, most of which aperture does not read"),
