@@ -1,4 +1,5 @@
-//! Texts as such: shell commands, sentences, words. Functions of strings; they know no session, no client and no disk.
+//! Texts as such: shell commands, sentences, names. Functions of strings; they know no session, no client and no disk.
 
+pub mod names;
 pub mod sentence;
 pub mod shell;

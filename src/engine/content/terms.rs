@@ -5,6 +5,7 @@
 //! XXH3 hash; with 100,000 distinct terms in a session a given one collides in 1 of 40,000 cases.
 
 use crate::model::limits::TERMS_PER_BLOCK;
+use crate::text::names::{is_file_name, is_hash, is_identifier, is_name_byte, is_path_byte};
 use rustc_hash::{FxHashMap, FxHashSet};
 use twox_hash::XxHash3_64;
 
@@ -87,36 +88,13 @@ pub fn without_line_number(line: &str) -> &str {
     ["→", "\t", ":", "-"].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(line)
 }
 
-/// Class of a byte in a run of names and paths: nothing, a mark between or around names, or a part of a name.
-#[derive(Clone, Copy, PartialEq)]
-enum Class {
-    Other,
-    Mark,
-    Name,
-}
-
-static CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        classes[byte] = match byte as u8 {
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' => Class::Name,
-            b'.' | b'/' | b'@' | b'+' | b'~' | b'-' => Class::Mark,
-            _ => Class::Other,
-        };
-        byte += 1;
-    }
-    classes
-};
-
 /// Calls `found` for the identifiers and file names in a line, in order; a path to a file is reduced to its last component, any
 /// other path is passed whole.
 pub fn names<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
-    let class = |byte: &u8| CLASSES[*byte as usize];
     let mut rest = line;
-    while let Some(start) = rest.as_bytes().iter().position(|byte| class(byte) != Class::Other) {
+    while let Some(start) = rest.bytes().position(is_path_byte) {
         rest = &rest[start..];
-        let end = rest.as_bytes().iter().position(|byte| class(byte) == Class::Other).unwrap_or(rest.len());
+        let end = rest.bytes().position(|byte| !is_path_byte(byte)).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         rest = after;
         if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
@@ -135,44 +113,14 @@ pub fn names<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
         }
         let mut rest = run;
         while !rest.is_empty() {
-            let end = rest.as_bytes().iter().position(|byte| class(byte) == Class::Mark).unwrap_or(rest.len());
+            let end = rest.bytes().position(|byte| !is_name_byte(byte)).unwrap_or(rest.len());
             let word = &rest[..end];
-            if word.len() >= IDENTIFIER_BYTES && is_identifier(word.as_bytes()) {
+            if word.len() >= IDENTIFIER_BYTES && (is_identifier(word) || is_hash(word)) {
                 found(word);
             }
             rest = rest.get(end + 1..).unwrap_or_default();
         }
     }
-}
-
-/// True if a name has a stem and an extension of letters: `main.rs`, not `1.2` or `e.g`.
-fn is_file_name(name: &str) -> bool {
-    let dot = name.as_bytes().iter().rposition(|byte| *byte == b'.');
-    dot.is_some_and(|dot| {
-        let (stem, extension) = (&name[..dot], &name[dot + 1..]);
-        stem.len() >= 2
-            && (1..=5).contains(&extension.len())
-            && extension.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-            && extension.bytes().any(|byte| byte.is_ascii_lowercase())
-            && stem.bytes().any(|byte| byte.is_ascii_alphabetic())
-    })
-}
-
-/// True if a word is written as only code is: an inner underscore, a capital after a small letter, a digit after a letter, or a hash.
-fn is_identifier(word: &[u8]) -> bool {
-    if word.iter().all(u8::is_ascii_lowercase) {
-        return false;
-    }
-    let inner = word.len() > 2 && word[1..word.len() - 1].contains(&b'_');
-    inner
-        || word.windows(2).any(|pair| {
-            (pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
-                || (pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit())
-        })
-        || (word.len() >= 7
-            && word.iter().all(u8::is_ascii_hexdigit)
-            && word.iter().any(u8::is_ascii_alphabetic)
-            && word.iter().any(u8::is_ascii_digit))
 }
 
 fn quotes<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {

@@ -8,6 +8,7 @@
 //! four times higher if the agent wrote it, and higher the more often the agent read the file.
 
 use crate::engine::Analysis;
+use crate::model::paths::file_name;
 use crate::model::{Block, BlockNumber, Role, ToolVerb};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -109,10 +110,6 @@ fn chance(logit: f32) -> f32 {
 fn read_file(block: &Block) -> Option<&str> {
     let tool = block.tool.as_deref().filter(|tool| tool.verb == ToolVerb::Read && block.role == Role::ToolResult)?;
     Some(file_name(&tool.target))
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 #[cfg(test)]

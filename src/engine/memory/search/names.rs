@@ -1,5 +1,7 @@
 //! The names of a text that a reader can look up: code identifiers and files.
 
+use crate::text::names::{is_file_name, is_identifier, is_path_byte};
+
 /// Shortest name that is kept, in bytes: shorter ones are found by chance.
 const SHORTEST: usize = 5;
 /// Longest name that is kept, in bytes: longer ones are generated, or take the room of several others in a digest.
@@ -10,18 +12,16 @@ const DIGITS_PERCENT: usize = 40;
 /// before, in percent: half in base64, a third in camelCase.
 const RANDOM_BYTES: usize = 12;
 const RANDOM_PERCENT: usize = 50;
-/// Longest extension of a file, in bytes.
-const EXTENSION_BYTES: usize = 5;
 
 /// Calls `found` for each identifier of several parts (`snake_case`, `camelCase`, letters with digits) and each file name in a
 /// text, in order and with repetitions. A path is reduced to its last component. Hashes, numbers and generated names are omitted.
 pub fn names<'a>(text: &'a str, mut found: impl FnMut(&'a str)) {
     let mut rest = text;
-    while let Some(start) = rest.bytes().position(is_run) {
+    while let Some(start) = rest.bytes().position(is_path_byte) {
         // In an escape sequence of JSON and of source code the letter is not a part of the name after it.
         let is_escape = rest[..start].ends_with('\\') && rest[start..].starts_with(['n', 't', 'r']);
         rest = &rest[start + usize::from(is_escape)..];
-        let end = rest.bytes().position(|byte| !is_run(byte)).unwrap_or(rest.len());
+        let end = rest.bytes().position(|byte| !is_path_byte(byte)).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
         rest = after;
         // Most runs are plain words.
@@ -38,23 +38,18 @@ fn names_of_run<'a>(run: &'a str, found: &mut impl FnMut(&'a str)) {
             found(component);
         }
         for word in component.split(['.', '-', '+']) {
-            if is_identifier(word.as_bytes()) && is_useful(word) {
+            if is_identifier(word) && is_useful(word) {
                 found(word);
             }
         }
     }
 }
 
-/// True for a byte of a name, or of the path that it is in.
-fn is_run(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'@' | b'+' | b'~' | b'-')
-}
-
 fn is_useful(name: &str) -> bool {
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
     (SHORTEST..=LONGEST).contains(&name.len())
         && digits * 100 <= name.len() * DIGITS_PERCENT
-        && !is_hash(name)
+        && !is_run_id(name)
         && !is_random(name.as_bytes())
 }
 
@@ -65,34 +60,12 @@ fn is_random(word: &[u8]) -> bool {
     word.len() >= RANDOM_BYTES && changes * 100 >= word.len() * RANDOM_PERCENT
 }
 
-/// True for a word that only has hexadecimal digits, of which some are digits and some letters.
-fn is_hash(name: &str) -> bool {
+/// True for a hash or a UUID, with or without an extension.
+fn is_run_id(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default();
     stem.len() >= 7
         && stem.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
         && stem.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-/// True if a name has a stem with a letter and a short extension of lowercase letters and digits: `main.rs`, not `1.2`.
-pub fn is_file_name(name: &str) -> bool {
-    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
-    stem.len() >= 2
-        && (1..=EXTENSION_BYTES).contains(&extension.len())
-        && extension.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        && extension.as_bytes()[0].is_ascii_lowercase()
-        && stem.bytes().any(|byte| byte.is_ascii_alphabetic())
-}
-
-/// True if a word is written as only code is: an inner underscore, a capital after a small letter, or a digit after a letter.
-fn is_identifier(word: &[u8]) -> bool {
-    let inner = word.len() > 2 && word[1..word.len() - 1].contains(&b'_');
-    let letters = word.iter().any(u8::is_ascii_alphabetic);
-    letters
-        && (inner
-            || word.windows(2).any(|pair| {
-                pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()
-                    || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
-            }))
 }
 
 #[cfg(test)]

@@ -1,0 +1,85 @@
+//! The names of code in a text: identifiers and files.
+
+/// Longest extension of a file, in bytes.
+const EXTENSION_BYTES: usize = 5;
+/// Shortest hexadecimal word that is a hash, in bytes.
+const HASH_BYTES: usize = 7;
+
+/// Returns true for a byte of a name, or of the path that it is in.
+pub fn is_path_byte(byte: u8) -> bool {
+    is_name_byte(byte) || matches!(byte, b'.' | b'/' | b'@' | b'+' | b'~' | b'-')
+}
+
+/// Returns true for a byte of a name.
+pub fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Returns true if a name has a stem with a letter and a short extension of lowercase letters and digits: `main.rs`, not `1.2`.
+pub fn is_file_name(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    stem.len() >= 2
+        && (1..=EXTENSION_BYTES).contains(&extension.len())
+        && extension.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        && extension.as_bytes()[0].is_ascii_lowercase()
+        && stem.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Returns true if a word is written as only code is: with an inner underscore, a capital after a small letter, or a digit after a
+/// letter.
+pub fn is_identifier(word: &str) -> bool {
+    let word = word.as_bytes();
+    if word.iter().all(u8::is_ascii_lowercase) {
+        return false;
+    }
+    let inner = word.len() > 2 && word[1..word.len() - 1].contains(&b'_');
+    let is_border = |pair: &[u8]| {
+        pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase() || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
+    };
+    word.iter().any(u8::is_ascii_alphabetic) && (inner || word.windows(2).any(is_border))
+}
+
+/// Returns true for a word of hexadecimal digits, of which some are digits and some letters.
+pub fn is_hash(word: &str) -> bool {
+    let word = word.as_bytes();
+    word.len() >= HASH_BYTES
+        && word.iter().all(u8::is_ascii_hexdigit)
+        && word.iter().any(u8::is_ascii_alphabetic)
+        && word.iter().any(u8::is_ascii_digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_from_figures() {
+        for (name, expected) in [
+            ("main.rs", true),
+            ("a.rs", false),
+            ("1.2", false),
+            ("v1.2b", false),
+            ("song.mp3", true),
+            ("e.g", false),
+            (".env", false),
+        ] {
+            assert_eq!(is_file_name(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn identifiers_are_told_from_words_and_numbers() {
+        for (word, expected) in [
+            ("snake_case", true),
+            ("camelCase", true),
+            ("E0599", true),
+            ("words", false),
+            ("1_000", false),
+            ("_x", false),
+            ("HTTP", false),
+        ] {
+            assert_eq!(is_identifier(word), expected, "{word}");
+        }
+        assert!(is_hash("4f3a9b21c7") && !is_hash("1234567") && !is_hash("deadbeef"));
+    }
+}
