@@ -26,7 +26,7 @@ pub use content::terms::terms as terms_of;
 pub use content::{counts, measure, preview};
 pub use cost::binding::{Binding, binding, binding_of};
 pub use cost::cache_loss::{CacheFacts, CacheLoss, LossCause, RemovedTokens, Saving, cache_loss, saving};
-pub use cost::capacity::{Capacity, CapacitySource, capacity};
+pub use cost::capacity::{Capacity, CapacitySource, KnownCapacity, ReservedCapacity, capacity};
 pub use cost::edit_cost::{EditFacts, EditPrice, PAYS_BACK_TURNS, idle_milliseconds, price, steps_per_turn};
 pub use cost::model_prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use cost::tokens;

@@ -1,3 +1,4 @@
+use super::words;
 use super::{Address, Key, OperationId};
 use serde::Deserialize;
 
@@ -93,44 +94,22 @@ pub struct CommandPlace {
     pub offset: u32,
 }
 
-/// Status of a model command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ProposalStatus {
-    /// Found in a message that the client reported; no decision yet.
-    Recorded,
-    /// Execution has started.
-    Begun,
-    /// Waiting for the decision of the user.
-    Waiting,
-    /// Executed.
-    Done,
-    /// Rejected by the user or by a setting of the user.
-    Denied,
-    /// It cannot be executed.
-    Refused,
-}
-
-impl ProposalStatus {
-    /// Every status.
-    pub const ALL: [ProposalStatus; 6] = [
-        ProposalStatus::Recorded,
-        ProposalStatus::Begun,
-        ProposalStatus::Waiting,
-        ProposalStatus::Done,
-        ProposalStatus::Denied,
-        ProposalStatus::Refused,
-    ];
-
-    /// Returns the name in the store and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            ProposalStatus::Recorded => "recorded",
-            ProposalStatus::Begun => "begun",
-            ProposalStatus::Waiting => "waiting",
-            ProposalStatus::Done => "done",
-            ProposalStatus::Denied => "denied",
-            ProposalStatus::Refused => "refused",
-        }
+words! {
+    /// The status of a command of the model.
+    #[derive(Hash)]
+    pub enum ProposalStatus {
+        /// Recorded, and not decided yet.
+        Recorded = "recorded",
+        /// Being executed.
+        Begun = "begun",
+        /// Waiting for the user.
+        Waiting = "waiting",
+        /// Executed.
+        Done = "done",
+        /// Denied by the user or by a setting.
+        Denied = "denied",
+        /// Impossible to execute.
+        Refused = "refused",
     }
 }
 

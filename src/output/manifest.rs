@@ -4,15 +4,18 @@ use crate::engine::tokens::most_tokens;
 use crate::engine::{Entry, Forgotten, Manifest, SuggestionKind, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Level, Pin, State, TokenCount, Zone};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The level of detail of a manifest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// At most 200 tokens: fill level, current task, the most important files, suggestions.
+    /// A few lines.
     Summary,
-    /// At most 500 tokens: rules of the user, files in work, zones, topics, the largest stale blocks.
+    /// Zones, topics and the largest stale blocks.
     Detailed,
-    /// Everything, without a limit.
+    /// Everything.
     Full,
 }
 
@@ -32,13 +35,15 @@ impl Tier {
     }
 }
 
-/// The context manifest.
-#[derive(Clone, Debug)]
+/// The context manifest: the content of the window in a few hundred tokens.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ManifestReport {
-    /// The level of detail.
+    /// Level of detail.
     pub tier: Tier,
-    /// The token limit, if there is one.
+    /// Limit for the text of the manifest, if the user gave one.
+    #[schemars(extend("unit" = "tokens"))]
     pub max_tokens: Option<usize>,
+    #[serde(flatten)]
     pub manifest: Manifest,
 }
 
@@ -154,7 +159,7 @@ impl ManifestReport {
 
     fn budget(&self) -> Line {
         let manifest = &self.manifest;
-        let mut text = format!("BUDGET: {} remaining", unit(&super::amount(manifest.remaining), "token"));
+        let mut text = format!("BUDGET: {} remaining", unit(&super::amount(manifest.remaining_tokens), "token"));
         match manifest.stale_blocks {
             0 => text.push_str(" — nothing is stale"),
             1 => text.push_str(&format!(" — 1 stale block holds {}", tokens(manifest.stale_tokens))),
@@ -364,9 +369,9 @@ impl ManifestReport {
         let manifest = &self.manifest;
         let pinned = if manifest.primacy.iter().any(|entry| entry.pin.is_some()) { ", pinned" } else { "" };
         let mut lines = vec![Line(0, zone_title(zone, self.zone_tokens(zone), pinned))];
-        if manifest.outside.round() > 0 {
+        if manifest.outside_tokens.round() > 0 {
             let what = if manifest.lost { "System prompt, tools, lost messages" } else { "System prompt and tools" };
-            lines.push(Line(5, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside))));
+            lines.push(Line(5, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside_tokens))));
         }
         for (place, entry) in manifest.primacy.iter().take(listed).enumerate() {
             lines.push(Line(if place < 2 { 4 } else { 7 }, entry_line("", entry)));
@@ -447,7 +452,7 @@ impl ManifestReport {
 
     /// Returns the tokens of a zone. The start of the window includes the tokens that are not in the file.
     fn zone_tokens(&self, zone: &ZoneSummary) -> TokenCount {
-        if zone.zone == Zone::Primacy { zone.tokens + self.manifest.outside } else { zone.tokens }
+        if zone.zone == Zone::Primacy { zone.tokens + self.manifest.outside_tokens } else { zone.tokens }
     }
 }
 

@@ -25,6 +25,7 @@ pub mod json;
 mod log;
 mod manifest;
 mod memory;
+mod memory_forms;
 mod memory_recall;
 mod obey;
 mod pending;
@@ -32,6 +33,7 @@ mod placeholders;
 mod preset;
 mod price;
 mod proxy;
+mod proxy_forms;
 mod recall;
 mod sessions;
 mod show;
@@ -81,7 +83,9 @@ pub use pending::PendingChanges;
 pub use placeholders::{Placeholders, PlaceholdersReport};
 pub use preset::{PresetReport, PresetRow};
 pub use price::lines as price_lines;
-pub use proxy::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport, ProxyTokens, RequestStage};
+pub use proxy::{
+    ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport, ProxyTokens, RequestStage,
+};
 pub use recall::{RecallReport, RecalledBlock};
 pub use sessions::{SessionRow, SessionsReport, short_id};
 pub use show::{ShowReport, ShownBlock};
@@ -98,7 +102,7 @@ pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKin
 pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};
 
 pub use crate::engine::{amount, count};
-use json::ToJson;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The form of the text of a report.
@@ -111,7 +115,7 @@ pub enum Form {
 }
 
 /// The result of a command.
-pub trait Report: ToJson {
+pub trait Report: Serialize + JsonSchema {
     /// The name of the JSON form, such as `aperture.manifest/2`.
     const SCHEMA: &str;
 
@@ -125,17 +129,6 @@ pub trait Report: ToJson {
 
     /// Returns the JSON form: one object, whose first key is `schema`.
     fn json(&self) -> String {
-        let document = Document { schema: Self::SCHEMA, content: self.to_json() };
-        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        text.push('\n');
-        text
+        json::indented(Self::SCHEMA, self)
     }
-}
-
-/// A JSON document: its schema, then its content.
-#[derive(Serialize)]
-struct Document<T> {
-    schema: &'static str,
-    #[serde(flatten)]
-    content: T,
 }

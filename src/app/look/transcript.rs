@@ -101,7 +101,7 @@ fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError>
                 id: place as u32 + 1,
                 role: message.role,
                 from: from(workspace, message.role, first),
-                timestamp: first.and_then(|block| block.timestamp),
+                time: first.and_then(|block| block.timestamp),
                 tokens: parts.iter().map(|part| part.tokens).sum::<TokenCount>(),
                 parts,
             }

@@ -44,11 +44,11 @@ pub fn report(
     let corpus = Corpus::new(&sources);
     let hits = search(&Query { text: query, ..Query::default() }, &corpus, limit);
     let hits = hits.iter().map(|hit| MemoryHit {
-        session: hit.source.session.to_owned(),
-        file: learning.file_name(hit.source.session),
+        session: learning.file_name(hit.source.session),
+        session_id: hit.source.session.to_owned(),
         block: hit.document.block,
         row: hit.document.row.to_string(),
-        time: hit.document.time,
+        time: (hit.document.time > 0).then_some(hit.document.time),
         title: hit.source.documents.title(hit.document).to_owned(),
     });
     Ok(MemorySearchReport { query: query.to_owned(), hits: hits.collect(), memories: ranked(known, &wanted), is_lines: false })

@@ -29,7 +29,7 @@ fn view(tree: &Tree) -> MemoryTreeView {
     MemoryTreeView {
         scope: tree.place.scope,
         directory: tree.place.directory.display().to_string(),
-        is_in_project: !tree.place.is_private,
+        in_project: !tree.place.is_private,
         files,
         problems: problems(&tree.problems),
     }

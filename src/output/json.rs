@@ -1,33 +1,75 @@
-//! The JSON of reports: types that exist only for `--json`, and the conversions into them.
+//! The JSON of reports: how it is written, and its schemas, which `docs/json.md` is generated from.
 //!
-//! A key of the JSON is a field here, so that a field of a report, of the model or of the engine can be renamed without
-//! changing the contract. `docs/json.md` is generated from these types; a schema whose fields change gets the next number.
-
-#[macro_use]
-mod convert;
-mod blocks;
-mod bulk;
-mod changes;
-mod commands;
-mod manifest;
-mod memory;
-mod proxy;
-mod sessions;
-mod setup;
-mod store;
-mod summary;
-mod usage;
-mod util;
-mod watch;
-mod words;
-
-pub use convert::{Number, Time, ToJson, Tokens};
-pub use memory::{MemoryHitLine, MemoryLine};
+//! A key is a field of a report: a schema whose fields are renamed or change their type gets the next number.
 
 use super::Report;
-use convert::{Moment, estimated, measured};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+use std::io;
+
+/// A JSON document: its schema, then its content.
+#[derive(Serialize)]
+struct Document<'a, T: ?Sized> {
+    schema: &'static str,
+    #[serde(flatten)]
+    content: &'a T,
+}
+
+/// Returns a document as indented text.
+pub(super) fn indented(schema: &'static str, content: &(impl Serialize + ?Sized)) -> String {
+    text(&Document { schema, content }, PrettyFormatter::new())
+}
+
+/// Returns a document on one line.
+pub(super) fn line(schema: &'static str, content: &impl Serialize) -> String {
+    text(&Document { schema, content }, CompactFormatter)
+}
+
+fn text(document: &impl Serialize, formatter: impl Formatter) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Numbers(formatter));
+    // Neither step can fail: all keys are strings, and a vector takes every byte.
+    let _ = document.serialize(&mut serializer);
+    bytes.push(b'\n');
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Writes a whole number as an integer, whatever its type.
+struct Numbers<F>(F);
+
+/// From here on not every integer is a `f64`.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+macro_rules! as_within {
+    ($($method:ident($($first:ident)?))*) => {$(
+        fn $method<W: io::Write + ?Sized>(&mut self, writer: &mut W $(, $first: bool)?) -> io::Result<()> {
+            self.0.$method(writer $(, $first)?)
+        }
+    )*};
+}
+
+impl<F: Formatter> Formatter for Numbers<F> {
+    fn write_f32<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: f32) -> io::Result<()> {
+        if value.fract() == 0.0 && f64::from(value.abs()) < EXACT {
+            self.0.write_i64(writer, value as i64)
+        } else {
+            self.0.write_f32(writer, value)
+        }
+    }
+
+    fn write_f64<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        if value.fract() == 0.0 && value.abs() < EXACT {
+            self.0.write_i64(writer, value as i64)
+        } else {
+            self.0.write_f64(writer, value)
+        }
+    }
+
+    as_within! { begin_array() end_array() begin_array_value(first) end_array_value() }
+    as_within! { begin_object() end_object() begin_object_key(first) begin_object_value() end_object_value() }
+}
 
 /// A documented schema: its name, such as `aperture.blocks/2`, and the JSON Schema of its objects without the key `schema`.
 #[derive(Clone, Debug)]
@@ -90,14 +132,14 @@ pub fn contracts() -> Vec<Contract> {
         report::<super::TranscriptReport>(),
         report::<super::UsageReport>(),
         report::<super::VerifyReport>(),
-        contract::<watch::Event>(super::WatchEvent::SCHEMA),
+        contract::<super::WatchEvent<'_>>(super::WatchEvent::SCHEMA),
     ];
     contracts.sort_by_key(|contract| contract.name);
     contracts
 }
 
 fn report<R: Report>() -> Contract {
-    contract::<R::Json>(R::SCHEMA)
+    contract::<R>(R::SCHEMA)
 }
 
 fn contract<T: JsonSchema>(name: &'static str) -> Contract {
