@@ -1,5 +1,4 @@
-use super::words;
-use super::{Counts, Key, Keywords, Level, Media, Pin, Position, State, TokenCount, Usefulness};
+use super::{Counts, Key, Keywords, Level, Media, Pin, Position, State, TokenCount, Usefulness, words};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 

@@ -1,7 +1,6 @@
 //! The use of a block, and what remains of it.
 
-use super::BlockNumber;
-use super::words;
+use super::{BlockNumber, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,6 @@
 //! Memories: statements that outlive the sessions they were learned from, with their evidence.
 
-use super::BlockNumber;
-use super::words;
+use super::{BlockNumber, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-use super::words;
-use super::{BlockNumber, Key, Level, Pin, WindowChange};
+use super::{BlockNumber, Key, Level, Pin, WindowChange, words};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -11,8 +11,7 @@ const NEAR: f64 = 0.1;
 
 /// The accuracy of token estimates in a session.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "SessionAccuracy")]
-pub struct AccuracyRow {
+pub struct SessionAccuracy {
     /// Session id.
     pub session: String,
     /// Model.
@@ -29,11 +28,11 @@ pub struct AccuracyRow {
     pub cuts: Vec<Cut>,
 }
 
-impl AccuracyRow {
+impl SessionAccuracy {
     /// Returns the row of an analysed session.
-    pub fn new(session: String, reading: &Analysis, cuts: Vec<Cut>) -> AccuracyRow {
+    pub fn new(session: String, reading: &Analysis, cuts: Vec<Cut>) -> SessionAccuracy {
         let price = &reading.price;
-        AccuracyRow {
+        SessionAccuracy {
             session,
             model: reading.model.clone(),
             accuracy: price.accuracy.clone(),
@@ -88,7 +87,7 @@ pub struct ModelAccuracy {
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct AccuracyReport {
     /// Sessions.
-    pub sessions: Vec<AccuracyRow>,
+    pub sessions: Vec<SessionAccuracy>,
     /// Errors of all steps.
     pub steps: Spread,
     /// Errors of the steps of each model.
@@ -105,7 +104,7 @@ pub struct AccuracyReport {
 
 impl AccuracyReport {
     /// Adds a session.
-    pub fn add(&mut self, row: AccuracyRow) {
+    pub fn add(&mut self, row: SessionAccuracy) {
         self.sessions.push(row);
     }
 

@@ -1,5 +1,5 @@
 use super::{BlockRow, Paint, Report, Style, age, amount, clip, padded, plural, printable, tokens};
-use crate::engine::{Explanation, LevelKept, Referred};
+use crate::engine::{Explanation, LevelPreview, Referred};
 use crate::model::{As, OperationId, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub struct ExplainReport {
     /// Reasons for its state, and the references to it.
     pub explanation: Explanation,
     /// Content that each level would keep; empty if the block cannot be changed.
-    pub levels: Vec<LevelKept>,
+    pub levels: Vec<LevelPreview>,
     /// Decisions about the block.
     pub decisions: Vec<Decision>,
     /// Operations that changed the block, the oldest first.

@@ -146,3 +146,23 @@ fn contract<T: JsonSchema>(name: &'static str) -> Contract {
     let generator = SchemaSettings::default().for_serialize().into_generator();
     Contract { name, schema: generator.into_root_schema_for::<T>() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+
+    #[test]
+    fn a_whole_number_is_an_integer_and_a_fraction_has_its_shortest_form() {
+        #[derive(serde::Serialize)]
+        struct Figures(f64, f64, f32, f32, f64, f64);
+
+        #[derive(serde::Serialize)]
+        struct Content {
+            figures: Figures,
+        }
+
+        let figures = Figures(3.0, -0.5, 0.3, 16_777_216.0, f64::NAN, 1e300);
+        let expected = r#"{"schema":"s","figures":[3,-0.5,0.3,16777216,null,1e+300]}"#;
+        assert_eq!(line("s", &Content { figures }), format!("{expected}\n"));
+    }
+}

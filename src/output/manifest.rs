@@ -1,7 +1,7 @@
 use super::file_groups::file_groups;
 use super::{Report, Style, clip, plural, printable, tokens, unit};
 use crate::engine::tokens::most_tokens;
-use crate::engine::{Entry, Forgotten, Manifest, SuggestionKind, ZoneSummary};
+use crate::engine::{BlockSummary, Forgotten, Manifest, SuggestionKind, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Level, Pin, State, TokenCount, Zone};
 use schemars::JsonSchema;
@@ -11,11 +11,11 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// A few lines.
+    /// At most 200 tokens: fill level, current task, the most important files, suggestions.
     Summary,
-    /// Zones, topics and the largest stale blocks.
+    /// At most 500 tokens: rules of the user, files in work, zones, topics, the largest stale blocks.
     Detailed,
-    /// Everything.
+    /// Everything, without a limit.
     Full,
 }
 
@@ -468,7 +468,7 @@ fn zone_title(zone: &ZoneSummary, total: TokenCount, pinned: &str) -> String {
 }
 
 /// Returns the line of one block in a zone.
-fn entry_line(kind: &str, entry: &Entry) -> String {
+fn entry_line(kind: &str, entry: &BlockSummary) -> String {
     format!("  - {kind}#{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry))
 }
 
@@ -508,7 +508,7 @@ fn numbers(blocks: &[u32]) -> String {
     blocks.iter().take(LISTED).map(|number| format!("#{number}")).collect::<Vec<_>>().join(", ") + more
 }
 
-fn pin(entry: &Entry) -> &'static str {
+fn pin(entry: &BlockSummary) -> &'static str {
     match entry.pin {
         Some(Pin::Here) => " [pinned]",
         Some(Pin::Top) => " [pinned:top]",
@@ -530,7 +530,7 @@ fn joined(names: &[String], most: usize) -> String {
     printable(&names.iter().take(most).cloned().collect::<Vec<_>>().join(", ")).into_owned()
 }
 
-fn entries(entries: &[Entry], most: usize) -> String {
+fn entries(entries: &[BlockSummary], most: usize) -> String {
     entries
         .iter()
         .take(most)
@@ -539,7 +539,7 @@ fn entries(entries: &[Entry], most: usize) -> String {
         .join(", ")
 }
 
-fn entries_with_tokens(entries: &[Entry], most: usize) -> String {
+fn entries_with_tokens(entries: &[BlockSummary], most: usize) -> String {
     let shown = entries.iter().take(most);
     shown
         .map(|entry| format!("#{} {} {}", entry.number, clip(&entry.label, 30), tokens(entry.tokens)))

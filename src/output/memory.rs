@@ -12,8 +12,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// A memory file and the number of its entries.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-#[schemars(rename = "MemoryFileCounts")]
-pub struct MemoryFileRow {
+pub struct MemoryFileCounts {
     /// Path in the tree.
     pub path: String,
     /// Number of active entries.
@@ -37,8 +36,7 @@ pub struct MemoryProblem {
 
 /// A memory tree.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "MemoryTree")]
-pub struct MemoryTreeView {
+pub struct MemoryTree {
     /// Owner.
     pub scope: MemoryScope,
     /// Directory.
@@ -46,7 +44,7 @@ pub struct MemoryTreeView {
     /// True if it is in the project.
     pub in_project: bool,
     /// Files.
-    pub files: Vec<MemoryFileRow>,
+    pub files: Vec<MemoryFileCounts>,
     /// Files that are not read or not written.
     pub problems: Vec<MemoryProblem>,
 }
@@ -55,7 +53,7 @@ pub struct MemoryTreeView {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryTreesReport {
     /// Trees.
-    pub trees: Vec<MemoryTreeView>,
+    pub trees: Vec<MemoryTree>,
 }
 
 impl Report for MemoryTreesReport {
@@ -214,8 +212,7 @@ fn facts(memory: &Memory) -> String {
 
 /// A quote of a session.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "MemoryQuote")]
-pub struct MemoryEvidence {
+pub struct MemoryQuote {
     /// Session id; a prefix of it if the session was not found.
     pub session: String,
     /// Block number.
@@ -238,7 +235,7 @@ pub struct MemoryWhyReport {
     #[serde(with = "As::<MemoryLine>")]
     pub memory: Memory,
     /// Evidence, oldest first.
-    pub evidence: Vec<MemoryEvidence>,
+    pub evidence: Vec<MemoryQuote>,
 }
 
 impl Report for MemoryWhyReport {

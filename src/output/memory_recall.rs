@@ -16,13 +16,12 @@ pub struct MemoryLearnReport {
     /// True for a dry run.
     pub dry_run: bool,
     /// Projects.
-    pub projects: Vec<LearnedProject>,
+    pub projects: Vec<MemoryLearnedProject>,
 }
 
 /// Lessons of the sessions of a project.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "MemoryLearnedProject")]
-pub struct LearnedProject {
+pub struct MemoryLearnedProject {
     /// Root directory.
     pub project: String,
     /// Number of sessions.
@@ -40,13 +39,13 @@ impl MemoryLearnReport {
     /// Adds the changes of a project.
     pub fn add(&mut self, project: String, sessions: usize, changes: &[Change], operation: Option<u32>) {
         let changes = memory_changes_in_words(changes);
-        self.projects.push(LearnedProject { project, sessions, changes, operation, is_user: false });
+        self.projects.push(MemoryLearnedProject { project, sessions, changes, operation, is_user: false });
     }
 
     /// Adds the changes of the memories of the user.
     pub fn add_user(&mut self, changes: &[Change], operation: Option<u32>) {
         let (project, changes) = ("all projects (user)".to_owned(), memory_changes_in_words(changes));
-        self.projects.push(LearnedProject { project, sessions: 0, changes, operation, is_user: true });
+        self.projects.push(MemoryLearnedProject { project, sessions: 0, changes, operation, is_user: true });
     }
 }
 
@@ -111,7 +110,7 @@ pub struct MemorySearchReport {
     #[serde(with = "As::<Vec<MemoryLine>>")]
     pub memories: Vec<Memory>,
     /// Places in sessions, best first.
-    pub hits: Vec<MemoryHit>,
+    pub hits: Vec<MemoryHitLine>,
     /// True if each result is one line of JSON.
     #[serde(skip)]
     pub is_lines: bool,
@@ -119,8 +118,7 @@ pub struct MemorySearchReport {
 
 /// A place in a session.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "MemoryHitLine")]
-pub struct MemoryHit {
+pub struct MemoryHitLine {
     /// Name of the file of the session, without its ending.
     pub session: String,
     /// Id of the session.

@@ -51,7 +51,7 @@ mod verify;
 mod watch;
 
 pub use crate::engine::{bytes, plural, unit};
-pub use accuracy::{AccuracyReport, AccuracyRow, ModelAccuracy, Spread};
+pub use accuracy::{AccuracyReport, ModelAccuracy, SessionAccuracy, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
 pub use bulk::{BulkOutcome, BulkReport, BulkRow, BulkTotals};
 pub use change::{ChangeDetail, ChangeReport, MarkedBlock};
@@ -73,11 +73,11 @@ pub use instructions::InstructionsReport;
 pub use log::{LogReport, LogRow, TurnActions};
 pub use manifest::{ManifestReport, Tier};
 pub use memory::{
-    MemoryChangeReport, MemoryContradiction, MemoryDiffReport, MemoryEvidence, MemoryExportReport, MemoryFileRow,
-    MemoryListReport, MemoryLogReport, MemoryLogRow, MemoryProblem, MemoryReviewReport, MemoryStatsReport, MemoryTreeView,
+    MemoryChangeReport, MemoryContradiction, MemoryDiffReport, MemoryExportReport, MemoryFileCounts, MemoryListReport,
+    MemoryLogReport, MemoryLogRow, MemoryProblem, MemoryQuote, MemoryReviewReport, MemoryStatsReport, MemoryTree,
     MemoryTreesReport, MemoryWhyReport, memory_changes_in_words,
 };
-pub use memory_recall::{LearnedProject, MemoryComposeReport, MemoryHit, MemoryLearnReport, MemorySearchReport};
+pub use memory_recall::{MemoryComposeReport, MemoryHitLine, MemoryLearnReport, MemoryLearnedProject, MemorySearchReport};
 pub use obey::{ObeyReport, ObeyedCommand};
 pub use pending::PendingChanges;
 pub use placeholders::{Placeholders, PlaceholdersReport};
@@ -96,7 +96,7 @@ pub use status_line::StatusLineReport;
 pub use style::{Paint, Style};
 pub use summary::{SummaryFormat, SummaryReport};
 pub use tell::TellReport;
-pub use transcript::{Headers, MessageText, PartText, PrunedRange, TranscriptReport, TranscriptStyle};
+pub use transcript::{Headers, MessagePart, MessageText, PrunedRange, TranscriptReport, TranscriptStyle};
 pub use usage::UsageReport;
 pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};

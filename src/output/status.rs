@@ -1,7 +1,7 @@
 use super::pending::{PendingChanges, difference};
 use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, printable, tokens, unit, wrap};
 use crate::engine::tokens::Accuracy;
-use crate::engine::{Capacity, CapacitySource, Entry, Finding, ReservedCapacity, Suggestion, SuggestionKind};
+use crate::engine::{BlockSummary, Capacity, CapacitySource, Finding, ReservedCapacity, Suggestion, SuggestionKind};
 use crate::model::paths::relative;
 use crate::model::{As, Damage, Fault, Hidden, Measured, OperationId, Time, TokenCount, Zone, json_forms};
 use crate::text::shell::quoted_word;
@@ -92,7 +92,7 @@ pub struct StatusReport {
     /// Older blocks that are not stale.
     pub aging: Share,
     /// Largest stale blocks.
-    pub largest_stale: Vec<Entry>,
+    pub largest_stale: Vec<BlockSummary>,
     /// Suggested commands.
     pub suggestions: Vec<Suggestion>,
     /// Blocks of the file that are not in the window.

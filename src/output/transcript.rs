@@ -30,13 +30,12 @@ pub struct MessageText {
     /// Cost.
     pub tokens: TokenCount,
     /// Parts.
-    pub parts: Vec<PartText>,
+    pub parts: Vec<MessagePart>,
 }
 
 /// A part of a message.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "MessagePart")]
-pub struct PartText {
+pub struct MessagePart {
     /// Block number; null for content that the agent program generates on resume.
     pub block: Option<BlockNumber>,
     /// Type of the part, such as `text`, `tool_use Read` or `tool_result`.
@@ -96,7 +95,7 @@ impl Report for TranscriptReport {
 /// Returns the line before a message in the in-band form.
 fn message_header(style: &Style, message: &MessageText) -> String {
     let moment = message.time.map_or_else(|| "unknown".to_owned(), |moment| time(style, moment));
-    let all = |test: &dyn Fn(&PartText) -> bool| !message.parts.is_empty() && message.parts.iter().all(test);
+    let all = |test: &dyn Fn(&MessagePart) -> bool| !message.parts.is_empty() && message.parts.iter().all(test);
     let mark = if all(&|part| part.pin.is_some()) {
         " | PINNED"
     } else if all(&|part| part.level != Level::Original) {
@@ -114,7 +113,7 @@ fn message_header(style: &Style, message: &MessageText) -> String {
 }
 
 /// Returns the line before a part in the in-band form.
-fn part_header(part: &PartText) -> String {
+fn part_header(part: &MessagePart) -> String {
     let mark = match (part.pin, part.level) {
         (Some(_), _) => " | PINNED",
         (None, Level::Original) => "",
@@ -219,7 +218,7 @@ mod tests {
 
     #[test]
     fn headers_have_a_line_for_each_message_part_and_pruned_range() {
-        let part = PartText {
+        let part = MessagePart {
             block: Some(3),
             kind: "tool_result Read".to_owned(),
             role: Role::ToolResult,

@@ -1,6 +1,6 @@
 use super::table::fit;
 use super::{Paint, Report, Style, amount, clip, clip_start, plural, short_id};
-use crate::engine::{UsageGroup, UsageSum, UsageTable};
+use crate::engine::{UsageGroup, UsageRow, UsageTable};
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -41,7 +41,7 @@ impl Report for UsageReport {
         let is_shown = |place: &usize| !columns[*place].is_optional() || *place < added;
         let shown: Vec<usize> = (0..columns.len()).filter(is_shown).collect();
         let widths: Vec<usize> = shown.iter().map(|place| widths[*place]).collect();
-        let figures = |sum: &UsageSum| shown.iter().map(|place| columns[*place].text(sum)).collect::<Vec<_>>();
+        let figures = |sum: &UsageRow| shown.iter().map(|place| columns[*place].text(sum)).collect::<Vec<_>>();
         let heading: Vec<String> = shown.iter().map(|place| columns[*place].name().to_owned()).collect();
         let total = figures(&table.total);
         let rows: Vec<Vec<String>> = table.rows.iter().map(figures).collect();
@@ -74,7 +74,7 @@ impl UsageReport {
         }
     }
 
-    fn name(&self, sum: &UsageSum) -> String {
+    fn name(&self, sum: &UsageRow) -> String {
         match self.by {
             UsageGroup::Session => format!("{} {}", short_id(&sum.name), sum.title),
             _ if sum.name.is_empty() => "(unknown)".to_owned(),
@@ -83,7 +83,7 @@ impl UsageReport {
     }
 
     /// Returns the name in at most `room` columns: of a path, its end.
-    fn clipped(&self, sum: &UsageSum, room: usize) -> String {
+    fn clipped(&self, sum: &UsageRow, room: usize) -> String {
         let name = self.name(sum);
         if self.by == UsageGroup::Project { clip_start(&name, room) } else { clip(&name, room) }
     }
@@ -162,7 +162,7 @@ impl Column {
         }
     }
 
-    fn text(self, sum: &UsageSum) -> String {
+    fn text(self, sum: &UsageRow) -> String {
         match self {
             Column::Input => amount(sum.tokens.input),
             Column::Output => amount(sum.tokens.output),

@@ -2,7 +2,9 @@ use super::blocks::short_role;
 use super::pending::{PendingChanges, difference};
 use super::status::gauge;
 use super::{Paint, Style, advice, age, amount, clip, json, numbered, padded, percent, plural, printable, short_id, tokens};
-use crate::engine::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, SelectionChange, Suggestion, Update};
+use crate::engine::{
+    ActivityEvent, BlockUpdate, ExecutedCommand, OpenedSession, OtherSession, SelectionChange, Suggestion, Update,
+};
 use crate::model::{Actor, As, BlockNumber, Role, Time, TokenCount};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -79,7 +81,7 @@ fn event_lines(happening: &ActivityEvent, room: usize) -> Vec<EventLine> {
     }
 }
 
-fn about(opened: &Opened) -> String {
+fn about(opened: &OpenedSession) -> String {
     let figures = format!("{} of {} tokens, {:.0} %", tokens(opened.tokens), amount(opened.capacity_tokens), opened.percent);
     format!("{figures} · {} · {}", plural(opened.turns, "turn"), opened.title)
 }
@@ -133,7 +135,7 @@ fn selection(change: &SelectionChange) -> Vec<EventLine> {
     changes.map(|(word, blocks)| (word, Paint::Name, numbered(blocks, LISTED))).collect()
 }
 
-fn command(executed: &Executed) -> String {
+fn command(executed: &ExecutedCommand) -> String {
     let by = if executed.actor == Actor::User { String::new() } else { format!(" by {}", executed.actor.name()) };
     let tokens = executed.tokens_after - executed.tokens_before;
     let tokens = if tokens.abs() < 0.5 { String::new() } else { format!("  {}", difference(tokens)) };
@@ -235,7 +237,7 @@ pub struct WatchScreen {
     /// The hottest blocks of the window.
     pub hot: Vec<Hot>,
     /// Commands executed by aperture, the newest first.
-    pub commands: Vec<Executed>,
+    pub commands: Vec<ExecutedCommand>,
     /// Suggested commands.
     pub suggestions: Vec<Suggestion>,
     /// Other sessions of the project, the newest first.
@@ -402,7 +404,7 @@ mod tests {
             level: Level::Original,
             reason: Some("read again in #12".to_owned()),
         };
-        let executed = Executed {
+        let executed = ExecutedCommand {
             operation: 4,
             kind: OperationKind::Change,
             command: "compress --stale (watch --apply-policy)".to_owned(),

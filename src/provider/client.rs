@@ -1,7 +1,6 @@
 //! The program that writes the sessions: where it keeps them, which are open, and how it treats them when it resumes.
 
-use crate::model::words;
-use crate::model::{Block, Conventions, Counts, Role, Session};
+use crate::model::{Block, Conventions, Counts, Role, Session, words};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

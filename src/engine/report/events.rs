@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum ActivityEvent {
     /// The watch of a session began.
-    SessionOpened(Opened),
+    SessionOpened(OpenedSession),
     /// The file now holds another conversation.
-    SessionReplaced(Opened),
+    SessionReplaced(OpenedSession),
     /// The file is missing or cannot be read.
     SessionUnavailable {
         /// Reason.
@@ -43,7 +43,7 @@ pub enum ActivityEvent {
     /// The user pinned, unpinned, focused or unfocused blocks.
     SelectionChanged(SelectionChange),
     /// aperture executed a command on the session.
-    CommandExecuted(Executed),
+    CommandExecuted(ExecutedCommand),
     /// The suggestions changed.
     SuggestionsChanged {
         /// Suggested commands, the most urgent first.
@@ -86,8 +86,7 @@ pub struct TokenCountChange {
 
 /// A session at the beginning of its watch.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "OpenedSession")]
-pub struct Opened {
+pub struct OpenedSession {
     /// Title, or the first prompt.
     pub title: String,
     /// Model of the last response.
@@ -191,8 +190,7 @@ pub struct SelectionChange {
 
 /// An executed command.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ExecutedCommand")]
-pub struct Executed {
+pub struct ExecutedCommand {
     /// Operation in the log.
     pub operation: OperationId,
     /// Kind of the operation.
@@ -214,11 +212,11 @@ pub struct Executed {
     pub tokens_after: f64,
 }
 
-impl Executed {
+impl ExecutedCommand {
     /// Summarizes an operation. Credentials in the command are masked.
-    pub fn from_operation(operation: &Operation) -> Executed {
+    pub fn from_operation(operation: &Operation) -> ExecutedCommand {
         let changed = operation.edits.iter().filter(|edit| edit.change.is_some()).count();
-        Executed {
+        ExecutedCommand {
             operation: operation.id,
             kind: operation.kind,
             command: mask(&operation.command).into_owned(),
@@ -295,7 +293,7 @@ impl Seen {
         }
         let mut happenings = Vec::new();
         let executed = history.operations.iter().filter(|operation| operation.id > self.operation);
-        happenings.extend(executed.map(|operation| ActivityEvent::CommandExecuted(Executed::from_operation(operation))));
+        happenings.extend(executed.map(|operation| ActivityEvent::CommandExecuted(ExecutedCommand::from_operation(operation))));
         let turns = reading.turns.iter().enumerate().skip(self.turns);
         happenings.extend(
             turns.map(|(place, turn)| ActivityEvent::TurnStarted { turn: place + 1, prompt: mask(&turn.prompt).into_owned() }),
@@ -353,8 +351,8 @@ impl Seen {
 }
 
 /// Returns the state of a session at the start of a watch.
-pub fn opened(reading: &Analysis, title: &str) -> Opened {
-    Opened {
+pub fn opened(reading: &Analysis, title: &str) -> OpenedSession {
+    OpenedSession {
         title: title.to_owned(),
         model: reading.model.clone(),
         blocks: reading.session.blocks.len(),

@@ -59,8 +59,7 @@ pub struct Referred {
 
 /// The part of a block that a level keeps.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "LevelPreview")]
-pub struct LevelKept {
+pub struct LevelPreview {
     /// Level.
     pub level: Level,
     /// Preset that chooses this level; null for the level itself.
@@ -182,7 +181,7 @@ fn heat(reading: &Analysis, block: &Block) -> String {
 }
 
 /// Returns the rest of a block at each level below the original.
-pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
+pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelPreview> {
     let need = Need::new(reading);
     let number = subject.block.number;
     let others = reading.in_window().filter(|other| other.role != Role::System && other.number != number);
@@ -196,7 +195,7 @@ pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
             false => estimate(content),
         });
         let why = content.is_none().then_some("already as short as possible");
-        LevelKept { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why }
+        LevelPreview { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why }
     };
     let levels = [Level::Trimmed, Level::Summarized, Level::Minimal];
     levels.into_iter().zip(subject.at_levels(levels, &context)).map(kept).collect()

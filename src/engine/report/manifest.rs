@@ -66,19 +66,19 @@ pub struct Manifest {
     /// Files in work, the most likely to be needed next first.
     pub files: Vec<FileInWork>,
     /// Rules that the user stated: those that say that they hold for ever first, then the newest.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<UserRule>,
     /// Beginning of the last prompt.
     pub current_task: Option<String>,
     /// Focused blocks.
-    pub focused: Vec<Entry>,
+    pub focused: Vec<BlockSummary>,
     /// Blocks at the beginning of the window, the largest first.
-    pub primacy: Vec<Entry>,
+    pub primacy: Vec<BlockSummary>,
     /// Blocks in the middle of the window, the largest first.
-    pub middle: Vec<Entry>,
+    pub middle: Vec<BlockSummary>,
     /// Recent blocks, the largest first.
-    pub recent: Vec<Entry>,
+    pub recent: Vec<BlockSummary>,
     /// Stale blocks, the largest first.
-    pub stale: Vec<Entry>,
+    pub stale: Vec<BlockSummary>,
     /// Number of stale blocks.
     pub stale_blocks: u32,
     /// Tokens of the stale blocks.
@@ -100,7 +100,7 @@ pub struct Manifest {
     #[serde(with = "As::<Vec<StateCount>>")]
     pub states: Vec<(State, u32)>,
     /// Blocks that go stale with the next turn unless they are used, the largest first.
-    pub expiring: Vec<Entry>,
+    pub expiring: Vec<BlockSummary>,
     /// Number of these blocks.
     pub expiring_blocks: u32,
     /// Tokens of these blocks.
@@ -135,8 +135,7 @@ pub struct ShortenedBlocks {
 
 /// A rule that the user stated.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "UserRule")]
-pub struct Rule {
+pub struct UserRule {
     /// Block with the rule.
     pub block: BlockNumber,
     /// Sentence, verbatim.
@@ -183,8 +182,7 @@ pub struct ZoneSummary {
 
 /// A block in a list.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "BlockSummary")]
-pub struct Entry {
+pub struct BlockSummary {
     /// Block number.
     pub number: BlockNumber,
     /// Short description.
@@ -332,8 +330,8 @@ fn expandable(reading: &Analysis) -> u32 {
 }
 
 /// Returns the list entry of a block.
-pub fn entry(block: &Block) -> Entry {
-    Entry {
+pub fn entry(block: &Block) -> BlockSummary {
+    BlockSummary {
         number: block.number,
         label: label(block),
         tokens: block.tokens,
@@ -419,12 +417,12 @@ fn shortened(reading: &Analysis) -> ShortenedBlocks {
 }
 
 /// Returns the rules of the user without duplicates: those that say that they hold for ever first, then the newest.
-fn rules(reading: &Analysis, listed: usize) -> Vec<Rule> {
-    let mut found: Vec<(u8, Rule)> = Vec::new();
+fn rules(reading: &Analysis, listed: usize) -> Vec<UserRule> {
+    let mut found: Vec<(u8, UserRule)> = Vec::new();
     for block in reading.session.blocks.iter().rev().filter(|block| !reading.session.rows[block.row as usize].sidechain) {
         for text in block.rules() {
             if !found.iter().any(|(_, rule)| rule.text.eq_ignore_ascii_case(text)) {
-                found.push((strength(text), Rule { block: block.number, text: text.to_owned() }));
+                found.push((strength(text), UserRule { block: block.number, text: text.to_owned() }));
             }
         }
     }

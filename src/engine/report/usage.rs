@@ -73,8 +73,7 @@ json_forms! {
 
 /// The sum of a group of responses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "UsageRow")]
-pub struct UsageSum {
+pub struct UsageRow {
     /// Day such as `2026-11-21`, ISO week such as `2026-W47`, month such as `2026-11`, session id, project or model.
     pub name: String,
     /// Title of a session; otherwise empty.
@@ -96,7 +95,7 @@ pub struct UsageSum {
     pub saved_tokens: f64,
 }
 
-impl UsageSum {
+impl UsageRow {
     fn add(&mut self, response: &ResponseUsage, dollars: Option<f64>, saved: f64) {
         let tokens = &response.tokens;
         self.responses += 1;
@@ -114,9 +113,9 @@ impl UsageSum {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct UsageTable {
     /// Groups: days, weeks and months in order, others by cost, the largest first.
-    pub rows: Vec<UsageSum>,
+    pub rows: Vec<UsageRow>,
     /// Sum of all groups; its name is empty.
-    pub total: UsageSum,
+    pub total: UsageRow,
     /// Models whose price is unknown.
     pub unpriced_models: Vec<String>,
     #[serde(flatten)]
@@ -145,7 +144,7 @@ pub fn usage(
     prices: &Prices,
 ) -> UsageTable {
     let mut table = UsageTable::default();
-    let mut sums: Vec<UsageSum> = Vec::new();
+    let mut sums: Vec<UsageRow> = Vec::new();
     // The sum of each name, and of each property from which it is made: most responses need no name.
     let (mut names, mut places) = (BTreeMap::<String, usize>::new(), FxHashMap::<(Option<Date>, &str), usize>::default());
     let mut day_of = days(zone);
@@ -176,7 +175,7 @@ pub fn usage(
         let saved = saved(source, response);
         let place = *places.entry(property).or_insert_with(|| {
             *names.entry(name(group, property)).or_insert_with_key(|name| {
-                sums.push(UsageSum { name: name.clone(), ..UsageSum::default() });
+                sums.push(UsageRow { name: name.clone(), ..UsageRow::default() });
                 sums.len() - 1
             })
         });

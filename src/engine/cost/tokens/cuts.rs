@@ -1,8 +1,7 @@
 //! The window as it was estimated before each response of a session, against the bill of the response.
 
 use super::{bills, calls::calls, count_window};
-use crate::model::words;
-use crate::model::{RowKind, Session, Window};
+use crate::model::{RowKind, Session, Window, words};
 
 /// The largest number of plain cuts of one session; of more, some are measured at equal distances.
 const PLAIN: usize = 60;

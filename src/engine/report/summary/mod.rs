@@ -19,7 +19,8 @@ pub use facts::Outcome;
 
 use crate::engine::Analysis;
 use crate::model::{
-    As, Block, BlockKind, BlockNumber, Conventions, Estimated, Event, Flags, Role, Row, RowKind, Time, ToolVerb, Turn, json_forms,
+    As, Block, BlockKind, BlockNumber, Conventions, Estimated, Event, Flags, Role, Row, RowKind, Time, ToolVerb, Turn,
+    json_forms, words,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
@@ -52,44 +53,44 @@ pub enum Fillable {
     Next,
 }
 
-/// The kind of a point in a summary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PointKind {
-    /// A request of the user.
-    Asked,
-    /// An answer, a rejection or a correction of the user.
-    Replied,
-    /// A decision and its reason.
-    Decided,
-    /// Edited files.
-    Changed,
-    /// The result of tests.
-    Tests,
-    /// Resolved errors.
-    Fixed,
-    /// Commits.
-    Committed,
-    /// The last message of the assistant.
-    Said,
-    /// Open questions and errors.
-    Open,
-    /// The course of the session, turn by turn.
-    Narrative,
-    /// The first and the latest prompt.
-    Objective,
-    /// Results.
-    Achieved,
-    /// Files in use.
-    Files,
-    /// Functions and types in use.
-    Functions,
-    /// Topics.
-    Concepts,
-    /// The current state.
-    State,
-    /// Remaining work.
-    Next,
+words! {
+    /// The kind of a point in a summary.
+    pub enum PointKind {
+        /// A request of the user.
+        Asked = "asked",
+        /// An answer, a rejection or a correction of the user.
+        Replied = "replied",
+        /// A decision and its reason.
+        Decided = "decided",
+        /// Edited files.
+        Changed = "changed",
+        /// The result of tests.
+        Tests = "tests",
+        /// Resolved errors.
+        Fixed = "fixed",
+        /// Commits.
+        Committed = "committed",
+        /// The last message of the assistant.
+        Said = "said",
+        /// Open questions and errors.
+        Open = "open",
+        /// The course of the session, turn by turn.
+        Narrative = "narrative",
+        /// The first and the latest prompt.
+        Objective = "objective",
+        /// Results.
+        Achieved = "achieved",
+        /// Files in use.
+        Files = "files",
+        /// Functions and types in use.
+        Functions = "functions",
+        /// Topics.
+        Concepts = "concepts",
+        /// The current state.
+        State = "state",
+        /// Remaining work.
+        Next = "next",
+    }
 }
 
 /// A sentence, a name or a count.
@@ -124,8 +125,7 @@ pub struct Summary {
 
 /// The headline of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "Headline")]
-pub struct Header {
+pub struct Headline {
     /// Time of day, topic, names and outcome.
     pub text: String,
     /// Cost of the text.
@@ -157,7 +157,7 @@ pub struct TurnSummary {
     #[serde(with = "As::<Option<BlockRange>>")]
     pub blocks: Option<(BlockNumber, BlockNumber)>,
     /// Headline.
-    pub header: Header,
+    pub header: Headline,
     /// Key points.
     pub summary: Summary,
     /// Outcomes, the most important first.
