@@ -52,11 +52,8 @@ macro_rules! as_within {
 
 impl<F: Formatter> Formatter for Numbers<F> {
     fn write_f32<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: f32) -> io::Result<()> {
-        if value.fract() == 0.0 && f64::from(value.abs()) < EXACT {
-            self.0.write_i64(writer, value as i64)
-        } else {
-            self.0.write_f32(writer, value)
-        }
+        // Through its shortest decimal form, so that 0.3 does not become 0.30000001192092896.
+        self.write_f64(writer, value.to_string().parse().unwrap_or(f64::from(value)))
     }
 
     fn write_f64<W: io::Write + ?Sized>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
@@ -80,66 +77,26 @@ pub struct Contract {
     pub schema: Schema,
 }
 
-/// Returns the schemas of all reports and of the events of `aperture watch`, sorted by name.
-pub fn contracts() -> Vec<Contract> {
-    let mut contracts = vec![
-        report::<super::AccuracyReport>(),
-        report::<super::InstructionsReport>(),
-        report::<super::BlocksReport>(),
-        report::<super::BulkReport>(),
-        report::<super::ChangeReport>(),
-        report::<super::CheckReport>(),
-        report::<super::DiffReport>(),
-        report::<super::ExplainReport>(),
-        report::<super::ErrorReport>(),
-        report::<super::ExportReport>(),
-        report::<super::ForkReport>(),
-        report::<super::GcReport>(),
-        report::<super::GitHooksReport>(),
-        report::<super::HookReport>(),
-        report::<super::ImportReport>(),
-        report::<super::InboxReport>(),
-        report::<super::InstallReport>(),
-        report::<super::LogReport>(),
-        report::<super::ManifestReport>(),
-        report::<super::MemoryChangeReport>(),
-        report::<super::MemoryComposeReport>(),
-        report::<super::MemoryDiffReport>(),
-        report::<super::MemoryExportReport>(),
-        report::<super::MemoryLearnReport>(),
-        report::<super::MemoryListReport>(),
-        report::<super::MemoryLogReport>(),
-        report::<super::MemoryReviewReport>(),
-        report::<super::MemorySearchReport>(),
-        report::<super::MemoryStatsReport>(),
-        report::<super::MemoryTreesReport>(),
-        report::<super::MemoryWhyReport>(),
-        report::<super::ObeyReport>(),
-        report::<super::PlaceholdersReport>(),
-        report::<super::PresetReport>(),
-        report::<super::ProxyRequestReport>(),
-        report::<super::ProxyRequestsReport>(),
-        report::<super::ProxyStatusReport>(),
-        report::<super::RecallReport>(),
-        report::<super::SessionsReport>(),
-        report::<super::ShowReport>(),
-        report::<super::SnapshotReport>(),
-        report::<super::StageReport>(),
-        report::<super::StatusLineReport>(),
-        report::<super::StatusReport>(),
-        report::<super::SummaryReport>(),
-        report::<super::TellReport>(),
-        report::<super::TranscriptReport>(),
-        report::<super::UsageReport>(),
-        report::<super::VerifyReport>(),
-        contract::<super::WatchEvent<'_>>(super::WatchEvent::SCHEMA),
-    ];
-    contracts.sort_by_key(|contract| contract.name);
-    contracts
+macro_rules! reports {
+    ($($report:ident)*) => {
+        vec![$(contract::<super::$report>(super::$report::SCHEMA)),*]
+    };
 }
 
-fn report<R: Report>() -> Contract {
-    contract::<R>(R::SCHEMA)
+/// Returns the schemas of all reports and of the events of `aperture watch`, sorted by name.
+pub fn contracts() -> Vec<Contract> {
+    let mut contracts = reports! {
+        AccuracyReport InstructionsReport BlocksReport BulkReport ChangeReport CheckReport DiffReport ExplainReport
+        ErrorReport ExportReport ForkReport GcReport GitHooksReport HookReport ImportReport InboxReport InstallReport
+        LogReport ManifestReport MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport
+        MemoryLearnReport MemoryListReport MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport
+        MemoryTreesReport MemoryWhyReport ObeyReport PlaceholdersReport PresetReport ProxyRequestReport
+        ProxyRequestsReport ProxyStatusReport RecallReport SessionsReport ShowReport SnapshotReport StageReport
+        StatusLineReport StatusReport SummaryReport TellReport TranscriptReport UsageReport VerifyReport
+    };
+    contracts.push(contract::<super::WatchEvent<'_>>(super::WatchEvent::SCHEMA));
+    contracts.sort_by_key(|contract| contract.name);
+    contracts
 }
 
 fn contract<T: JsonSchema>(name: &'static str) -> Contract {
@@ -154,15 +111,15 @@ mod tests {
     #[test]
     fn a_whole_number_is_an_integer_and_a_fraction_has_its_shortest_form() {
         #[derive(serde::Serialize)]
-        struct Figures(f64, f64, f32, f32, f64, f64);
+        struct Figures(f64, f64, f32, f32, f32, f64, f64);
 
         #[derive(serde::Serialize)]
         struct Content {
             figures: Figures,
         }
 
-        let figures = Figures(3.0, -0.5, 0.3, 16_777_216.0, f64::NAN, 1e300);
-        let expected = r#"{"schema":"s","figures":[3,-0.5,0.3,16777216,null,1e+300]}"#;
+        let figures = Figures(3.0, -0.5, 0.3, 1.2e-6, 16_777_216.0, f64::NAN, 1e300);
+        let expected = r#"{"schema":"s","figures":[3,-0.5,0.3,1.2e-6,16777216,null,1e+300]}"#;
         assert_eq!(line("s", &Content { figures }), format!("{expected}\n"));
     }
 }
