@@ -16,5 +16,5 @@ pub struct Arguments {
 }
 
 fn parse_hook(name: &str) -> Result<GitHook, String> {
-    GitHook::ALL.into_iter().find(|hook| hook.name() == name).ok_or_else(|| "there is no such hook".to_owned())
+    GitHook::from_name(name).ok_or_else(|| "there is no such hook".to_owned())
 }

@@ -1,28 +1,16 @@
 //! Git hooks: adds aperture's section to a hook script and removes it.
 
-/// When git runs a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GitHook {
-    /// Before a commit: refuses staged sessions that hold credentials.
-    PreCommit,
-    /// After a commit: notes which session led to it.
-    PostCommit,
-    /// Before a push: refuses commits whose sessions hold credentials.
-    PrePush,
-}
+use crate::model::words;
 
-impl GitHook {
-    /// Every hook.
-    pub const ALL: [GitHook; 3] = [GitHook::PreCommit, GitHook::PostCommit, GitHook::PrePush];
-
-    /// The name of its script.
-    pub fn name(self) -> &'static str {
-        match self {
-            GitHook::PreCommit => "pre-commit",
-            GitHook::PostCommit => "post-commit",
-            GitHook::PrePush => "pre-push",
-        }
+words! {
+    /// A git hook.
+    pub enum GitHook {
+        /// Before a commit: refuses staged sessions with credentials.
+        PreCommit = "pre-commit",
+        /// After a commit: records the session that led to it.
+        PostCommit = "post-commit",
+        /// Before a push: refuses commits whose sessions have credentials.
+        PrePush = "pre-push",
     }
 }
 

@@ -26,7 +26,7 @@ pub use content::terms::terms as terms_of;
 pub use content::{counts, measure, preview};
 pub use cost::binding::{Binding, binding, binding_of};
 pub use cost::cache_loss::{CacheFacts, CacheLoss, LossCause, RemovedTokens, Saving, cache_loss, saving};
-pub use cost::capacity::{Capacity, CapacitySource, capacity};
+pub use cost::capacity::{Capacity, CapacitySource, KnownCapacity, ReservedCapacity, capacity};
 pub use cost::edit_cost::{EditFacts, EditPrice, PAYS_BACK_TURNS, idle_milliseconds, price, steps_per_turn};
 pub use cost::model_prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use cost::tokens;
@@ -39,14 +39,18 @@ pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring,
 pub use report::change_groups::{ChangeGroup, change_groups};
 pub use report::check::{CHECKS, Check, CheckLimits, Checked, LocatedSecret, Violation, violations};
 pub use report::damage::{CutPlace, Finding, FindingKind, MediaRefusal, Resemblance, findings, resemblance};
-pub use report::events::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, Seen, SelectionChange, Update, opened};
-pub use report::explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
+pub use report::events::{
+    ActivityEvent, BlockUpdate, ExecutedCommand, OpenedSession, OtherSession, Seen, SelectionChange, Update, opened,
+};
+pub use report::explain::{Explanation, LevelPreview, Referred, explain, levels, stale_reason};
 pub use report::files::{FileInWork, files_in_work};
 pub use report::label::{label, placeholder_label};
-pub use report::manifest::{ArchivedRun, Entry, Forgotten, Manifest, Rule, ShortenedBlocks, ZoneSummary, entry, manifest};
+pub use report::manifest::{
+    ArchivedRun, BlockSummary, Forgotten, Manifest, ShortenedBlocks, UserRule, ZoneSummary, entry, manifest,
+};
 pub use report::model_activity::ModelActivity;
 pub use report::numbers::{amount, bytes, count, plural, unit};
-pub use report::usage::{Copies, UsageFilter, UsageGroup, UsageSource, UsageSum, UsageTable, usage};
+pub use report::usage::{Copies, UsageFilter, UsageGroup, UsageRow, UsageSource, UsageTable, usage};
 pub use report::{diff, summary};
 pub use retention::{Forgettable, forgettable};
 pub use secrets::examples as secret_examples;

@@ -1,10 +1,14 @@
 //! Originals in the store that may be deleted.
 
 use crate::model::History;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// The reason why the stored data of a session can be deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The reason why the data of a session may be deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Forgettable {
+    /// The session file is gone.
     FileGone,
     /// Everything was undone.
     AllUndone,

@@ -1,4 +1,4 @@
-use super::{Counts, Key, Keywords, Level, Media, Pin, Position, State, TokenCount, Usefulness};
+use super::{Counts, Key, Keywords, Level, Media, Pin, Position, State, TokenCount, Usefulness, words};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -359,80 +359,45 @@ pub struct Marker {
     pub tokens: f64,
 }
 
-/// Kind of the content of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BlockKind {
-    /// Plain text of the user or the assistant.
-    Text,
-    /// Thinking of the model, perhaps with its text withheld.
-    Thinking,
-    ToolUse,
-    ToolResult,
-    /// A picture.
-    Image,
-    Document,
-    /// A text that the client added.
-    Attachment,
-    /// A content block of a type that this version does not know.
-    Other,
-}
-
-impl BlockKind {
-    /// Every kind, in the order of reports.
-    pub const ALL: [BlockKind; 8] = [
-        BlockKind::Text,
-        BlockKind::Thinking,
-        BlockKind::ToolUse,
-        BlockKind::ToolResult,
-        BlockKind::Image,
-        BlockKind::Document,
-        BlockKind::Attachment,
-        BlockKind::Other,
-    ];
-
-    /// Returns the name in selectors and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            BlockKind::Text => "text",
-            BlockKind::Thinking => "thinking",
-            BlockKind::ToolUse => "tool_use",
-            BlockKind::ToolResult => "tool_result",
-            BlockKind::Image => "image",
-            BlockKind::Document => "document",
-            BlockKind::Attachment => "attachment",
-            BlockKind::Other => "other",
-        }
+words! {
+    /// The kind of content of a block.
+    #[derive(Hash, PartialOrd, Ord, Deserialize)]
+    pub enum BlockKind {
+        /// Plain text.
+        Text = "text",
+        /// Thinking of the model; its text may be withheld.
+        Thinking = "thinking",
+        /// A tool call.
+        ToolUse = "tool_use",
+        /// A tool result.
+        ToolResult = "tool_result",
+        /// An image.
+        Image = "image",
+        /// A document.
+        Document = "document",
+        /// A text added by the agent program.
+        Attachment = "attachment",
+        /// A content block of an unknown type.
+        Other = "other",
     }
 }
 
-/// Role of the author of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// The client, as the system.
-    System,
-    User,
-    /// The model, in its answers.
-    Assistant,
-    /// The model, in its thinking.
-    Thinking,
-    /// The model, in a tool call.
-    ToolUse,
-    ToolResult,
-}
-
-impl Role {
-    /// Returns the name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
-            Role::Thinking => "thinking",
-            Role::ToolUse => "tool_use",
-            Role::ToolResult => "tool_result",
-        }
+words! {
+    /// The author of a block.
+    #[derive(Hash, Deserialize)]
+    pub enum Role {
+        /// The agent program.
+        System = "system",
+        /// The user.
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// The model, in its thinking.
+        Thinking = "thinking",
+        /// The model, calling a tool.
+        ToolUse = "tool_use",
+        /// A tool.
+        ToolResult = "tool_result",
     }
 }
 

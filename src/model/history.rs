@@ -1,6 +1,9 @@
 //! The history of a session: which of its operations are in force, and the way from one point of the log to another.
 
 use super::operation::{Address, LoggedEdit, MarkAddress, MarkKind, Operation, OperationId, OperationKind, RowAddress};
+use super::{As, Time};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The operations of a session, oldest first, without aborted ones.
@@ -16,13 +19,16 @@ pub struct History {
     pub redacted: Vec<(String, String)>,
 }
 
-/// A named point in the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A snapshot in the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "SnapshotPoint")]
 pub struct Snapshot {
+    /// Name.
     pub name: String,
-    /// The last operation that belongs to it; 0 for the original.
+    /// Last operation of the snapshot; 0 for the original.
     pub operation: OperationId,
-    /// The time when it was saved, in milliseconds since 1970, UTC.
+    /// Time at which the snapshot was saved.
+    #[serde(with = "As::<Time>")]
     pub time: i64,
 }
 

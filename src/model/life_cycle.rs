@@ -1,6 +1,7 @@
 //! The use of a block, and what remains of it.
 
-use super::BlockNumber;
+use super::{BlockNumber, words};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The usage of a block by later blocks.
@@ -26,8 +27,9 @@ pub struct Usefulness {
     pub turns_left: Option<u32>,
 }
 
-/// The reason why the content of a block is outdated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The reason why a block is outdated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Outdated {
     /// A later result has the same content.
     Duplicate,
@@ -35,11 +37,11 @@ pub enum Outdated {
     ReadAgain,
     /// The same command or search ran again.
     RunAgain,
-    /// A failed attempt that later succeeded.
+    /// A failed attempt succeeded later.
     Succeeded,
     /// The plan was replaced.
     Replaced,
-    /// The file was edited afterwards; its older content may still be needed.
+    /// The file was edited afterwards.
     EditedLater,
 }
 
@@ -62,68 +64,47 @@ impl Outdated {
     }
 }
 
-/// The level of a block: its remaining part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    #[default]
-    Original,
-    /// The essential lines.
-    Trimmed,
-    /// A short extract.
-    Summarized,
-    /// One line.
-    Minimal,
-    /// A placeholder; the content is in cold storage.
-    Archived,
-}
-
-impl Level {
-    /// Every level, from the longest to the shortest.
-    pub const ALL: [Level; 5] = [Level::Original, Level::Trimmed, Level::Summarized, Level::Minimal, Level::Archived];
-
-    /// Returns the level with this name.
-    pub fn from_name(name: &str) -> Option<Level> {
-        Level::ALL.into_iter().find(|level| level.name() == name)
-    }
-
-    /// Returns the name in commands and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Original => "original",
-            Level::Trimmed => "trimmed",
-            Level::Summarized => "summarized",
-            Level::Minimal => "minimal",
-            Level::Archived => "archived",
-        }
+words! {
+    /// Level of a block.
+    #[derive(Default, Hash, PartialOrd, Ord, Deserialize)]
+    pub enum Level {
+        /// The whole block.
+        #[default]
+        Original = "original",
+        /// The essential lines.
+        Trimmed = "trimmed",
+        /// A short extract.
+        Summarized = "summarized",
+        /// One line.
+        Minimal = "minimal",
+        /// A placeholder; the content is in cold storage.
+        Archived = "archived",
     }
 }
 
-/// The state of a block in its life cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum State {
-    /// New: part of the last steps.
-    #[default]
-    Fresh,
-    /// Recent, not yet old enough to judge.
-    Active,
-    /// Old, but the agent used it recently.
-    Referenced,
-    /// Superseded, or unused for a long time.
-    Stale,
-    /// Shortened.
-    Compressed,
-    /// In cold storage.
-    Archived,
-    /// Not in the window: hidden by a compaction or on an abandoned branch.
-    Evicted,
+words! {
+    /// The state of a block in its lifecycle.
+    #[derive(Default, Hash)]
+    pub enum State {
+        /// One of the newest blocks.
+        #[default]
+        Fresh = "fresh",
+        /// Recent, or of a kind that does not go stale.
+        Active = "active",
+        /// Older, and used since.
+        Referenced = "referenced",
+        /// Superseded, or unused for long.
+        Stale = "stale",
+        /// Shortened.
+        Compressed = "compressed",
+        /// Replaced by a placeholder.
+        Archived = "archived",
+        /// Not in the window.
+        Evicted = "evicted",
+    }
 }
 
 impl State {
-    /// Every state, in the order of the life cycle.
-    pub const ALL: [State; 7] =
-        [State::Fresh, State::Active, State::Referenced, State::Stale, State::Compressed, State::Archived, State::Evicted];
-
     /// Returns a short description.
     pub fn meaning(self) -> &'static str {
         match self {
@@ -134,19 +115,6 @@ impl State {
             State::Compressed => "shortened to a part or to one line",
             State::Archived => "replaced by one line; recall and expand restore it",
             State::Evicted => "not in the window: before a compaction, or on an abandoned branch",
-        }
-    }
-
-    /// Returns the name in selectors and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Fresh => "fresh",
-            State::Active => "active",
-            State::Referenced => "referenced",
-            State::Stale => "stale",
-            State::Compressed => "compressed",
-            State::Archived => "archived",
-            State::Evicted => "evicted",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Memories: statements that outlive the sessions they were learned from, with their evidence.
 
-use super::BlockNumber;
+use super::{BlockNumber, words};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The number of a memory in its tree, from 1; 0 for an entry that a person wrote without a metadata line.
@@ -34,73 +35,36 @@ pub struct Sighting {
     pub time: i64,
 }
 
-/// The kind of a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum MemoryKind {
-    Correction,
-    Preference,
-    /// A fact that the user or the project states.
-    Fact,
-    /// A failure and what fixed it.
-    Resolution,
-    /// A property of the environment, such as a command that is missing.
-    Environment,
-    /// A command, an address or a file that was useful later.
-    Discovery,
-    /// A sequence of steps.
-    Procedure,
-    /// Stack, layout and commands of the project.
-    Context,
-    /// A person, a repository, a service.
-    Entity,
-    /// A tool and its success rate or limits.
-    Capability,
-    /// A mistake that the agent repeats.
-    Mistake,
-    /// A duration or a time-out.
-    Performance,
+words! {
+    /// The kind of a memory.
+    #[derive(Hash, PartialOrd, Ord, Deserialize)]
+    pub enum MemoryKind {
+        Correction = "correction",
+        Preference = "preference",
+        /// A fact that the user or the project states.
+        Fact = "fact",
+        /// A failure and what fixed it.
+        Resolution = "resolution",
+        /// A property of the environment, such as a command that is missing.
+        Environment = "environment",
+        /// A command, an address or a file that was useful later.
+        Discovery = "discovery",
+        /// A sequence of steps.
+        Procedure = "procedure",
+        /// Stack, layout and commands of the project.
+        Context = "context",
+        /// A person, a repository, a service.
+        Entity = "entity",
+        /// A tool and its success rate or limits.
+        Capability = "capability",
+        /// A mistake that the agent repeats.
+        Mistake = "mistake",
+        /// A duration or a time-out.
+        Performance = "performance",
+    }
 }
 
 impl MemoryKind {
-    /// All kinds.
-    pub const ALL: [MemoryKind; 12] = [
-        MemoryKind::Correction,
-        MemoryKind::Preference,
-        MemoryKind::Fact,
-        MemoryKind::Resolution,
-        MemoryKind::Environment,
-        MemoryKind::Discovery,
-        MemoryKind::Procedure,
-        MemoryKind::Context,
-        MemoryKind::Entity,
-        MemoryKind::Capability,
-        MemoryKind::Mistake,
-        MemoryKind::Performance,
-    ];
-
-    /// Returns the name in files and options.
-    pub fn name(self) -> &'static str {
-        match self {
-            MemoryKind::Correction => "correction",
-            MemoryKind::Preference => "preference",
-            MemoryKind::Fact => "fact",
-            MemoryKind::Resolution => "resolution",
-            MemoryKind::Environment => "environment",
-            MemoryKind::Discovery => "discovery",
-            MemoryKind::Procedure => "procedure",
-            MemoryKind::Context => "context",
-            MemoryKind::Entity => "entity",
-            MemoryKind::Capability => "capability",
-            MemoryKind::Mistake => "mistake",
-            MemoryKind::Performance => "performance",
-        }
-    }
-
-    /// Returns the kind with this name.
-    pub fn from_name(name: &str) -> Option<MemoryKind> {
-        MemoryKind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     /// Returns the file in which a memory of this kind is written, if nothing else is given.
     pub fn default_file(self) -> MemoryFile {
         match self {
@@ -117,38 +81,22 @@ impl MemoryKind {
     }
 }
 
-/// The state of a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum MemoryState {
-    /// Seen once.
-    Pending,
-    /// In use.
-    Active,
-    /// Replaced by a newer memory.
-    Superseded,
-    /// Not confirmed for long, or archived by the user or the model.
-    Archived,
+words! {
+    /// The state of a memory.
+    #[derive(Hash, PartialOrd, Ord, Deserialize)]
+    pub enum MemoryState {
+        /// Seen once.
+        Pending = "pending",
+        /// In use.
+        Active = "active",
+        /// Replaced by a newer memory.
+        Superseded = "superseded",
+        /// Not confirmed for long, or archived by the user or the model.
+        Archived = "archived",
+    }
 }
 
 impl MemoryState {
-    /// All states, in the order of their transitions.
-    pub const ALL: [MemoryState; 4] = [MemoryState::Pending, MemoryState::Active, MemoryState::Superseded, MemoryState::Archived];
-
-    /// Returns the name in files and options.
-    pub fn name(self) -> &'static str {
-        match self {
-            MemoryState::Pending => "pending",
-            MemoryState::Active => "active",
-            MemoryState::Superseded => "superseded",
-            MemoryState::Archived => "archived",
-        }
-    }
-
-    /// Returns the state with this name.
-    pub fn from_name(name: &str) -> Option<MemoryState> {
-        MemoryState::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// Returns true for a memory that was retired: superseded or archived.
     pub fn is_retired(self) -> bool {
         matches!(self, MemoryState::Superseded | MemoryState::Archived)
@@ -180,32 +128,18 @@ pub enum MemoryFile {
     Performance,
 }
 
-/// The group of a memory file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum MemoryCategory {
-    /// Ways of working in the project.
-    Operational,
-    /// Facts.
-    Factual,
-    /// Steps of tasks.
-    Procedural,
-    /// Strengths and weaknesses of the agent.
-    Introspection,
-}
-
-impl MemoryCategory {
-    /// All categories.
-    pub const ALL: [MemoryCategory; 4] =
-        [MemoryCategory::Operational, MemoryCategory::Factual, MemoryCategory::Procedural, MemoryCategory::Introspection];
-
-    /// Returns the name, which is that of its folder.
-    pub fn name(self) -> &'static str {
-        match self {
-            MemoryCategory::Operational => "operational",
-            MemoryCategory::Factual => "factual",
-            MemoryCategory::Procedural => "procedural",
-            MemoryCategory::Introspection => "introspection",
-        }
+words! {
+    /// The group of a memory file.
+    #[derive(Hash, PartialOrd, Ord, Deserialize)]
+    pub enum MemoryCategory {
+        /// Ways of working in the project.
+        Operational = "operational",
+        /// Facts.
+        Factual = "factual",
+        /// Steps of tasks.
+        Procedural = "procedural",
+        /// Strengths and weaknesses of the agent.
+        Introspection = "introspection",
     }
 }
 
@@ -328,9 +262,11 @@ impl MemoryFile {
     }
 }
 
-/// The owner of a tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// The owner of a memory tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum MemoryScope {
+    /// A project.
     #[default]
     Project,
     /// The user, in all projects.
@@ -431,34 +367,18 @@ pub struct MemoryRead {
     pub time: i64,
 }
 
-/// The origin of a change of a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MemoryActor {
-    User,
-    Model,
-    /// `aperture memory learn`.
-    Learn,
-    /// A hook, `watch` or the proxy.
-    Hook,
-}
-
-impl MemoryActor {
-    /// All actors.
-    pub const ALL: [MemoryActor; 4] = [MemoryActor::User, MemoryActor::Model, MemoryActor::Learn, MemoryActor::Hook];
-
-    /// Returns the name in the store.
-    pub fn name(self) -> &'static str {
-        match self {
-            MemoryActor::User => "user",
-            MemoryActor::Model => "model",
-            MemoryActor::Learn => "learn",
-            MemoryActor::Hook => "hook",
-        }
-    }
-
-    /// Returns the actor with this name.
-    pub fn from_name(name: &str) -> Option<MemoryActor> {
-        MemoryActor::ALL.into_iter().find(|actor| actor.name() == name)
+words! {
+    /// The origin of a change of a memory tree.
+    #[derive(Deserialize)]
+    pub enum MemoryActor {
+        /// A command of the user.
+        User = "user",
+        /// A command of the model.
+        Model = "model",
+        /// `aperture memory learn`.
+        Learn = "learn",
+        /// A hook, `watch` or the proxy.
+        Hook = "hook",
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{BlockNumber, Key, Level, Pin, WindowChange};
+use super::{BlockNumber, Key, Level, Pin, WindowChange, words};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -185,23 +185,14 @@ pub struct BlockEdit {
     pub reason: String,
 }
 
-/// Marks that the user sets on a block without changing it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MarkKind {
-    /// Pinned, until it is unpinned.
-    Pin,
-    /// Marked as relevant now (focus).
-    Focus,
-}
-
-impl MarkKind {
-    /// Returns the name in the store.
-    pub fn name(self) -> &'static str {
-        match self {
-            MarkKind::Pin => "pin",
-            MarkKind::Focus => "focus",
-        }
+words! {
+    /// Marks that the user sets on a block without changing it.
+    #[derive(Hash, PartialOrd, Ord, Deserialize)]
+    pub enum MarkKind {
+        /// Pinned, until it is unpinned.
+        Pin = "pin",
+        /// Marked as relevant now (focus).
+        Focus = "focus",
     }
 }
 
@@ -229,50 +220,31 @@ pub struct Mark {
     pub number: BlockNumber,
 }
 
-/// Kind of an operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OperationKind {
-    #[default]
-    Change,
-    Undo,
-    Redo,
-}
-
-impl OperationKind {
-    /// Returns the name in the store.
-    pub fn name(self) -> &'static str {
-        match self {
-            OperationKind::Change => "change",
-            OperationKind::Undo => "undo",
-            OperationKind::Redo => "redo",
-        }
+words! {
+    /// The kind of an operation.
+    #[derive(Default, Hash, Deserialize)]
+    pub enum OperationKind {
+        /// A change.
+        #[default]
+        Change = "change",
+        /// An undo of an operation.
+        Undo = "undo",
+        /// A redo of an undone operation.
+        Redo = "redo",
     }
 }
 
-/// The actor that gave a command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Actor {
-    #[default]
-    User,
-    /// The model, in its text.
-    Model,
-    /// A rule in the settings.
-    Policy,
-}
-
-impl Actor {
-    /// Every actor.
-    pub const ALL: [Actor; 3] = [Actor::User, Actor::Model, Actor::Policy];
-
-    /// Returns the name in the store.
-    pub fn name(self) -> &'static str {
-        match self {
-            Actor::User => "user",
-            Actor::Model => "model",
-            Actor::Policy => "policy",
-        }
+words! {
+    /// The origin of a command.
+    #[derive(Default, Hash, Deserialize)]
+    pub enum Actor {
+        /// The user.
+        #[default]
+        User = "user",
+        /// The model, in its text.
+        Model = "model",
+        /// A rule of the settings.
+        Policy = "policy",
     }
 }
 
@@ -361,31 +333,20 @@ pub struct Reversal {
     pub point: OperationId,
 }
 
-/// The state of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OperationState {
-    /// It is logged; whether the file was replaced is unknown.
-    Prepared,
-    /// It was done.
-    Committed,
-    /// It was not done: the file was never replaced.
-    Aborted,
-    /// It is in force in requests, and is written to the file when the client has closed it.
-    Deferred,
-    /// It was deferred, and undone or refused before it was written; or it is the undo of such an operation.
-    Dropped,
-}
-
-impl OperationState {
-    /// Returns the name in the store.
-    pub fn name(self) -> &'static str {
-        match self {
-            OperationState::Prepared => "prepared",
-            OperationState::Committed => "committed",
-            OperationState::Aborted => "aborted",
-            OperationState::Deferred => "deferred",
-            OperationState::Dropped => "dropped",
-        }
+words! {
+    /// The state of an operation.
+    #[derive(Hash)]
+    pub enum OperationState {
+        /// It is logged; whether the file was replaced is unknown.
+        Prepared = "prepared",
+        /// It was done.
+        Committed = "committed",
+        /// It was not done: the file was never replaced.
+        Aborted = "aborted",
+        /// It is in force in requests, and is written to the file when the client has closed it.
+        Deferred = "deferred",
+        /// It was deferred, and undone or refused before it was written; or it is the undo of such an operation.
+        Dropped = "dropped",
     }
 }
 
@@ -508,15 +469,6 @@ impl Pin {
             "top" => Pin::Top,
             "bottom" => Pin::Bottom,
             _ => Pin::Here,
-        }
-    }
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Pin::Here => "here",
-            Pin::Top => "top",
-            Pin::Bottom => "bottom",
         }
     }
 }

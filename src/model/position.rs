@@ -1,5 +1,7 @@
 //! Where a block is in the window.
 
+use super::words;
+
 /// The position of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Position {
@@ -13,34 +15,23 @@ pub struct Position {
     pub relevance: f32,
 }
 
-/// The zone of a block in the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Zone {
-    /// The beginning: instructions, the first prompt, the summary of a compaction.
-    Primacy,
-    /// Everything between the ends.
-    Middle,
-    /// The newest part.
-    Recency,
-    /// Outside the window.
-    #[default]
-    Cold,
+words! {
+    /// The position of a block in the context window.
+    #[derive(Default, Hash, PartialOrd, Ord)]
+    pub enum Zone {
+        /// The beginning: instructions, the first prompt, the summary of a compaction.
+        Primacy = "primacy",
+        /// Between the beginning and the newest part.
+        Middle = "middle",
+        /// The newest part.
+        Recency = "recency",
+        /// Not in the window.
+        #[default]
+        Cold = "cold",
+    }
 }
 
 impl Zone {
-    /// Every zone, in window order.
-    pub const ALL: [Zone; 4] = [Zone::Primacy, Zone::Middle, Zone::Recency, Zone::Cold];
-
-    /// Returns the name in selectors and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Zone::Primacy => "primacy",
-            Zone::Middle => "middle",
-            Zone::Recency => "recency",
-            Zone::Cold => "cold",
-        }
-    }
-
     /// Returns the name in texts for people, which is a selector too.
     pub fn label(self) -> &'static str {
         match self {
@@ -52,13 +43,15 @@ impl Zone {
     }
 }
 
-/// The position of a pinned block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Pin {
-    /// Position.
-    Here,
-    /// At the beginning of the window.
-    Top,
-    /// At its end.
-    Bottom,
+words! {
+    /// The place where a block is pinned.
+    #[derive(Hash)]
+    pub enum Pin {
+        /// At its own place.
+        Here = "here",
+        /// At the beginning of the window.
+        Top = "top",
+        /// At the end of the window.
+        Bottom = "bottom",
+    }
 }

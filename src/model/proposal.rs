@@ -1,71 +1,37 @@
-use super::{Address, Key, OperationId};
+use super::{Address, Key, OperationId, words};
 use serde::Deserialize;
 
 /// The number of a proposal in its store, from 1; never reused.
 pub type ProposalNumber = i64;
 
-/// Verb of a model command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verb {
-    /// Shows all of a shortened block again, in its place.
-    Expand,
-    /// Shows content that left the context window.
-    Recall,
-    /// Shortens blocks.
-    Compress,
-    /// Keeps blocks unchanged.
-    Pin,
-    /// Unpins blocks that the model pinned.
-    Unpin,
-    /// Marks blocks as relevant now.
-    Focus,
-    /// Clears the focus marks that the model set.
-    Unfocus,
-    /// Moves blocks to cold storage.
-    Archive,
-    /// Replaces the text of a block.
-    Update,
-    /// Adds a note.
-    Create,
+words! {
+    /// Verb of a model command.
+    #[derive(Hash, PartialOrd, Ord, Deserialize)]
+    pub enum Verb {
+        /// Shows all of a shortened block again, in its place.
+        Expand = "expand",
+        /// Shows content that left the context window.
+        Recall = "recall",
+        /// Shortens blocks.
+        Compress = "compress",
+        /// Moves blocks to cold storage.
+        Archive = "archive",
+        /// Keeps blocks unchanged.
+        Pin = "pin",
+        /// Unpins blocks that the model pinned.
+        Unpin = "unpin",
+        /// Marks blocks as relevant now.
+        Focus = "focus",
+        /// Clears the focus marks that the model set.
+        Unfocus = "unfocus",
+        /// Replaces the text of a block.
+        Update = "update",
+        /// Adds a note.
+        Create = "create",
+    }
 }
 
 impl Verb {
-    /// Every verb, in the order of help texts.
-    pub const ALL: [Verb; 10] = [
-        Verb::Expand,
-        Verb::Recall,
-        Verb::Compress,
-        Verb::Archive,
-        Verb::Pin,
-        Verb::Unpin,
-        Verb::Focus,
-        Verb::Unfocus,
-        Verb::Update,
-        Verb::Create,
-    ];
-
-    /// Returns the name that the model writes after `@`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verb::Expand => "expand",
-            Verb::Recall => "recall",
-            Verb::Compress => "compress",
-            Verb::Pin => "pin",
-            Verb::Unpin => "unpin",
-            Verb::Focus => "focus",
-            Verb::Unfocus => "unfocus",
-            Verb::Archive => "archive",
-            Verb::Update => "update",
-            Verb::Create => "create",
-        }
-    }
-
-    /// Returns the verb with this name.
-    pub fn from_name(name: &str) -> Option<Verb> {
-        Verb::ALL.into_iter().find(|verb| verb.name() == name)
-    }
-
     /// Returns the action as a past participle, such as `archived`.
     pub fn past(self) -> &'static str {
         match self {
@@ -93,44 +59,22 @@ pub struct CommandPlace {
     pub offset: u32,
 }
 
-/// Status of a model command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ProposalStatus {
-    /// Found in a message that the client reported; no decision yet.
-    Recorded,
-    /// Execution has started.
-    Begun,
-    /// Waiting for the decision of the user.
-    Waiting,
-    /// Executed.
-    Done,
-    /// Rejected by the user or by a setting of the user.
-    Denied,
-    /// It cannot be executed.
-    Refused,
-}
-
-impl ProposalStatus {
-    /// Every status.
-    pub const ALL: [ProposalStatus; 6] = [
-        ProposalStatus::Recorded,
-        ProposalStatus::Begun,
-        ProposalStatus::Waiting,
-        ProposalStatus::Done,
-        ProposalStatus::Denied,
-        ProposalStatus::Refused,
-    ];
-
-    /// Returns the name in the store and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            ProposalStatus::Recorded => "recorded",
-            ProposalStatus::Begun => "begun",
-            ProposalStatus::Waiting => "waiting",
-            ProposalStatus::Done => "done",
-            ProposalStatus::Denied => "denied",
-            ProposalStatus::Refused => "refused",
-        }
+words! {
+    /// The status of a command of the model.
+    #[derive(Hash)]
+    pub enum ProposalStatus {
+        /// Recorded, and not decided yet.
+        Recorded = "recorded",
+        /// Being executed.
+        Begun = "begun",
+        /// Waiting for the user.
+        Waiting = "waiting",
+        /// Executed.
+        Done = "done",
+        /// Denied by the user or by a setting.
+        Denied = "denied",
+        /// Impossible to execute.
+        Refused = "refused",
     }
 }
 

@@ -1,4 +1,5 @@
 use super::{Flags, Key};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One line of a session file: its place, and its properties for the window.
@@ -157,30 +158,31 @@ pub enum ThinkingScope {
     },
 }
 
-/// Fault of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// A kind of damage in a session file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
+    /// A line that is not JSON.
     NotJson,
-    /// JSON, but not an object.
+    /// A line that is JSON, but not an object.
     NotAnObject,
-    /// Further rows on the line of a row, which the client does not read: a line feed was lost.
+    /// Further rows on the line of a row.
     Glued,
-    /// A whole row after bytes that are not one, so that the client does not read it: zero bytes of a crash, or a half-written row.
+    /// A row after bytes that are not one.
     Buried,
-    /// An incomplete last line: it is being written, or the writer crashed.
+    /// An incomplete last line.
     HalfWritten,
-    /// The same row identity as an earlier row.
+    /// A row with the id of an earlier row.
     DuplicateId,
-    /// Its parent is not in the file.
+    /// A row whose parent is missing.
     DanglingParent,
-    /// A tool result whose tool use is not in the file.
+    /// A tool result without its tool call.
     OrphanResult,
-    /// A tool use without an answer.
+    /// A tool call without a result.
     UnansweredUse,
-    /// The session that it inherits rows from is missing.
+    /// An inherited session that was not found.
     MissingParentSession,
-    /// A bill larger than the window that it is a bill of.
+    /// A bill larger than the window; an estimate is used instead.
     ImpossibleBill,
 }
 

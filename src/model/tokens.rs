@@ -1,3 +1,5 @@
+use super::As;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Counts of one pass over a content; the basis of every token estimate.
@@ -33,21 +35,27 @@ impl std::ops::Add for Counts {
 }
 
 /// The basis of a token count, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// From the API's own `usage`.
+    /// From the usage that the API reported.
     Measured,
-    /// An estimate that was scaled to agree with the usage around it.
+    /// An estimate scaled to agree with the reported usage around it.
     Calibrated,
-    /// An estimate by model family and kind of content alone.
+    /// An estimate alone, or a figure whose basis is not recorded.
     Estimated,
 }
 
 /// A number of tokens and its basis.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Tokens")]
 pub struct TokenCount {
-    /// Tokens; fractions are kept so that sums do not drift.
+    /// The count, rounded; negative only for a difference.
+    // Fractions are kept so that sums do not drift.
+    #[serde(with = "As::<i64>")]
+    #[schemars(extend("unit" = "tokens"))]
     pub value: f64,
+    /// The basis of the count.
     pub basis: Basis,
 }
 

@@ -1,5 +1,8 @@
 //! Data of a session file that no request has.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// A kind of data that the client neither sends nor needs to resume a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unneeded {
@@ -13,25 +16,27 @@ pub enum Unneeded {
     RequestRecords,
 }
 
-/// An amount of such data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// An amount of data that left a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "RemovedAmount")]
 pub struct UnneededAmount {
-    /// The number of rows, or of values in rows.
+    /// Number of rows, or of results.
     pub count: usize,
-    /// Their bytes in the file.
+    /// Bytes in the file.
     pub bytes: u64,
 }
 
-/// The amount of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Data that left a file although the window stays the same, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "RemovedData")]
 pub struct UnneededData {
-    /// Of [`Unneeded::CompactedRows`].
+    /// Rows before the last compaction.
     pub compacted_rows: UnneededAmount,
-    /// Of [`Unneeded::DisplayCopies`].
+    /// Long texts in the copies of results that the client stores for its screen.
     pub display_copies: UnneededAmount,
-    /// Of [`Unneeded::FileSnapshots`].
+    /// Snapshots of files for a rewind to before the last compaction.
     pub file_snapshots: UnneededAmount,
-    /// Of [`Unneeded::RequestRecords`].
+    /// Records of requests before the last compaction.
     pub request_records: UnneededAmount,
 }
 

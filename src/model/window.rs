@@ -1,4 +1,6 @@
 use super::BlockNumber;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Rows and blocks that the model would receive if the session were resumed now.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,18 +32,18 @@ pub struct HistoryCut {
     pub rows: Vec<u32>,
 }
 
-/// Blocks of the file that are not in the window, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Blocks that are not in the window, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Hidden {
     /// Before the last compaction.
     pub compacted: u32,
-    /// On an abandoned branch, after a rewind or an edit.
+    /// On abandoned branches.
     pub branched: u32,
-    /// Before a row whose parent is not in the file: lost to the client, although the user did not leave them.
+    /// Cut off: before a row whose parent is not in the file.
     pub cut: u32,
-    /// Of a subagent.
+    /// Of subagents.
     pub sidechain: u32,
-    /// Thinking that the client no longer sends, and halves of broken tool pairs.
+    /// Dropped by the agent program.
     pub dropped: u32,
 }
 

@@ -1,47 +1,56 @@
 use super::{Report, Style, amount, clip, percent, plural};
 use crate::engine::Analysis;
 use crate::engine::tokens::{Accuracy, Cut, CutKind, quantiles};
-use crate::model::TokenCount;
+use crate::model::{As, Measured, TokenCount};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The largest error of an estimate of the window that counts as agreement.
 const NEAR: f64 = 0.1;
 
-/// The estimation errors of one session, relative to the billed tokens.
-#[derive(Clone, Debug)]
-pub struct AccuracyRow {
+/// The accuracy of token estimates in a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SessionAccuracy {
+    /// Session id.
     pub session: String,
+    /// Model.
     pub model: String,
-    /// Errors per step and per turn.
+    /// Errors by step and by turn.
     pub accuracy: Accuracy,
-    /// Input tokens of the last call, as billed.
-    pub measured: Option<u64>,
-    /// Tokens that are sent but are not in the session file.
-    pub outside: TokenCount,
+    /// Billed input tokens of the last response.
+    #[serde(with = "As::<Option<Measured>>")]
+    pub billed_tokens: Option<u64>,
+    /// Tokens that are sent and not in the file.
+    pub outside_tokens: TokenCount,
     /// The window before each response, as estimated then.
+    #[serde(skip)]
     pub cuts: Vec<Cut>,
 }
 
-impl AccuracyRow {
+impl SessionAccuracy {
     /// Returns the row of an analysed session.
-    pub fn new(session: String, reading: &Analysis, cuts: Vec<Cut>) -> AccuracyRow {
+    pub fn new(session: String, reading: &Analysis, cuts: Vec<Cut>) -> SessionAccuracy {
         let price = &reading.price;
-        AccuracyRow {
+        SessionAccuracy {
             session,
             model: reading.model.clone(),
             accuracy: price.accuracy.clone(),
-            measured: price.measured,
-            outside: price.outside.0,
+            billed_tokens: price.measured,
+            outside_tokens: price.outside.0,
             cuts,
         }
     }
 }
 
-/// Median and 90th percentile of relative errors.
-#[derive(Clone, Copy, Debug, Default)]
+/// The median and the 90th percentile of relative errors; null if there is nothing to compare.
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Spread {
+    /// Median.
+    #[schemars(extend("unit" = "ratio"))]
     pub median: Option<f64>,
     /// 90th percentile.
+    #[schemars(extend("unit" = "ratio"))]
     pub p90: Option<f64>,
 }
 
@@ -59,37 +68,43 @@ impl Spread {
     }
 }
 
-/// The estimation errors of the steps of a model.
-#[derive(Clone, Copy, Debug, Default)]
+/// The accuracy of token estimates for a model.
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct ModelAccuracy {
+    /// Number of steps.
     pub steps: u64,
+    /// Their errors.
     pub errors: Spread,
-    /// Number of these after a response that ended with a bill of its output.
-    pub finished: u64,
+    /// Number of these after a response that ended with a bill of its output; the others have one of its beginning.
+    pub finished_steps: u64,
+    /// Their errors.
     pub finished_errors: Spread,
-    /// The errors of the others, which have a bill of the beginning of the output only.
+    /// The errors of the others.
     pub beginning_errors: Spread,
 }
 
-/// The estimation errors over all sessions, relative to the billed tokens.
-#[derive(Clone, Debug, Default)]
+/// The accuracy of token estimates over sessions.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct AccuracyReport {
-    pub sessions: Vec<AccuracyRow>,
+    /// Sessions.
+    pub sessions: Vec<SessionAccuracy>,
+    /// Errors of all steps.
     pub steps: Spread,
-    /// The errors of the steps of each model.
+    /// Errors of the steps of each model.
     pub models: BTreeMap<String, ModelAccuracy>,
+    /// Errors of all turns.
     pub turns: Spread,
-    /// Distribution over the sessions of the median error of their steps.
+    /// Median errors of the steps of each session.
     pub session_medians: Spread,
-    /// Distribution over the sessions of the 90th percentile of the errors of their steps.
+    /// 90th percentiles of the errors of the steps of each session.
     pub session_p90s: Spread,
-    /// Distribution over the sessions of the difference between the sum of the blocks and the last measured total.
+    /// Errors of the sum over the blocks, compared with the last bill.
     pub windows: Spread,
 }
 
 impl AccuracyReport {
     /// Adds a session.
-    pub fn add(&mut self, row: AccuracyRow) {
+    pub fn add(&mut self, row: SessionAccuracy) {
         self.sessions.push(row);
     }
 
@@ -107,7 +122,7 @@ impl AccuracyReport {
         let of_model = |[finished, beginning]: [Vec<f64>; 2]| ModelAccuracy {
             steps: (finished.len() + beginning.len()) as u64,
             errors: Spread::new(&[&finished[..], &beginning].concat()),
-            finished: finished.len() as u64,
+            finished_steps: finished.len() as u64,
             finished_errors: Spread::new(&finished),
             beginning_errors: Spread::new(&beginning),
         };
@@ -135,8 +150,8 @@ impl Report for AccuracyReport {
                 clip(row.model.trim_start_matches("claude-"), 22),
                 row.accuracy.steps,
                 Spread { median: row.accuracy.step_median, p90: row.accuracy.step_p90 }.text(),
-                row.measured.map_or_else(|| "–".to_owned(), amount),
-                amount(row.outside.round()),
+                row.billed_tokens.map_or_else(|| "–".to_owned(), amount),
+                amount(row.outside_tokens.round()),
             ));
             for cut in row.cuts.iter().filter(|cut| cut.error() > NEAR) {
                 let (kind, estimated, billed) = (cut.kind.name(), amount(cut.estimated as u64), amount(cut.billed));
@@ -148,8 +163,8 @@ impl Report for AccuracyReport {
         for (model, accuracy) in &self.models {
             text.push_str(&format!("{:<28} {:>5} steps  {}\n", clip(model, 28), accuracy.steps, accuracy.errors.text()));
             let parts = [
-                ("  output billed at its end", accuracy.finished, accuracy.finished_errors),
-                ("  only its beginning billed", accuracy.steps - accuracy.finished, accuracy.beginning_errors),
+                ("  output billed at its end", accuracy.finished_steps, accuracy.finished_errors),
+                ("  only its beginning billed", accuracy.steps - accuracy.finished_steps, accuracy.beginning_errors),
             ];
             for (name, steps, errors) in parts.into_iter().filter(|(_, steps, _)| (1..accuracy.steps).contains(steps)) {
                 text.push_str(&format!("{name:<28} {steps:>5} steps  {}\n", errors.text()));

@@ -6,7 +6,7 @@ use crate::engine::{Suggestion, SuggestionKind};
 /// Returns the effect of a suggestion on the window: `free 31k`, or `in use again` for a block to expand.
 pub fn aim(suggestion: &Suggestion) -> String {
     let tokens = amount(suggestion.saved_tokens.abs().round() as u64);
-    let about = if suggestion.estimated { "~" } else { "" };
+    let about = if suggestion.planned { "" } else { "~" };
     match suggestion.kind {
         SuggestionKind::Expand => format!("in use again, +{tokens}"),
         _ => format!("free {about}{tokens}"),

@@ -1,83 +1,136 @@
 use super::table::{Cell, Column, Table, left, rest, right};
 use super::{Paint, Report, Style, age, clip, plural, tokens, unit};
 use crate::engine::{Analysis, label, lifecycle, stale_reason};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Media, Outdated, Pin, Role, State, TokenCount, Zone};
+use crate::model::{
+    As, Block, BlockKind, BlockNumber, JsonOf, Level, Media, Outdated, Pin, Role, State, Time, TokenCount, Zone, json_forms,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A reason why a block is outdated.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct OutdatedReason {
+    /// Reason.
     pub reason: Outdated,
+    /// Block that has the current content.
     pub by: BlockNumber,
 }
 
-/// A block with all its properties except its content.
-#[derive(Clone, Debug)]
+json_forms! {
+    /// The contents of a block that are not text.
+    BlockMedia of media: Media {
+        /// Images in the block.
+        images: Vec<Image> = JsonOf::json_of(&media.images),
+        /// Documents in the block, and other data that is not text.
+        documents: Vec<Document> = JsonOf::json_of(&media.documents),
+    }
+
+    /// The size of an image; 0 by 0 if its header does not have it.
+    Image of image: crate::model::Image {
+        /// Width.
+        width: u32 ["pixels"] = image.width,
+        /// Height.
+        height: u32 ["pixels"] = image.height,
+        /// Size of its base64 data; 0 if it is not in the session.
+        bytes: u64 ["bytes"] = image.bytes,
+    }
+
+    /// A document, or other data that is not text.
+    Document of document: crate::model::Document {
+        /// Title or file name; empty if it is not known.
+        name: String = document.name.to_string(),
+        /// Media type; empty if it is not known.
+        media_type: String = document.media_type.to_string(),
+        /// Pages; 0 if they cannot be counted.
+        pages: u32 ["pages"] = document.pages,
+        /// Size of the file; 0 if it is not in the session.
+        bytes: u64 ["bytes"] = document.bytes,
+    }
+}
+
+/// A block with everything that is known about it except its content.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Block")]
 pub struct BlockRow {
-    /// The block number, in file order from 1.
+    /// Block number, from 1 in file order.
     pub number: BlockNumber,
-    /// The speaker.
+    /// Author.
     pub role: Role,
+    /// Kind of content.
     pub kind: BlockKind,
-    /// The tool, if the block belongs to a tool call.
+    /// Name of the tool.
     pub tool: Option<String>,
-    /// The path, command or question passed to the tool, or the kind of an attachment.
+    /// Path, command or question given to the tool, or the kind of an attachment.
     pub target: String,
-    /// A short description.
+    /// Short description.
     pub label: String,
-    /// Tokens of the block while it is in the window.
+    /// Cost of the block while it is in the window.
     pub tokens: TokenCount,
-    /// Bytes of the content.
+    /// Size of the content.
+    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
-    /// Time of writing, in milliseconds since 1970, UTC.
-    pub timestamp: Option<i64>,
+    /// Time at which the block was written.
+    #[serde(with = "As::<Option<Time>>")]
+    pub time: Option<i64>,
+    /// Turn of the block; 0 before the first prompt.
     pub turn: u32,
-    /// The model response that the block belongs to or precedes.
+    /// Response of the model that the block belongs to or precedes.
     pub step: u32,
-    /// Turns since the block was written.
+    /// Age of the block.
+    #[schemars(extend("unit" = "turns"))]
     pub age_turns: u32,
+    /// Position in the window.
     pub zone: Zone,
-    /// Attention of models to this position, from 0 to 1.
+    /// Estimate of how well models use content at this position, from 0 to 1.
     pub relevance: f32,
+    /// Level of reduction.
     pub level: Level,
-    /// Heat, from 0 to 1.
+    /// Heat, from 0 to 1: how much the block is in use.
     pub heat: f32,
-    /// Number of later agent blocks that refer to the block.
+    /// Number of later blocks of the agent that refer to the block.
     pub references: u32,
-    /// The turn of the last reference.
+    /// Turn of the last reference.
     pub last_referenced_turn: Option<u32>,
     /// Turns since the block was written or last referenced.
+    #[schemars(extend("unit" = "turns"))]
     pub stale_turns: u32,
-    /// Model responses since then.
+    /// Responses of the model since the block was written or last referenced.
+    #[schemars(extend("unit" = "steps"))]
     pub stale_steps: u32,
+    /// State in the lifecycle.
     pub state: State,
-    /// The reason why the block is stale.
+    /// Reason why the block is stale.
     pub stale_reason: Option<String>,
-    /// The reason why the block is outdated.
+    /// Strongest reason why the block is outdated.
     pub outdated: Option<Outdated>,
+    /// Block that has the current content instead.
     pub outdated_by: Option<BlockNumber>,
-    /// All reasons why the block is outdated, the most important first.
+    /// All reasons why the block is outdated, the strongest first.
     pub outdated_reasons: Vec<OutdatedReason>,
-    /// Estimated turns without a reference until the block becomes stale: 0 if it is stale, `None` if it never becomes stale.
+    /// Estimated turns without a reference until the block goes stale: 0 if it is stale, null if it never will be.
+    #[schemars(extend("unit" = "turns"))]
     pub turns_left: Option<u32>,
-    /// The lifecycle rule that determined the state.
+    /// Rule of the lifecycle that led to the state.
     pub state_rule: &'static str,
+    /// Place where the block is pinned.
     pub pin: Option<Pin>,
-    /// True if the user selected the block.
+    /// True if the user focused the block.
     pub focused: bool,
     /// True if the block is a tool result that reports an error.
     pub error: bool,
-    /// The images and documents in the block.
+    #[serde(flatten, with = "As::<BlockMedia>")]
     pub media: Media,
-    /// The file with the full content, if the block is a preview.
+    /// File with the whole content, if the block is a preview.
     pub spilled_to: Option<String>,
+    /// Topic.
     pub topic: String,
-    /// The most significant words.
+    /// Keywords.
     pub keywords: Vec<String>,
-    /// The first words.
+    /// Beginning of the content.
     pub preview: String,
-    /// The row of the block, from 0 in file order.
+    /// Row of the session file, from 0.
     pub row: u32,
-    /// The index of the block in its row.
+    /// Index of the block in its row, from 0.
     pub index: u32,
 }
 
@@ -93,7 +146,7 @@ impl BlockRow {
             label: label(block),
             tokens: block.tokens,
             bytes: block.bytes,
-            timestamp: block.timestamp,
+            time: block.timestamp,
             turn: block.position.turn,
             step: block.position.step,
             age_turns: (reading.turns.len() as u32).saturating_sub(block.position.turn),
@@ -148,18 +201,21 @@ pub enum SortKey {
     Stale,
 }
 
-/// The table of blocks.
-#[derive(Clone, Debug)]
+/// A list of blocks.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlocksReport {
-    /// The blocks, in the requested order.
+    /// Blocks, in the requested order.
     pub blocks: Vec<BlockRow>,
-    /// Their total tokens.
+    /// Total cost of the blocks.
     pub tokens: TokenCount,
     /// True if the blocks are grouped by turn.
+    #[serde(skip)]
     pub tree: bool,
     /// The prompts of the turns, by number from 1.
+    #[serde(skip)]
     pub prompts: Vec<String>,
     /// The text if there are no blocks.
+    #[serde(skip)]
     pub empty: &'static str,
 }
 
@@ -169,7 +225,7 @@ impl BlocksReport {
         match key {
             SortKey::Number => self.blocks.sort_by_key(|block| block.number),
             SortKey::Tokens => self.blocks.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value)),
-            SortKey::Age => self.blocks.sort_by_key(|block| (block.timestamp.unwrap_or(i64::MAX), block.number)),
+            SortKey::Age => self.blocks.sort_by_key(|block| (block.time.unwrap_or(i64::MAX), block.number)),
             SortKey::Heat => self.blocks.sort_by(|a, b| b.heat.total_cmp(&a.heat)),
             SortKey::References => self.blocks.sort_by_key(|block| std::cmp::Reverse(block.references)),
             SortKey::Stale => self.blocks.sort_by_key(|block| std::cmp::Reverse((block.stale_turns, block.stale_steps))),
@@ -257,7 +313,7 @@ fn cells(style: &Style, block: &BlockRow) -> Vec<Cell> {
         state,
         Cell::plain(block.references.to_string()),
         Cell::plain(block.turns_left.map(|turns| turns.to_string()).unwrap_or_default()),
-        Cell::plain(block.timestamp.map(|time| age(style.now, time)).unwrap_or_default()),
+        Cell::plain(block.time.map(|time| age(style.now, time)).unwrap_or_default()),
         Cell::plain(block.level.name().to_owned()),
         Cell::plain(clip(&block.topic, TOPIC)),
     ]

@@ -1,7 +1,9 @@
 use super::{Paint, Report, Style, amount, bytes, clip, plural, printable};
-use crate::model::split_id;
+use crate::model::{As, Estimated, split_id};
 use crate::text::shell::quoted_word;
 use comfy_table::{CellAlignment, Table, presets};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -13,15 +15,16 @@ const ID_LENGTHS: [usize; 4] = [23, 18, 13, 8];
 const TITLE: (usize, usize) = (12, 60);
 
 /// The outcome of a command for one session of many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum BulkOutcome {
     /// The session was changed or, in a dry run, would be.
     Changed,
     /// A file was written.
     Written,
-    /// The session was skipped, because a client has it open or another process changes it.
+    /// Skipped: an agent program has the session open, or another process changes it.
     Skipped,
-    /// The command failed for this session.
+    /// The command failed.
     Failed,
     /// The run was interrupted before this session.
     NotStarted,
@@ -30,32 +33,37 @@ pub enum BulkOutcome {
 }
 
 /// A session in the report of a command that ran on many.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BulkSession")]
 pub struct BulkRow {
-    /// The session's id.
+    /// Session id; the name of the file if it cannot be read.
     pub session: String,
-    /// The provider; empty if the file cannot be read.
+    /// Provider, such as `claude-code`; empty if the file cannot be read.
     pub provider: String,
-    /// The session file.
+    /// Session file.
     pub path: String,
-    /// The title; may be empty.
+    /// Title, or the first prompt; may be empty.
     pub title: String,
+    /// Outcome.
     pub outcome: BulkOutcome,
-    /// The changed objects, such as `12 blocks`.
+    /// Changed objects, such as `12 blocks`; null if nothing was changed.
     pub what: Option<String>,
-    /// Tokens of the window before. `None` if the session was not changed.
+    /// Tokens of the window before; null if nothing was changed.
+    #[serde(with = "As::<Option<Estimated>>")]
     pub tokens_before: Option<f64>,
-    /// Tokens of the window after.
+    /// Tokens of the window after; null if nothing was changed.
+    #[serde(with = "As::<Option<Estimated>>")]
     pub tokens_after: Option<f64>,
-    /// The operation in the log. `None` if nothing was written, or if it cannot be undone.
+    /// Operation in the log; null if nothing was written, or if it cannot be undone.
     pub operation: Option<u32>,
-    /// The command that undoes the operation.
+    /// Command that undoes the operation.
     pub undo: Option<String>,
-    /// The file that was written, or that has the same content already.
+    /// File that was written, or that has the same content already.
     pub file: Option<String>,
-    /// Size of that file in bytes.
+    /// Size of this file.
+    #[schemars(extend("unit" = "bytes"))]
     pub bytes: Option<u64>,
-    /// The reason why the session was skipped, failed or was not changed.
+    /// Reason why the session was skipped, failed or was not changed.
     pub reason: Option<String>,
 }
 
@@ -67,35 +75,45 @@ impl BulkRow {
 }
 
 /// The sums over all sessions of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct BulkTotals {
+    /// Number of sessions.
     pub sessions: usize,
-    /// Number of changed sessions.
+    /// Number of sessions that were changed or, in a dry run, would be.
     pub changed: usize,
     /// Number of files that were written.
     pub written: usize,
     /// Number of skipped sessions.
     pub skipped: usize,
-    /// Number of failed sessions.
+    /// Number of sessions for which the command failed.
     pub failed: usize,
     /// Number of sessions that were not started.
     pub not_started: usize,
     /// Number of sessions with nothing to do.
     pub unchanged: usize,
-    /// Tokens of the windows of all changed sessions before.
+    /// Tokens of the windows of the changed sessions before.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_before: f64,
     /// Tokens of these windows after.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_after: f64,
-    /// Bytes of the files that were written.
+    /// Size of the files that were written.
+    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
 }
 
-/// The result of a command that ran on many sessions, or of its dry run.
-#[derive(Clone, Debug)]
+/// A command that ran on many sessions (`--all`, `--project`), or its dry run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BulkReport {
+    /// Command, such as `compress`.
     pub command: &'static str,
+    /// True if this is a dry run.
     pub dry_run: bool,
-    /// The sessions: the changed ones first, the largest saving first.
+    /// True if the run was interrupted, so that some sessions were not started.
+    pub interrupted: bool,
+    /// Sums over all sessions.
+    pub totals: BulkTotals,
+    /// Sessions: the changed ones first, the largest saving first.
     pub sessions: Vec<BulkRow>,
 }
 
@@ -103,13 +121,8 @@ impl BulkReport {
     /// Returns the report with its sessions in order.
     pub fn new(command: &'static str, dry_run: bool, mut sessions: Vec<BulkRow>) -> BulkReport {
         sessions.sort_by(|a, b| a.outcome.cmp(&b.outcome).then(b.saved().total_cmp(&a.saved())));
-        BulkReport { command, dry_run, sessions }
-    }
-
-    /// Returns the sums over all sessions.
-    pub fn totals(&self) -> BulkTotals {
-        let mut totals = BulkTotals { sessions: self.sessions.len(), ..BulkTotals::default() };
-        for row in &self.sessions {
+        let mut totals = BulkTotals { sessions: sessions.len(), ..BulkTotals::default() };
+        for row in &sessions {
             *match row.outcome {
                 BulkOutcome::Changed => &mut totals.changed,
                 BulkOutcome::Written => &mut totals.written,
@@ -124,7 +137,7 @@ impl BulkReport {
                 totals.bytes += row.bytes.unwrap_or_default();
             }
         }
-        totals
+        BulkReport { command, dry_run, interrupted: totals.not_started > 0, totals, sessions }
     }
 
     fn heading(&self, totals: &BulkTotals) -> String {
@@ -266,9 +279,9 @@ impl Report for BulkReport {
     const SCHEMA: &str = "aperture.bulk/1";
 
     fn text(&self, style: &Style) -> String {
-        let (totals, names) = (self.totals(), self.names());
-        let mut text = format!("{}\n", style.paint(Paint::Heading, &self.heading(&totals)));
-        text.push_str(&self.table(style, &names, &totals));
+        let (totals, names) = (&self.totals, self.names());
+        let mut text = format!("{}\n", style.paint(Paint::Heading, &self.heading(totals)));
+        text.push_str(&self.table(style, &names, totals));
         for (row, name) in self.sessions.iter().zip(&names) {
             let word = match row.outcome {
                 BulkOutcome::Skipped => style.paint(Paint::Warning, "skipped"),

@@ -3,8 +3,13 @@ use super::{
 };
 use crate::engine::diff::BlockDifference;
 use crate::engine::{ChangeGroup, EditPrice};
-use crate::model::{Basis, BlockChange, BlockNumber, Level, Operation, OperationId, OperationKind, TokenCount, UnneededData};
+use crate::model::{
+    As, Basis, BlockChange, BlockNumber, Estimated, Level, Operation, OperationId, OperationKind, TokenCount, UnneededData,
+    json_forms,
+};
 use crate::text::shell::quoted_word;
+use schemars::JsonSchema;
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of changes that are listed individually.
@@ -41,67 +46,118 @@ pub struct MarkedBlock {
     pub tokens: TokenCount,
 }
 
-/// The result of a change, or of its dry run.
-#[derive(Clone, Debug, Default)]
+json_forms! {
+    /// A changed block.
+    #[schemars(rename = "BlockChange")]
+    ChangedBlock of change: BlockChange {
+        /// Block number.
+        number: BlockNumber = change.number,
+        /// Short description.
+        label: String = change.label.clone(),
+        /// Level before.
+        level_before: Level = change.level_before,
+        /// Level after.
+        level_after: Level = change.level_after,
+        /// Cost before.
+        tokens_before: Estimated = Estimated::json_of(&change.tokens_before),
+        /// Cost after.
+        tokens_after: Estimated = Estimated::json_of(&change.tokens_after),
+        /// Reason given by the user; may be empty.
+        reason: String = change.reason.clone(),
+        /// True if credentials were removed from the block.
+        redacted: bool = change.redacted,
+        /// True if the content before names credentials, which stay masked in the whole session.
+        named_credentials: bool = change.named_credentials,
+    }
+
+    /// Blocks that a change skipped for one reason.
+    SkippedBlocks of skipped: (&'static str, Vec<BlockNumber>) {
+        /// Reason.
+        reason: &'static str = skipped.0,
+        /// Block numbers.
+        blocks: Vec<BlockNumber> = skipped.1.clone(),
+    }
+}
+
+/// A change of a session, or its dry run.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "Change")]
 pub struct ChangeReport {
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The shortest name that selects it.
-    pub named: String,
-    /// The operation in the log. `None` if nothing was written, or if the change cannot be undone.
+    /// Operation in the log; null if nothing was written, or if it cannot be undone.
     pub operation: Option<OperationId>,
+    /// Kind of the operation.
     pub kind: OperationKind,
+    /// True if this is a dry run.
     pub dry_run: bool,
-    /// The verb that describes the change.
+    /// Action in one word, such as `archived`.
     pub verb: &'static str,
-    /// The object of the change, if it is not blocks.
+    /// Object of the action, if it is not blocks.
     pub what: Option<String>,
+    /// Changed blocks.
+    #[serde(with = "As::<Vec<ChangedBlock>>")]
     pub changes: Vec<BlockChange>,
-    /// Blocks that were pinned or selected.
+    /// Changed blocks by kind and reason, those with the largest effect first.
+    pub groups: Vec<ChangeGroup>,
+    /// Blocks that were pinned or focused.
     pub marks: Vec<BlockNumber>,
-    /// The same blocks with their names.
-    pub marked: Vec<MarkedBlock>,
     /// Blocks that were unpinned or unfocused.
     pub unmarked: Vec<BlockNumber>,
-    /// Number of values of the file that were replaced, including added and removed rows.
+    /// Number of replaced values in the file, added and removed rows included.
     pub edits: usize,
-    /// The changed files beside the session.
-    pub companions: usize,
+    /// Number of added rows.
     pub rows_added: usize,
+    /// Number of removed rows.
     pub rows_removed: usize,
-    /// Skipped blocks, by reason.
+    /// Blocks that were not changed, by reason.
+    #[serde(with = "As::<Vec<SkippedBlocks>>")]
     pub skipped: Vec<(&'static str, Vec<BlockNumber>)>,
     /// Tokens of the window before.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_before: f64,
     /// Tokens of the window after.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_after: f64,
-    /// Thinking blocks that are no longer sent because the content before them changed.
+    /// Number of thinking blocks that are no longer sent, because content before them changed.
     pub thinking_dropped: u32,
     /// Tokens of these blocks.
+    #[serde(with = "As::<Estimated>")]
     pub thinking_dropped_tokens: f64,
-    /// Thinking blocks that are sent again because the content before them is restored.
+    /// Number of thinking blocks that are sent again, because the content before them is restored.
     pub thinking_restored: u32,
     /// Tokens of these blocks.
+    #[serde(with = "As::<Estimated>")]
     pub thinking_restored_tokens: f64,
-    /// Cost and savings of the edit. `None` if the window does not change.
+    /// Cost and savings; null if the window does not change.
     pub price: Option<EditPrice>,
-    /// True if the usage figures of a response are rewritten in the file, because the client reads its context gauge from there.
+    /// True if the usage of a response is rewritten in the file, where the agent program reads how full the window is.
     pub bills_changed: bool,
-    /// True if the store has no operation of any session yet.
-    pub is_first: bool,
-    /// True if the change was not made, because it would save too little of the window.
-    pub is_withheld: bool,
-    pub notes: Vec<String>,
-    /// The changed blocks by kind and reason, the largest first.
-    pub groups: Vec<ChangeGroup>,
-    /// The detail of a dry run.
-    pub detail: ChangeDetail,
-    /// Differences in the content that the model receives, for a dry run.
-    pub differences: Vec<BlockDifference>,
-    /// The length of the file before, in bytes.
+    /// True if nothing was changed because it would save under 1 % of the window; `--force` changes it.
+    pub withheld: bool,
+    /// Length of the file before, in bytes; 0 if the change is not in the file yet.
     pub file_bytes: u64,
-    /// The data that left the file although the window stays the same.
+    /// Data that left the file although the window stays the same; only `aperture shrink` removes any.
     pub removed: UnneededData,
+    /// Notes.
+    pub notes: Vec<String>,
+    /// Differences in the content for the model, for a dry run.
+    pub differences: Vec<BlockDifference>,
+    /// The shortest name that selects it.
+    #[serde(skip)]
+    pub named: String,
+    /// The same blocks with their names.
+    #[serde(skip)]
+    pub marked: Vec<MarkedBlock>,
+    /// The changed files beside the session.
+    #[serde(skip)]
+    pub companions: usize,
+    /// True if the store has no operation of any session yet.
+    #[serde(skip)]
+    pub is_first: bool,
+    /// The detail of a dry run.
+    #[serde(skip)]
+    pub detail: ChangeDetail,
 }
 
 impl ChangeReport {
@@ -139,7 +195,7 @@ impl ChangeReport {
             what: self.what,
             tokens_before: self.tokens_before,
             tokens_after: self.tokens_before,
-            is_withheld: true,
+            withheld: true,
             notes: vec![format!("it would save {saved}, {share} of the window; to do it anyway: --force")],
             detail: self.detail,
             file_bytes: self.file_bytes,

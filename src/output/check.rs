@@ -2,8 +2,10 @@ use super::bulk::table;
 use super::sessions::short_id;
 use super::{Form, Paint, Report, Style, clip, plural, printable, wrap};
 use crate::engine::Violation;
-use crate::model::split_id;
+use crate::model::{As, json_forms, split_id};
 use crate::text::shell::quoted_word;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Maximum columns of a title in the table of sessions.
 const TITLE_COLUMNS: usize = 32;
@@ -25,32 +27,50 @@ pub enum CheckFormat {
     Github,
 }
 
-/// The findings of one session.
-#[derive(Clone, Debug, Default)]
+/// The findings in a session.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct CheckedSession {
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The name that selects it in the hints; empty in a run over many sessions, which selects it by its id.
-    pub named: String,
-    /// The title; empty if the session was not listed.
-    pub title: String,
-    /// The file, relative to the directory if it is inside it.
+    /// Session file, relative to the directory if it is below it.
     pub path: String,
-    /// The violated rules.
+    /// Violations of rules.
     pub findings: Vec<Violation>,
-    /// The reason why the session cannot be checked.
+    /// Title, or the first prompt; empty without `--all` and `--project`.
+    pub title: String,
+    /// Reason why the session cannot be checked.
     pub error: Option<String>,
+    /// The name that selects it in the hints; empty in a run over many sessions, which selects it by its id.
+    #[serde(skip)]
+    pub named: String,
     /// True for a file beside the session.
+    #[serde(skip)]
     pub is_beside: bool,
 }
 
-/// The findings of all sessions.
-#[derive(Clone, Debug, Default)]
+json_forms! {
+    /// The sessions of a check, and the sums over them.
+    CheckedSessions of sessions: Vec<CheckedSession> {
+        /// Number of findings in all sessions.
+        findings: usize = findings(sessions),
+        /// Number of sessions that cannot be checked.
+        failed: usize = failed(sessions),
+        /// Sessions.
+        sessions: Vec<CheckedSession> = sessions.clone(),
+    }
+}
+
+/// The result of checks.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct CheckReport {
+    /// Rules that were checked.
     pub rules: Vec<&'static str>,
+    #[serde(flatten, with = "As::<CheckedSessions>")]
     pub sessions: Vec<CheckedSession>,
+    #[serde(skip)]
     pub format: CheckFormat,
     /// True if text has a table of the sessions with findings, because many were checked.
+    #[serde(skip)]
     pub table: bool,
 }
 
@@ -61,15 +81,23 @@ impl CheckedSession {
     }
 }
 
+fn findings(sessions: &[CheckedSession]) -> usize {
+    sessions.iter().map(|session| session.findings.len()).sum()
+}
+
+fn failed(sessions: &[CheckedSession]) -> usize {
+    sessions.iter().filter(|session| session.error.is_some()).count()
+}
+
 impl CheckReport {
     /// Returns the number of findings.
     pub fn findings(&self) -> usize {
-        self.sessions.iter().map(|session| session.findings.len()).sum()
+        findings(&self.sessions)
     }
 
     /// Returns the number of sessions that cannot be checked.
     pub fn failed(&self) -> usize {
-        self.sessions.iter().filter(|session| session.error.is_some()).count()
+        failed(&self.sessions)
     }
 
     fn people(&self, style: &Style) -> String {

@@ -1,27 +1,31 @@
 use super::{Paint, Report, Style, amount, clip, count, plural, printable, tokens, unit};
 use crate::engine::diff::{BlockDifference, BlockFate, DiffKind, Piece, Shown, changes, shown};
 use crate::model::{Basis, TokenCount};
+use schemars::JsonSchema;
+use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns of the longest bar of `stat`.
 const BAR_COLUMNS: usize = 20;
 
-/// The differences between two states of a session, in the content that the model receives.
-#[derive(Clone, Debug)]
+/// The differences between two states of a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DiffReport {
-    /// The earlier state: `the original`, `operation 3`, the name of a snapshot.
+    /// Earlier state: `the original`, `operation 3` or the name of a snapshot.
     pub from: String,
-    /// The later state.
+    /// Later state.
     pub to: String,
-    /// The blocks that differ, in file order.
+    /// Blocks that differ, in file order.
     pub blocks: Vec<BlockDifference>,
     /// Tokens of the window in the earlier state.
     pub tokens_before: TokenCount,
     /// Tokens of the window in the later state.
     pub tokens_after: TokenCount,
     /// True if only one line per block is written.
+    #[serde(skip)]
     pub stat: bool,
     /// True if all changed lines are written, without a limit.
+    #[serde(skip)]
     pub full: bool,
 }
 

@@ -1,15 +1,18 @@
 use super::{Report, Style};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// An error, as a program reads it.
-#[derive(Clone, Debug)]
+/// An error, on standard error. The exit code is 1 if the request was refused or failed, 2 for an invalid command line, 3 for a
+/// conflict, 70 for an internal error and 130 after an interrupt.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ErrorReport {
-    /// The failed action.
+    /// Failed action.
     pub message: String,
-    /// The causes, the nearest first.
+    /// Causes, the nearest first.
     pub causes: Vec<String>,
-    /// Next steps for the user.
+    /// Next steps.
     pub hints: Vec<String>,
-    /// The exit code of the program.
+    /// Exit code of the program.
     pub exit_code: u8,
 }
 

@@ -1,6 +1,8 @@
 use super::{BlockRow, Paint, Report, Style, age, amount, clip, padded, plural, printable, tokens};
-use crate::engine::{Explanation, LevelKept, Referred};
-use crate::model::OperationId;
+use crate::engine::{Explanation, LevelPreview, Referred};
+use crate::model::{As, OperationId, Time};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Maximum number of references and operations in the text.
 const LISTED: usize = 5;
@@ -8,38 +10,44 @@ const LISTED: usize = 5;
 const NAMES: usize = 12;
 
 /// A decision about a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Decision {
-    /// The kind of decision: `pin`, `focus`, `protection`, `change`.
+    /// Kind: `pin`, `focus`, `protection` or `change`.
     pub what: &'static str,
-    /// True if it keeps the block unchanged.
+    /// True if the decision keeps the block unchanged.
     pub keeps: bool,
-    /// The reason, as text.
+    /// Reason.
     pub why: String,
 }
 
-/// An operation on a block.
-#[derive(Clone, Debug)]
+/// An operation that changed a block.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HistoryEntry {
+    /// Operation in the log.
     pub operation: OperationId,
-    /// Time of the operation, in milliseconds since 1970, UTC.
+    /// Time of the operation.
+    #[serde(with = "As::<Time>")]
     pub time: i64,
+    /// Command.
     pub command: String,
-    /// The effect, as text.
+    /// Effect on the block.
     pub what: String,
+    /// Operation that undid it.
     pub undone_by: Option<OperationId>,
 }
 
-/// The explanation of the state of a block, and its content at each level.
-#[derive(Clone, Debug)]
+/// The explanation of a block: its state, references, levels and history.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExplainReport {
+    /// The block.
     pub block: BlockRow,
-    /// The reasons for its state, and the references to it.
+    /// Reasons for its state, and the references to it.
     pub explanation: Explanation,
-    /// The content that each level would keep. Empty if the block cannot be changed.
-    pub levels: Vec<LevelKept>,
+    /// Content that each level would keep; empty if the block cannot be changed.
+    pub levels: Vec<LevelPreview>,
+    /// Decisions about the block.
     pub decisions: Vec<Decision>,
-    /// The operations on it, the oldest first.
+    /// Operations that changed the block, the oldest first.
     pub history: Vec<HistoryEntry>,
 }
 
@@ -101,7 +109,7 @@ impl ExplainReport {
     }
 
     fn references(&self, style: &Style, lines: &mut Vec<String>) {
-        let referred = &self.explanation.referred;
+        let referred = &self.explanation.references;
         if referred.is_empty() {
             return;
         }

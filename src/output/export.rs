@@ -1,18 +1,22 @@
 use super::{Paint, Report, Style, bytes, plural};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The result of an export.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExportReport {
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The file that was written.
+    /// File that was written.
     pub file: String,
-    /// Size of the file in bytes.
+    /// Size of the file.
+    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
-    /// Number of operations in the log.
+    /// Number of operations.
     pub operations: usize,
-    /// Number of values in the log.
+    /// Number of values.
     pub values: usize,
+    /// Number of snapshots.
     pub snapshots: usize,
 }
 

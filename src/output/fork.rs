@@ -1,25 +1,31 @@
 use super::{Paint, Report, Style, amount, plural, short_id};
-use crate::model::BlockNumber;
+use crate::model::{As, BlockNumber, Estimated};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// The result of a fork.
-#[derive(Clone, Debug)]
+/// The fork of a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ForkReport {
-    /// The id of the forked session.
+    /// Id of the session that was forked.
     pub source: String,
+    /// Id of the fork.
     pub session: String,
+    /// File of the fork.
     pub path: String,
-    /// True if it was not written.
+    /// True if this is a dry run.
     pub dry_run: bool,
-    /// The last block of the fork.
+    /// Last block of the fork; its number is the same in the source.
     pub last_block: BlockNumber,
+    /// Turn of that block.
     pub turn: u32,
     /// Number of rows in the file.
     pub rows: usize,
     /// Number of blocks in the window of the fork.
     pub blocks: usize,
     /// Tokens of these blocks.
+    #[serde(with = "As::<Estimated>")]
     pub tokens: f64,
-    /// The command that continues the fork.
+    /// Command that continues the fork.
     pub resume: String,
 }
 

@@ -1,35 +1,42 @@
 use super::sessions::short_id;
 use super::{Paint, Report, Style, age, bytes, clip, plural};
 use crate::engine::Forgettable;
+use crate::model::{As, Time};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// A session whose data can be deleted from the store.
-#[derive(Clone, Debug)]
+/// A session whose data may be deleted.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ForgettableSession {
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The file.
+    /// Session file.
     pub path: String,
-    /// The reason why it can be deleted.
+    /// Reason.
     pub why: Forgettable,
-    /// Number of operations in its log.
+    /// Number of operations in the log.
     pub operations: usize,
-    /// Time of the last operation, in milliseconds since 1970, UTC. `None` if there is none.
-    pub last: Option<i64>,
+    /// Time of the last operation.
+    #[serde(with = "As::<Option<Time>>")]
+    pub last_operation_time: Option<i64>,
 }
 
-/// The data that was deleted, or would be deleted.
-#[derive(Clone, Debug)]
+/// The deletion of unreferenced data, or its dry run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GcReport {
-    /// True if the data was deleted, false for a list.
+    /// True if data was deleted; false for a dry run.
     pub done: bool,
+    /// Sessions whose data is deleted.
     pub sessions: Vec<ForgettableSession>,
-    /// Number of additional old sessions that are kept because their deletion was not requested. Their files no longer exist.
+    /// Number of old sessions whose file is gone and whose data is kept without `--gone`.
     pub gone_kept: usize,
-    /// Values that no log refers to after the deletion.
+    /// Number of values that no log needs.
     pub originals: u64,
-    /// Bytes of these values in the store.
+    /// Size of these values in the store.
+    #[schemars(extend("unit" = "bytes"))]
     pub original_bytes: u64,
-    /// Bytes by which the store shrank.
+    /// Decrease in the size of the store.
+    #[schemars(extend("unit" = "bytes"))]
     pub freed_bytes: u64,
 }
 
@@ -39,7 +46,7 @@ impl Report for GcReport {
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
         for session in &self.sessions {
-            let age = session.last.map_or_else(|| "never".to_owned(), |last| age(style.now, last));
+            let age = session.last_operation_time.map_or_else(|| "never".to_owned(), |last| age(style.now, last));
             let facts = format!("{:<6} {}: {}", age, plural(session.operations, "operation"), session.why.reason());
             let id = style.paint(Paint::Name, &format!("{:<11}", short_id(&session.session)));
             text.push_str(&format!("{id} {}\n", clip(&facts, style.width.saturating_sub(12))));

@@ -1,24 +1,29 @@
 use super::{Paint, Report, Style};
 use crate::engine::GitHook;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// A Git hook.
-#[derive(Clone, Debug)]
+/// A git hook.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InstalledHook {
+    /// Hook.
     pub hook: GitHook,
-    /// Its script.
+    /// Script.
     pub path: String,
-    /// True if the hook is installed now.
+    /// True if it is installed.
     pub installed: bool,
-    /// True if the command changed this.
+    /// True if it was, or would be, changed.
     pub changed: bool,
 }
 
-/// The result of installing or removing Git hooks.
-#[derive(Clone, Debug)]
+/// The installation of git hooks, their removal, or its dry run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GitHooksReport {
+    /// Git hooks.
     pub hooks: Vec<InstalledHook>,
+    /// True if nothing was written.
     pub dry_run: bool,
-    /// True if the command only checked the state.
+    /// True if the installation was only checked.
     pub check: bool,
 }
 

@@ -1,6 +1,8 @@
 use super::{Form, Report, Style, count, plural, tokens};
 use crate::engine::mask;
 use crate::model::{Basis, BlockChange, Level, MarkKind, Operation, TokenCount};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Maximum length of an answer that the client does not truncate, in UTF-16 code units, as the client counts.
@@ -8,16 +10,19 @@ const LONGEST: usize = 9_900;
 /// Marker at the cut of a truncated answer.
 const CUT: &str = "\n[truncated; for the rest: aperture manifest, aperture show]";
 
-/// The answer to a client event.
-#[derive(Clone, Debug)]
+/// The answer to an event of an agent program.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HookReport {
+    /// Event.
     pub event: &'static str,
+    /// Additional context for the model.
     pub context: Option<String>,
-    /// The replacement for the tool output.
+    /// Replacement of the result of a tool, in the form of that tool.
     pub output: Option<Value>,
-    /// The text for the person, which the model does not receive.
+    /// Text for the person, which the model does not receive.
     pub message: Option<String>,
     /// True if the client reads the answer as plain text.
+    #[serde(skip)]
     plain: bool,
 }
 

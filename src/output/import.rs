@@ -1,25 +1,28 @@
 use super::{Report, Style, plural, printable};
 use crate::text::shell::quoted_word;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The result of an import.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ImportReport {
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The shortest name that selects it.
-    pub named: String,
-    /// The session file that the log now belongs to.
+    /// Session file that the log belongs to now.
     pub path: String,
-    /// The relation to the existing log: `new`, `same`, `newer`, `older` or `other`.
+    /// Relation to the known log: `new`, `same`, `newer`, `older` or `other`.
     pub relation: &'static str,
     /// Number of operations in the log.
     pub operations: usize,
     /// Number of changes in force.
     pub in_force: usize,
-    /// Number of logged values that are missing from the session. Undo does not touch them.
+    /// Number of logged values that are missing from the session; undo skips these.
     pub departed: usize,
-    /// Number of values in the log.
+    /// Number of logged values.
     pub values: usize,
+    /// The shortest name that selects it.
+    #[serde(skip)]
+    pub named: String,
 }
 
 impl Report for ImportReport {

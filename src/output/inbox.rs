@@ -1,37 +1,43 @@
 use super::{ChangeReport, Paint, Report, Style, age, amount, clip, padded};
-use crate::model::ProposalNumber;
+use crate::model::{As, ProposalNumber, Time};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Maximum number of listed blocks per proposal.
 const NAMED: usize = 3;
 /// Columns before the text of a proposal.
 const MARGIN: usize = 14;
 
-/// A pending model command.
-#[derive(Clone, Debug)]
+/// A command of the model that waits for the user.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Proposal")]
 pub struct InboxRow {
+    /// Number, for `approve` and `deny`.
     pub number: ProposalNumber,
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The turn in which it was written.
+    /// Turn in which it was written.
     pub turn: u32,
-    /// Time of detection, in milliseconds since 1970, UTC.
+    /// Time at which it was found.
+    #[serde(with = "As::<Time>")]
     pub time: i64,
-    /// The command text, on one line, without credentials.
+    /// Command as written, on one line, with credentials masked.
     pub command: String,
-    /// The reason why it needs approval.
+    /// Reason for waiting.
     pub why: String,
-    /// The effect of executing it now, on one line.
+    /// Effect that it would have now, on one line.
     pub effect: String,
-    /// The full effect. `None` if the command can no longer be executed.
+    /// The effect in full; null if it is no longer possible.
     pub change: Option<ChangeReport>,
 }
 
-/// Model commands awaiting the approval of the user.
-#[derive(Clone, Debug)]
+/// The commands of the model that wait for the user.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InboxReport {
-    /// The pending commands, the oldest first.
+    /// Waiting commands, the oldest first.
     pub proposals: Vec<InboxRow>,
     /// True if a running client has the session of one of them open.
+    #[serde(skip)]
     pub live: bool,
 }
 

@@ -1,23 +1,31 @@
 use super::{Paint, Report, Style, printable};
 use crate::engine::mask;
+use crate::model::As;
+use schemars::JsonSchema;
+use serde::Serialize;
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 
-/// The change of a file.
-#[derive(Clone, Debug)]
+/// A change of a file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FileChange {
+    /// File.
+    #[serde(with = "As::<String>")]
     pub path: PathBuf,
-    /// The action: `create`, `change`, `delete` or `keep`.
+    /// Action: `create`, `change`, `delete` or `keep`.
     pub action: &'static str,
-    /// The parts of it that belong to aperture: `5 hooks, status line`.
-    pub parts: String,
-    /// Settings that another program uses and that were therefore not changed.
+    /// Entries of other programs that were kept in place of aperture's own.
     pub taken: Vec<&'static str>,
-    /// The unified diff, with credentials masked.
+    /// Unified diff, with credentials masked.
     pub difference: String,
+    /// The parts of it that belong to aperture: `5 hooks, status line`.
+    #[serde(skip)]
+    pub parts: String,
     /// The content before the change. `None` if the file does not exist.
+    #[serde(skip)]
     pub before: Option<String>,
     /// The content after the change. `None` if the file does not exist.
+    #[serde(skip)]
     pub after: Option<String>,
 }
 
@@ -42,21 +50,23 @@ impl FileChange {
     }
 }
 
-/// The result of installing into or uninstalling from another program.
-#[derive(Clone, Debug)]
+/// The installation into another program, its removal, or its dry run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InstallReport {
-    /// `install` or `uninstall`.
+    /// Action: `install` or `uninstall`.
     pub verb: &'static str,
-    /// The other program.
+    /// Other program.
     pub into: &'static str,
-    /// The scope: `user`, `project` or `local`.
+    /// Scope: `user`, `project` or `local`.
     pub scope: &'static str,
     /// True if nothing was written.
     pub dry_run: bool,
-    /// True if the command only checked for missing parts.
+    /// True if the installation was only checked.
     pub check: bool,
+    /// Files.
     pub files: Vec<FileChange>,
     /// The home directory, displayed as `~`.
+    #[serde(skip)]
     pub home: String,
 }
 

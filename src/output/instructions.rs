@@ -1,7 +1,9 @@
 use super::{Report, Style, printable};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// The texts that tell a model about aperture: those of hooks, and for a system prompt or an instruction file.
-#[derive(Clone, Debug)]
+/// The instructions for a model.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InstructionsReport {
     /// The commands for blocks and for memories.
     pub commands: String,

@@ -1,8 +1,11 @@
 use super::{Paint, Report, Style, age, amount, clip, plural, printable};
 use crate::model::{
-    Actor, BlockNumber, History, Operation, OperationId, OperationKind, OperationState, Proposal, ProposalStatus, Snapshot, Verb,
+    Actor, As, BlockNumber, Estimated, History, Operation, OperationId, OperationKind, OperationState, Proposal, ProposalStatus,
+    Snapshot, Time, Verb,
 };
 use comfy_table::{CellAlignment, Table, presets};
+use schemars::JsonSchema;
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of columns before the command, for operation numbers of at most two digits.
@@ -11,30 +14,43 @@ const OTHERS: usize = 38;
 const NARROWEST: usize = 16;
 
 /// An operation in the log.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Operation")]
 pub struct LogRow {
+    /// Operation number.
     pub id: OperationId,
+    /// Kind.
     pub kind: OperationKind,
-    /// Time of the operation, in milliseconds since 1970, UTC.
+    /// Time of the operation.
+    #[serde(with = "As::<Time>")]
     pub time: i64,
+    /// Command.
     pub command: String,
+    /// Origin of the command.
     pub actor: Actor,
-    /// The blocks that were changed or marked.
+    /// Changed or marked blocks.
     pub blocks: Vec<BlockNumber>,
+    /// Number of added rows.
     pub rows_added: usize,
+    /// Number of removed rows.
     pub rows_removed: usize,
-    /// True if it changed the file and nothing that the client sends.
-    pub keeps_window: bool,
     /// Tokens of the window before.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_before: f64,
     /// Tokens of the window after.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_after: f64,
+    /// Operation that this one undid.
     pub inverts: Option<OperationId>,
+    /// Operation that undid this one.
     pub undone_by: Option<OperationId>,
-    /// The change that an undo or a redo refers to.
+    /// Change that an undo or a redo is about.
     pub about: Option<OperationId>,
-    /// True if it is in force in requests and not yet in the file.
-    pub is_deferred: bool,
+    /// True if it is in force in requests, and is written to the file when the agent program has closed it.
+    pub deferred: bool,
+    /// True if it changed the file and nothing that the client sends.
+    #[serde(skip)]
+    pub keeps_window: bool,
 }
 
 impl LogRow {
@@ -60,20 +76,21 @@ impl LogRow {
             inverts: operation.inverts,
             undone_by: history.undone_by(operation.id),
             about,
-            is_deferred: operation.state == OperationState::Deferred,
+            deferred: operation.state == OperationState::Deferred,
         }
     }
 }
 
-/// The executed and pending commands of the model in one turn.
-#[derive(Clone, Debug)]
+/// The actions of the model in a turn.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TurnActions {
+    /// Turn.
     pub turn: u32,
-    /// The name of the agent, such as `Claude`.
+    /// Agent, such as `Claude`.
     pub agent: &'static str,
-    /// A description of the changes in force: `Claude archived 3 blocks and expanded 1`. Empty if there are none.
+    /// Actions in force, in words; empty if there are none.
     pub text: String,
-    /// Number of commands awaiting approval.
+    /// Number of commands that wait for the user.
     pub waiting: usize,
 }
 
@@ -127,13 +144,13 @@ fn in_words(agent: &str, actions: &[(Verb, usize)]) -> String {
 }
 
 /// The operation log of a session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LogReport {
-    /// The operations, the newest first.
+    /// Operations, the newest first.
     pub operations: Vec<LogRow>,
     /// Snapshots, the oldest first.
     pub snapshots: Vec<Snapshot>,
-    /// Commands of the model, by turn, the newest first.
+    /// Actions of the model by turn, the newest first.
     pub turns: Vec<TurnActions>,
 }
 
@@ -157,7 +174,7 @@ impl Report for LogReport {
                 .collect();
             let about = row.about.map(|id| format!(" (of {id})")).unwrap_or_default();
             let by = match (row.undone_by, row.kind) {
-                (None, _) if row.is_deferred => " (deferred)".to_owned(),
+                (None, _) if row.deferred => " (deferred)".to_owned(),
                 (None, _) => String::new(),
                 (Some(by), OperationKind::Undo) => format!(" (redone by {by})"),
                 (Some(by), _) => format!(" (undone by {by})"),

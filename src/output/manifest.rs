@@ -1,12 +1,15 @@
 use super::file_groups::file_groups;
 use super::{Report, Style, clip, plural, printable, tokens, unit};
 use crate::engine::tokens::most_tokens;
-use crate::engine::{Entry, Forgotten, Manifest, SuggestionKind, ZoneSummary};
+use crate::engine::{BlockSummary, Forgotten, Manifest, SuggestionKind, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Level, Pin, State, TokenCount, Zone};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The level of detail of a manifest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Tier {
     /// At most 200 tokens: fill level, current task, the most important files, suggestions.
     Summary,
@@ -32,13 +35,15 @@ impl Tier {
     }
 }
 
-/// The context manifest.
-#[derive(Clone, Debug)]
+/// The context manifest: the content of the window in a few hundred tokens.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ManifestReport {
-    /// The level of detail.
+    /// Level of detail.
     pub tier: Tier,
-    /// The token limit, if there is one.
+    /// Limit for the text of the manifest, if the user gave one.
+    #[schemars(extend("unit" = "tokens"))]
     pub max_tokens: Option<usize>,
+    #[serde(flatten)]
     pub manifest: Manifest,
 }
 
@@ -154,7 +159,7 @@ impl ManifestReport {
 
     fn budget(&self) -> Line {
         let manifest = &self.manifest;
-        let mut text = format!("BUDGET: {} remaining", unit(&super::amount(manifest.remaining), "token"));
+        let mut text = format!("BUDGET: {} remaining", unit(&super::amount(manifest.remaining_tokens), "token"));
         match manifest.stale_blocks {
             0 => text.push_str(" — nothing is stale"),
             1 => text.push_str(&format!(" — 1 stale block holds {}", tokens(manifest.stale_tokens))),
@@ -364,9 +369,9 @@ impl ManifestReport {
         let manifest = &self.manifest;
         let pinned = if manifest.primacy.iter().any(|entry| entry.pin.is_some()) { ", pinned" } else { "" };
         let mut lines = vec![Line(0, zone_title(zone, self.zone_tokens(zone), pinned))];
-        if manifest.outside.round() > 0 {
+        if manifest.outside_tokens.round() > 0 {
             let what = if manifest.lost { "System prompt, tools, lost messages" } else { "System prompt and tools" };
-            lines.push(Line(5, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside))));
+            lines.push(Line(5, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside_tokens))));
         }
         for (place, entry) in manifest.primacy.iter().take(listed).enumerate() {
             lines.push(Line(if place < 2 { 4 } else { 7 }, entry_line("", entry)));
@@ -447,7 +452,7 @@ impl ManifestReport {
 
     /// Returns the tokens of a zone. The start of the window includes the tokens that are not in the file.
     fn zone_tokens(&self, zone: &ZoneSummary) -> TokenCount {
-        if zone.zone == Zone::Primacy { zone.tokens + self.manifest.outside } else { zone.tokens }
+        if zone.zone == Zone::Primacy { zone.tokens + self.manifest.outside_tokens } else { zone.tokens }
     }
 }
 
@@ -463,7 +468,7 @@ fn zone_title(zone: &ZoneSummary, total: TokenCount, pinned: &str) -> String {
 }
 
 /// Returns the line of one block in a zone.
-fn entry_line(kind: &str, entry: &Entry) -> String {
+fn entry_line(kind: &str, entry: &BlockSummary) -> String {
     format!("  - {kind}#{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry))
 }
 
@@ -503,7 +508,7 @@ fn numbers(blocks: &[u32]) -> String {
     blocks.iter().take(LISTED).map(|number| format!("#{number}")).collect::<Vec<_>>().join(", ") + more
 }
 
-fn pin(entry: &Entry) -> &'static str {
+fn pin(entry: &BlockSummary) -> &'static str {
     match entry.pin {
         Some(Pin::Here) => " [pinned]",
         Some(Pin::Top) => " [pinned:top]",
@@ -525,7 +530,7 @@ fn joined(names: &[String], most: usize) -> String {
     printable(&names.iter().take(most).cloned().collect::<Vec<_>>().join(", ")).into_owned()
 }
 
-fn entries(entries: &[Entry], most: usize) -> String {
+fn entries(entries: &[BlockSummary], most: usize) -> String {
     entries
         .iter()
         .take(most)
@@ -534,7 +539,7 @@ fn entries(entries: &[Entry], most: usize) -> String {
         .join(", ")
 }
 
-fn entries_with_tokens(entries: &[Entry], most: usize) -> String {
+fn entries_with_tokens(entries: &[BlockSummary], most: usize) -> String {
     let shown = entries.iter().take(most);
     shown
         .map(|entry| format!("#{} {} {}", entry.number, clip(&entry.label, 30), tokens(entry.tokens)))

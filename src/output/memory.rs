@@ -1,16 +1,19 @@
-use super::json::{MemoryLine, ToJson};
+use super::memory_forms::{MemoryChange, MemoryCount, MemoryFileChange, MemoryLine};
 use super::{Form, Paint, Report, Style, age, clip, padded, percent, plural, printable, time, wrap};
 use crate::engine::diff::{BlockFate, Shown, changes, shown};
 use crate::engine::memory::words::{date, first_line};
 use crate::engine::memory::{Change, ChangeKind};
-use crate::model::{BlockNumber, FileChange, Memory, MemoryActor, MemoryKind, MemoryScope, MemoryState};
+use crate::model::{As, BlockNumber, FileChange, JsonOf, Memory, MemoryActor, MemoryKind, MemoryScope, MemoryState, Time};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
-/// A file of a tree and the number of its entries.
-#[derive(Clone, Debug, Default)]
-pub struct MemoryFileRow {
+/// A memory file and the number of its entries.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct MemoryFileCounts {
+    /// Path in the tree.
     pub path: String,
     /// Number of active entries.
     pub active: usize,
@@ -18,36 +21,39 @@ pub struct MemoryFileRow {
     pub pending: usize,
     /// Number of superseded and archived entries.
     pub retired: usize,
-    /// Number of entries without metadata.
+    /// Number of entries that a person wrote without metadata.
     pub by_hand: usize,
 }
 
 /// A problem of a memory file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryProblem {
-    /// The file.
+    /// File.
     pub path: String,
-    /// The reason, such as `it has a merge conflict`.
+    /// Reason.
     pub reason: String,
 }
 
 /// A memory tree.
-#[derive(Clone, Debug)]
-pub struct MemoryTreeView {
-    /// The owner.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MemoryTree {
+    /// Owner.
     pub scope: MemoryScope,
+    /// Directory.
     pub directory: String,
-    /// True if it is in the project, not among the data of aperture.
-    pub is_in_project: bool,
-    pub files: Vec<MemoryFileRow>,
-    /// Files that are not read, or not written.
+    /// True if it is in the project.
+    pub in_project: bool,
+    /// Files.
+    pub files: Vec<MemoryFileCounts>,
+    /// Files that are not read or not written.
     pub problems: Vec<MemoryProblem>,
 }
 
 /// The memory trees of a project and of the user.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryTreesReport {
-    pub trees: Vec<MemoryTreeView>,
+    /// Trees.
+    pub trees: Vec<MemoryTree>,
 }
 
 impl Report for MemoryTreesReport {
@@ -89,25 +95,28 @@ fn problems(text: &mut String, style: &Style, problems: &[MemoryProblem]) {
     }
 }
 
-/// A list of entries.
-#[derive(Clone, Debug, Default)]
+/// A list of memories.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct MemoryListReport {
-    /// The entries.
-    pub memories: Vec<Memory>,
-    /// The words that were searched for.
+    /// Words that were searched for.
     pub query: Option<String>,
+    /// Entries.
+    #[serde(with = "As::<Vec<MemoryLine>>")]
+    pub memories: Vec<Memory>,
+    /// Files that are not read or not written.
+    pub problems: Vec<MemoryProblem>,
     /// True if whole texts and metadata are written.
+    #[serde(skip)]
     pub is_full: bool,
     /// True if each entry is one line of JSON.
+    #[serde(skip)]
     pub is_lines: bool,
-    /// Files that are not read, or not written.
-    pub problems: Vec<MemoryProblem>,
 }
 
 /// Adds entries, each as one line of JSON.
 pub(super) fn memory_lines(text: &mut String, memories: &[Memory]) {
     for memory in memories {
-        let row: MemoryLine = memory.to_json();
+        let row = MemoryLine::json_of(memory);
         line(text, &serde_json::to_string(&row).unwrap_or_default());
     }
 }
@@ -201,29 +210,32 @@ fn facts(memory: &Memory) -> String {
     parts.join(", ")
 }
 
-/// A place in a session that an entry was learned from.
-#[derive(Clone, Debug)]
-pub struct MemoryEvidence {
-    /// The session: its id, or the prefix in the file if it was not found.
+/// A quote of a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MemoryQuote {
+    /// Session id; a prefix of it if the session was not found.
     pub session: String,
+    /// Block number.
     pub block: BlockNumber,
-    /// The time of the block, in milliseconds since 1970, UTC.
+    /// Time of the block.
+    #[serde(with = "As::<Option<Time>>")]
     pub time: Option<i64>,
-    /// A short description of the block: `prompt`, `result of Bash`.
+    /// Short description of the block.
     pub label: Option<String>,
-    /// A quote; `None` if the session or the block no longer exists.
+    /// Quote.
     pub quote: Option<String>,
-    /// The reason why there is no quote.
+    /// Reason why there is no quote.
     pub missing: Option<String>,
 }
 
-/// The evidence of an entry.
-#[derive(Clone, Debug)]
+/// The evidence of a memory.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryWhyReport {
-    /// The entry.
+    /// Memory.
+    #[serde(with = "As::<MemoryLine>")]
     pub memory: Memory,
-    /// Its evidence, oldest first.
-    pub evidence: Vec<MemoryEvidence>,
+    /// Evidence, oldest first.
+    pub evidence: Vec<MemoryQuote>,
 }
 
 impl Report for MemoryWhyReport {
@@ -264,17 +276,20 @@ impl Report for MemoryWhyReport {
 }
 
 /// A change of a memory tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryChangeReport {
-    /// A description of the action, such as `2 entries added`.
+    /// Description of the action.
     pub done: String,
-    /// The operation; `None` if nothing was written.
+    /// Operation; null if nothing was written.
     pub operation: Option<u32>,
-    pub is_dry_run: bool,
+    /// True if this is a dry run.
+    pub dry_run: bool,
+    /// Changes of entries.
+    #[serde(with = "As::<Vec<MemoryChange>>")]
     pub changes: Vec<Change>,
-    /// The next steps of the user.
+    /// Next steps of the user.
     pub hints: Vec<String>,
-    /// Files that are not read, or not written.
+    /// Files that are not read or not written.
     pub problems: Vec<MemoryProblem>,
 }
 
@@ -309,7 +324,7 @@ impl Report for MemoryChangeReport {
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
-        let (dry, operation) = (if self.is_dry_run { "dry run: " } else { "" }, self.operation);
+        let (dry, operation) = (if self.dry_run { "dry run: " } else { "" }, self.operation);
         let number = operation.map(|number| format!("; operation {number}")).unwrap_or_default();
         line(&mut text, &style.paint(Paint::Heading, &printable(&format!("{dry}{}{number}", self.done))));
         let words: Vec<&str> = self.changes.iter().map(|change| word(change.kind)).collect();
@@ -328,19 +343,27 @@ impl Report for MemoryChangeReport {
     }
 }
 
-/// Two entries that state the opposite.
-#[derive(Clone, Debug)]
+/// Two memories that state the opposite.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryContradiction {
+    /// Newer memory.
+    #[serde(with = "As::<MemoryLine>")]
     pub newer: Memory,
+    /// Older memory.
+    #[serde(with = "As::<MemoryLine>")]
     pub older: Memory,
 }
 
-/// Entries that wait for a decision.
-#[derive(Clone, Debug, Default)]
+/// Memories that wait for a decision.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct MemoryReviewReport {
+    /// Pending memories.
+    #[serde(with = "As::<Vec<MemoryLine>>")]
     pub pending: Vec<Memory>,
-    /// Entries that did not help, as the user reported.
+    /// Memories that did not help, as the user reported.
+    #[serde(with = "As::<Vec<MemoryLine>>")]
     pub refuted: Vec<Memory>,
+    /// Contradictions.
     pub contradictions: Vec<MemoryContradiction>,
 }
 
@@ -386,19 +409,21 @@ impl Report for MemoryReviewReport {
 }
 
 /// Figures of the memory trees.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryStatsReport {
     /// Number of entries by state.
+    #[serde(with = "As::<Vec<MemoryCount>>")]
     pub states: Vec<(MemoryState, usize)>,
     /// Number of active and pending entries by kind.
+    #[serde(with = "As::<Vec<MemoryCount>>")]
     pub kinds: Vec<(MemoryKind, usize)>,
     /// Number of entries without metadata.
     pub by_hand: usize,
-    /// Number of entries whose text a person changed.
+    /// Number of entries whose text a person wrote.
     pub edited: usize,
     /// Number of sightings of active entries.
     pub sightings: u64,
-    /// Number of active entries that were sighted in two or more sessions.
+    /// Number of active entries with sightings in two or more sessions.
     pub repeated: usize,
     /// Number of active entries with evidence.
     pub with_evidence: usize,
@@ -406,10 +431,12 @@ pub struct MemoryStatsReport {
     pub helpful: u64,
     /// Number of times that entries were contradicted after they were read, or did not help.
     pub harmful: u64,
-    /// Tokens of the texts of active entries, an estimate.
+    /// Tokens of active entries, an estimate.
+    #[schemars(extend("unit" = "tokens"))]
     pub tokens: u64,
     /// Number of deleted entries that are not learned again.
     pub forgotten: usize,
+    /// Number of operations.
     pub operations: u64,
 }
 
@@ -449,16 +476,18 @@ impl Report for MemoryStatsReport {
     }
 }
 
-/// The section of an instruction file.
-#[derive(Clone, Debug)]
+/// The section of an instruction file with the memories.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryExportReport {
-    /// The file; `None` if the section was only printed.
+    /// File; null if the section was only printed.
     pub file: Option<String>,
-    /// Number of entries in the section.
+    /// Number of memories.
     pub memories: usize,
-    /// True if the file changed, or would.
-    pub is_changed: bool,
-    pub is_dry_run: bool,
+    /// True if the file changed or, in a dry run, would.
+    pub changed: bool,
+    /// True if this is a dry run.
+    pub dry_run: bool,
+    /// Section.
     pub section: String,
 }
 
@@ -467,8 +496,8 @@ impl Report for MemoryExportReport {
 
     fn text(&self, _: &Style) -> String {
         match &self.file {
-            Some(file) if !self.is_dry_run => {
-                let what = if self.is_changed { "written" } else { "already there" };
+            Some(file) if !self.dry_run => {
+                let what = if self.changed { "written" } else { "already there" };
                 let count = if self.memories == 1 { "1 memory".to_owned() } else { format!("{} memories", self.memories) };
                 format!("{count} {what}: {}\n", printable(file))
             }
@@ -478,30 +507,35 @@ impl Report for MemoryExportReport {
 }
 
 /// An operation on a memory tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "MemoryOperation")]
 pub struct MemoryLogRow {
-    /// Number.
+    /// Number, in one sequence for all trees.
     pub id: u32,
-    /// Time, in milliseconds since 1970, UTC.
+    /// Time of the operation.
+    #[serde(with = "As::<Time>")]
     pub time: i64,
+    /// Command.
     pub command: String,
-    /// The origin.
+    /// Origin of the command.
     pub actor: MemoryActor,
-    /// The owner of the tree.
+    /// Owner of the tree.
     pub scope: MemoryScope,
+    /// Changes of entries.
+    #[serde(with = "As::<Vec<MemoryChange>>")]
     pub changes: Vec<Change>,
-    /// The paths of the changed files.
+    /// Changed files.
     pub files: Vec<String>,
-    /// The operation that it undid.
+    /// Operation that this one undid.
     pub inverts: Option<u32>,
-    /// The operation that undid it.
+    /// Operation that undid this one.
     pub undone_by: Option<u32>,
 }
 
-/// The operations on the memory trees of a project and of the user.
-#[derive(Clone, Debug)]
+/// The operations on memory trees.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryLogReport {
-    /// The operations, newest first.
+    /// Operations, newest first.
     pub operations: Vec<MemoryLogRow>,
 }
 
@@ -535,11 +569,14 @@ impl Report for MemoryLogReport {
 }
 
 /// The changes of files by an operation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryDiffReport {
+    /// Operation.
     pub operation: u32,
+    /// Command.
     pub command: String,
-    /// The files with their bytes before and after.
+    /// Files.
+    #[serde(with = "As::<Vec<MemoryFileChange>>")]
     pub files: Vec<FileChange>,
 }
 

@@ -1,31 +1,37 @@
 //! Reports about memories that sessions give and get: lessons of sessions, texts for sessions, results of searches.
 
-use super::json::{MemoryHitLine, ToJson};
 use super::memory::{line, memory_entry, memory_lines};
+use super::memory_forms::MemoryLine;
 use super::{Form, Paint, Report, Style, clip, memory_changes_in_words, padded, plural, printable};
 use crate::engine::memory::{Change, Intent};
-use crate::model::Memory;
+use crate::model::{As, Memory, Time};
 use crate::text::shell::quoted_word;
+use schemars::JsonSchema;
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// Lessons of the sessions of several projects.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct MemoryLearnReport {
-    pub projects: Vec<LearnedProject>,
-    pub is_dry_run: bool,
+    /// True for a dry run.
+    pub dry_run: bool,
+    /// Projects.
+    pub projects: Vec<MemoryLearnedProject>,
 }
 
 /// Lessons of the sessions of a project.
-#[derive(Clone, Debug)]
-pub struct LearnedProject {
-    /// Its root directory.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MemoryLearnedProject {
+    /// Root directory.
     pub project: String,
+    /// Number of sessions.
     pub sessions: usize,
-    /// A description of the changes, such as `2 added`.
+    /// Description of the changes.
     pub changes: String,
-    /// The operation; `None` if nothing was written.
+    /// Operation; null if nothing was written.
     pub operation: Option<u32>,
     /// True if these are the memories of the user, not of a project.
+    #[serde(skip)]
     pub is_user: bool,
 }
 
@@ -33,13 +39,13 @@ impl MemoryLearnReport {
     /// Adds the changes of a project.
     pub fn add(&mut self, project: String, sessions: usize, changes: &[Change], operation: Option<u32>) {
         let changes = memory_changes_in_words(changes);
-        self.projects.push(LearnedProject { project, sessions, changes, operation, is_user: false });
+        self.projects.push(MemoryLearnedProject { project, sessions, changes, operation, is_user: false });
     }
 
     /// Adds the changes of the memories of the user.
     pub fn add_user(&mut self, changes: &[Change], operation: Option<u32>) {
         let (project, changes) = ("all projects (user)".to_owned(), memory_changes_in_words(changes));
-        self.projects.push(LearnedProject { project, sessions: 0, changes, operation, is_user: true });
+        self.projects.push(MemoryLearnedProject { project, sessions: 0, changes, operation, is_user: true });
     }
 }
 
@@ -51,7 +57,7 @@ impl Report for MemoryLearnReport {
         if self.projects.is_empty() {
             line(&mut text, "no sessions: nothing to learn from");
         }
-        if self.is_dry_run {
+        if self.dry_run {
             line(&mut text, &style.paint(Paint::Heading, "dry run: nothing was written"));
         }
         let widest = self.projects.iter().map(|project| project.project.width()).max().unwrap_or_default();
@@ -72,14 +78,17 @@ impl Report for MemoryLearnReport {
 }
 
 /// The text for a session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MemoryComposeReport {
-    /// The text; empty if there is nothing to tell.
+    /// Text; empty if no memory applies.
     pub text: String,
+    /// Intent of the prompt: `operational`, `factual`, `procedural`, `introspective` or `general`.
+    #[serde(with = "As::<String>")]
     pub intent: Intent,
-    /// The names of the memories in it.
+    /// Names of the memories in it.
     pub memories: Vec<String>,
-    /// Its maximum size, in tokens of four characters.
+    /// Maximum size, in tokens of four characters.
+    #[schemars(extend("unit" = "tokens"))]
     pub budget_tokens: usize,
 }
 
@@ -92,31 +101,36 @@ impl Report for MemoryComposeReport {
     }
 }
 
-/// The results of a search in memories and in sessions.
-#[derive(Clone, Debug, Default)]
+/// Results of a search in memories and sessions.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct MemorySearchReport {
-    /// The words that were searched for.
+    /// Words that were searched for.
     pub query: String,
-    /// The memories that match, best first.
+    /// Memories, best first.
+    #[serde(with = "As::<Vec<MemoryLine>>")]
     pub memories: Vec<Memory>,
-    /// The places in sessions that match, best first.
-    pub hits: Vec<MemoryHit>,
+    /// Places in sessions, best first.
+    pub hits: Vec<MemoryHitLine>,
     /// True if each result is one line of JSON.
+    #[serde(skip)]
     pub is_lines: bool,
 }
 
-/// A place in a session that a search finds.
-#[derive(Clone, Debug)]
-pub struct MemoryHit {
+/// A place in a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MemoryHitLine {
+    /// Name of the file of the session, without its ending.
     pub session: String,
-    /// The name of the file of the session, without its ending.
-    pub file: String,
+    /// Id of the session.
+    pub session_id: String,
+    /// Block number.
     pub block: u32,
-    /// The identity of the row; `L` and the number of the line if rows have none.
+    /// Identity of the row; `L` and the number of the line if rows have none.
     pub row: String,
-    /// The time of the row, in milliseconds since 1970, UTC; 0 if it has none.
-    pub time: i64,
-    /// A title: the tool and its target, or the first words.
+    /// Time; null if it is not known.
+    #[serde(with = "As::<Option<Time>>")]
+    pub time: Option<i64>,
+    /// Title: the tool and its target, or the first words.
     pub title: String,
 }
 
@@ -132,8 +146,7 @@ impl Report for MemorySearchReport {
         if self.is_lines {
             memory_lines(&mut text, &self.memories);
             for hit in &self.hits {
-                let row: MemoryHitLine = hit.to_json();
-                line(&mut text, &serde_json::to_string(&row).unwrap_or_default());
+                line(&mut text, &serde_json::to_string(hit).unwrap_or_default());
             }
             return text;
         }
@@ -151,8 +164,9 @@ impl Report for MemorySearchReport {
             line(&mut text, &style.paint(Paint::Heading, "Sessions"));
         }
         for hit in &self.hits {
-            let place = format!("{}#{}", hit.session.chars().take(8).collect::<String>(), hit.block);
-            let (place, date) = (style.paint(Paint::Name, &padded(&place, 14)), crate::engine::memory::words::date(hit.time));
+            let place = format!("{}#{}", hit.session_id.chars().take(8).collect::<String>(), hit.block);
+            let (place, date) =
+                (style.paint(Paint::Name, &padded(&place, 14)), crate::engine::memory::words::date(hit.time.unwrap_or_default()));
             let room = style.width.saturating_sub(30);
             line(&mut text, &format!("  {place}  {date}  {}", clip(&hit.title, room)));
         }

@@ -25,6 +25,7 @@ pub mod json;
 mod log;
 mod manifest;
 mod memory;
+mod memory_forms;
 mod memory_recall;
 mod obey;
 mod pending;
@@ -32,6 +33,7 @@ mod placeholders;
 mod preset;
 mod price;
 mod proxy;
+mod proxy_forms;
 mod recall;
 mod sessions;
 mod show;
@@ -49,7 +51,7 @@ mod verify;
 mod watch;
 
 pub use crate::engine::{bytes, plural, unit};
-pub use accuracy::{AccuracyReport, AccuracyRow, ModelAccuracy, Spread};
+pub use accuracy::{AccuracyReport, ModelAccuracy, SessionAccuracy, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
 pub use bulk::{BulkOutcome, BulkReport, BulkRow, BulkTotals};
 pub use change::{ChangeDetail, ChangeReport, MarkedBlock};
@@ -71,17 +73,19 @@ pub use instructions::InstructionsReport;
 pub use log::{LogReport, LogRow, TurnActions};
 pub use manifest::{ManifestReport, Tier};
 pub use memory::{
-    MemoryChangeReport, MemoryContradiction, MemoryDiffReport, MemoryEvidence, MemoryExportReport, MemoryFileRow,
-    MemoryListReport, MemoryLogReport, MemoryLogRow, MemoryProblem, MemoryReviewReport, MemoryStatsReport, MemoryTreeView,
+    MemoryChangeReport, MemoryContradiction, MemoryDiffReport, MemoryExportReport, MemoryFileCounts, MemoryListReport,
+    MemoryLogReport, MemoryLogRow, MemoryProblem, MemoryQuote, MemoryReviewReport, MemoryStatsReport, MemoryTree,
     MemoryTreesReport, MemoryWhyReport, memory_changes_in_words,
 };
-pub use memory_recall::{LearnedProject, MemoryComposeReport, MemoryHit, MemoryLearnReport, MemorySearchReport};
+pub use memory_recall::{MemoryComposeReport, MemoryHitLine, MemoryLearnReport, MemoryLearnedProject, MemorySearchReport};
 pub use obey::{ObeyReport, ObeyedCommand};
 pub use pending::PendingChanges;
 pub use placeholders::{Placeholders, PlaceholdersReport};
 pub use preset::{PresetReport, PresetRow};
 pub use price::lines as price_lines;
-pub use proxy::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport, ProxyTokens, RequestStage};
+pub use proxy::{
+    ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport, ProxyTokens, RequestStage,
+};
 pub use recall::{RecallReport, RecalledBlock};
 pub use sessions::{SessionRow, SessionsReport, short_id};
 pub use show::{ShowReport, ShownBlock};
@@ -92,13 +96,13 @@ pub use status_line::StatusLineReport;
 pub use style::{Paint, Style};
 pub use summary::{SummaryFormat, SummaryReport};
 pub use tell::TellReport;
-pub use transcript::{Headers, MessageText, PartText, PrunedRange, TranscriptReport, TranscriptStyle};
+pub use transcript::{Headers, MessagePart, MessageText, PrunedRange, TranscriptReport, TranscriptStyle};
 pub use usage::UsageReport;
 pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};
 
 pub use crate::engine::{amount, count};
-use json::ToJson;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The form of the text of a report.
@@ -111,7 +115,7 @@ pub enum Form {
 }
 
 /// The result of a command.
-pub trait Report: ToJson {
+pub trait Report: Serialize + JsonSchema {
     /// The name of the JSON form, such as `aperture.manifest/2`.
     const SCHEMA: &str;
 
@@ -125,17 +129,6 @@ pub trait Report: ToJson {
 
     /// Returns the JSON form: one object, whose first key is `schema`.
     fn json(&self) -> String {
-        let document = Document { schema: Self::SCHEMA, content: self.to_json() };
-        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
-        text.push('\n');
-        text
+        json::indented(Self::SCHEMA, self)
     }
-}
-
-/// A JSON document: its schema, then its content.
-#[derive(Serialize)]
-struct Document<T> {
-    schema: &'static str,
-    #[serde(flatten)]
-    content: T,
 }

@@ -1,5 +1,7 @@
 use super::{ChangeReport, Paint, Report, Style, clip, padded, plural};
 use crate::model::{ProposalNumber, ProposalStatus};
+use schemars::JsonSchema;
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of columns of a command in a list.
@@ -9,29 +11,32 @@ const COMMAND_COLUMNS: usize = 40;
 const MARGIN: usize = 16;
 
 /// A command of the model and its result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ObeyedCommand {
-    /// The proposal number. `None` for a dry run.
+    /// Number among the proposals; null for a dry run.
     pub number: Option<ProposalNumber>,
-    /// The turn in which it was written.
+    /// Turn in which it was written.
     pub turn: u32,
-    /// The command text, on one line, without credentials.
+    /// Command as written, on one line, with credentials masked.
     pub command: String,
+    /// Status.
     pub status: ProposalStatus,
+    /// Message to the model about the result.
     pub answer: String,
-    /// The change of the session, or its dry run. `None` if the command was not executed, or changed nothing.
+    /// Change of the session; null if it was not executed or changed nothing.
     pub change: Option<ChangeReport>,
 }
 
-/// The results of the model commands since the last check.
-#[derive(Clone, Debug)]
+/// The results of the commands that the model wrote since the last run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ObeyReport {
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The name of the agent, such as `Claude`.
+    /// Agent that wrote them, such as `Claude`.
     pub agent: &'static str,
+    /// True if this is a dry run.
     pub dry_run: bool,
-    /// The commands, in the order of writing.
+    /// Commands in the order in which they were written.
     pub commands: Vec<ObeyedCommand>,
 }
 

@@ -1,21 +1,24 @@
 use super::amount;
-use crate::model::OperationId;
+use crate::model::{As, Estimated, OperationId};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Changes of a session file that the client that has the session open has not loaded.
-#[derive(Clone, Debug, PartialEq)]
+/// Changes of a session file that the agent program that has the session open has not loaded: they take effect after `/resume`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PendingChanges {
-    /// The session's id.
+    /// Session id, as `/resume` takes it.
     pub session: String,
-    /// The operations, oldest first.
+    /// Operations in the log, the oldest first.
     pub operations: Vec<OperationId>,
     /// Tokens that they save; negative if the window grows.
-    pub saved: f64,
+    #[serde(with = "As::<Estimated>")]
+    pub saved_tokens: f64,
 }
 
 impl PendingChanges {
     /// Returns the mark for a status line: `/resume: −9.1k`.
     pub fn mark(&self) -> String {
-        format!("/resume: {}", difference(-self.saved))
+        format!("/resume: {}", difference(-self.saved_tokens))
     }
 }
 

@@ -1,29 +1,37 @@
 //! `aperture util placeholders`.
 
 use super::{Report, Style, count, plural};
+use crate::model::{As, Estimated};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Token statistics of the lines that replace archived blocks, over all sessions.
-#[derive(Clone, Debug, Default)]
+/// The cost of the placeholders of archived blocks, over sessions.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct PlaceholdersReport {
-    /// Number of analysed sessions.
+    /// Number of sessions.
     pub sessions: usize,
-    /// Statistics of all blocks.
+    /// Placeholders of all blocks.
     pub all: Placeholders,
-    /// Statistics by kind of block.
+    /// Placeholders by kind of block.
     pub kinds: BTreeMap<&'static str, Placeholders>,
 }
 
-/// Statistics of line lengths, in tokens of o200k.
-#[derive(Clone, Debug, Default)]
+/// The cost of placeholders, counted in the vocabulary o200k.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Placeholders {
+    /// Number of placeholders.
     pub lines: usize,
-    /// The median length.
+    /// Median.
+    #[serde(with = "As::<Estimated>")]
     pub median: u32,
-    /// The 90th percentile of the lengths.
+    /// 90th percentile.
+    #[serde(with = "As::<Estimated>")]
     pub p90: u32,
-    /// The maximum length.
+    /// Maximum.
+    #[serde(with = "As::<Estimated>")]
     pub longest: u32,
+    #[serde(skip)]
     tokens: Vec<u32>,
 }
 

@@ -1,25 +1,35 @@
 use super::{Paint, Report, Style};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// A preset, or the settings that override it.
-#[derive(Clone, Debug)]
+/// A preset.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Preset")]
 pub struct PresetRow {
+    /// Name.
     pub name: String,
+    /// Description.
     pub description: String,
-    /// Measured shares, in percent: of what the agent needed later and is left, and of the old content that is removed. `None` if the
-    /// settings override the preset.
-    pub measured: Option<(u32, u32)>,
-    /// Minimum usefulness per byte, in parts per million: the probability that the agent needs the content.
+    /// Measured share of what the agent needed later that is left; null if the settings override the preset.
+    #[schemars(extend("unit" = "percent"))]
+    pub keeps_percent: Option<u32>,
+    /// Measured share of the old content that is removed; null as above.
+    #[schemars(extend("unit" = "percent"))]
+    pub frees_percent: Option<u32>,
+    /// Minimum usefulness per byte: the chance that the agent needs the content.
+    #[schemars(extend("unit" = "parts per million"))]
     pub worth_millionths: f32,
-    /// The newest part of the window, which remains nearly unchanged, in percent of the tokens.
+    /// Newest part of the window that is kept almost unchanged, as a share of its tokens.
+    #[schemars(extend("unit" = "percent"))]
     pub newest_percent: f64,
     /// True if the preset is in use.
     pub used: bool,
 }
 
-/// Presets.
-#[derive(Clone, Debug)]
+/// The presets.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PresetReport {
-    /// The presets, the one with the least compression first.
+    /// Presets, the mildest first.
     pub presets: Vec<PresetRow>,
 }
 
@@ -29,7 +39,7 @@ impl Report for PresetReport {
     fn text(&self, style: &Style) -> String {
         let row = |preset: &PresetRow| {
             let mark = if preset.used { " (in use)" } else { "" };
-            let measured = match preset.measured {
+            let measured = match preset.keeps_percent.zip(preset.frees_percent) {
                 Some((kept, freed)) => format!("keeps {kept} % of what the agent needed later, frees ~{freed} %"),
                 None => format!("not measured: its threshold is set to {} per million", preset.worth_millionths),
             };

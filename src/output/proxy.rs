@@ -1,17 +1,20 @@
+use super::proxy_forms::{PassedRequest, RunningProxy};
 use super::{Paint, Report, Style, age, amount, bytes, clip, degraded, padded, plural, printable, short_id, time, unapplied};
-use crate::model::{BilledTokens, OperationId};
+use crate::model::{As, BilledTokens, OperationId};
 use comfy_table::{CellAlignment, Table, presets};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Columns from which all figures of a request are listed.
 const WIDE: usize = 100;
 
-/// The work of a stage of the pipeline on a request.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// The work of a stage on a request.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RequestStage {
+    /// Name of the stage.
     pub stage: String,
-    /// One line for people.
+    /// Description.
     pub note: String,
 }
 
@@ -66,9 +69,9 @@ pub struct ProxyRequest {
     pub run: Option<u32>,
 }
 
-/// The running proxy.
+/// The state of a proxy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ProxyStatusReport {
+pub struct ProxyStatus {
     /// True if a proxy runs and answers.
     pub running: bool,
     /// The URL on which it listens; empty if none runs.
@@ -120,10 +123,10 @@ pub struct ProxyTokens {
     pub lost: [u64; 4],
 }
 
-impl ProxyStatusReport {
-    /// Returns the report if no proxy runs.
-    pub fn absent() -> ProxyStatusReport {
-        ProxyStatusReport {
+impl ProxyStatus {
+    /// Returns the state if no proxy runs.
+    pub fn absent() -> ProxyStatus {
+        ProxyStatus {
             running: false,
             address: String::new(),
             process: 0,
@@ -141,11 +144,9 @@ impl ProxyStatusReport {
             store_fault: None,
         }
     }
-}
 
-impl ProxyStatusReport {
-    /// Returns one line on the requests since an earlier report.
-    pub fn since(&self, earlier: &ProxyStatusReport) -> String {
+    /// Returns one line on the requests since an earlier state.
+    pub fn since(&self, earlier: &ProxyStatus) -> String {
         let requests = plural(self.requests.saturating_sub(earlier.requests) as usize, "request");
         let (now, then) = (&self.tokens, &earlier.tokens);
         let saving = now.saved_full_price - then.saved_full_price;
@@ -190,35 +191,44 @@ fn saved(full_price_tokens: f64, dollars: Option<f64>) -> (&'static str, String)
     (label, format!("~{tokens} tokens at the full price{}", dollars.unwrap_or_default()))
 }
 
+/// The running proxy.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ProxyStatusReport {
+    #[serde(flatten, with = "As::<RunningProxy>")]
+    pub status: ProxyStatus,
+}
+
 impl Report for ProxyStatusReport {
     const SCHEMA: &str = "aperture.proxy-status/1";
 
     fn text(&self, style: &Style) -> String {
-        if !self.running {
+        let proxy = &self.status;
+        if !proxy.running {
             return "no proxy is running; to start one: aperture proxy, or aperture run -- claude\n".to_owned();
         }
-        let state = if self.stopping { "stopping" } else { "listening" };
-        let address = style.paint(Paint::Name, &self.address);
-        let started = match age(style.now, self.started).as_str() {
+        let state = if proxy.stopping { "stopping" } else { "listening" };
+        let address = style.paint(Paint::Name, &proxy.address);
+        let started = match age(style.now, proxy.started).as_str() {
             "now" => "just now".to_owned(),
             age => format!("{age} ago"),
         };
-        let mut text = format!("{state} on {address}, started {started} (process {})\n", self.process);
-        let upstream = self.upstream.as_deref().unwrap_or("by the path and the headers of each request");
+        let mut text = format!("{state} on {address}, started {started} (process {})\n", proxy.process);
+        let upstream = proxy.upstream.as_deref().unwrap_or("by the path and the headers of each request");
         text.push_str(&format!("upstream   {}\n", printable(upstream)));
-        text.push_str(&format!("clients    {}\n", self.client.as_deref().map_or("all".into(), printable)));
-        let mode = if self.observe { "observe: no request is changed" } else { "requests are sent as their session was changed" };
+        text.push_str(&format!("clients    {}\n", proxy.client.as_deref().map_or("all".into(), printable)));
+        let mode =
+            if proxy.observe { "observe: no request is changed" } else { "requests are sent as their session was changed" };
         text.push_str(&format!("mode       {mode}\n"));
-        let requests = plural(self.requests as usize, "request");
+        let requests = plural(proxy.requests as usize, "request");
         text.push_str(&format!(
             "requests   {requests}: {} running, {} changed, {} failed\n",
-            self.running_requests, self.changed, self.errors
+            proxy.running_requests, proxy.changed, proxy.errors
         ));
-        text.push_str(&self.tokens.text());
-        if let Some(fault) = &self.store_fault {
+        text.push_str(&proxy.tokens.text());
+        if let Some(fault) = &proxy.store_fault {
             text.push_str(&(degraded(fault).replacen(' ', "  ", 1) + "\n"));
         }
-        for (session, operations) in &self.unapplied {
+        for (session, operations) in &proxy.unapplied {
             text.push_str(&format!("unapplied  {}\n", unapplied(operations, &printable(session))));
         }
         text
@@ -226,9 +236,10 @@ impl Report for ProxyStatusReport {
 }
 
 /// The newest requests of the proxy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProxyRequestsReport {
-    /// The requests, the oldest first.
+    /// Requests, the oldest first.
+    #[serde(with = "As::<Vec<PassedRequest>>")]
     pub requests: Vec<ProxyRequest>,
 }
 
@@ -308,9 +319,11 @@ fn state(request: &ProxyRequest, style: &Style) -> String {
     style.paint(paint, &text)
 }
 
-/// A request, and the work of each stage on it.
-#[derive(Clone, Debug)]
+/// A request and the work of each stage on it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProxyRequestReport {
+    /// Request.
+    #[serde(with = "As::<PassedRequest>")]
     pub request: ProxyRequest,
 }
 

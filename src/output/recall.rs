@@ -1,39 +1,46 @@
 use super::{Paint, Report, Style, clip, plural, printable, short_id, time};
-use crate::model::{BlockNumber, Level};
+use crate::model::{As, BlockNumber, Level, Time};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A recalled block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RecalledBlock {
+    /// Id of the session that the block belongs to.
     pub session: String,
+    /// Block number.
     pub number: BlockNumber,
-    /// A short description.
+    /// Short description.
     pub label: String,
-    /// Its compression level in the session.
+    /// Level of reduction in the session.
     pub level: Level,
-    /// The time of its row; if only the store knows the block, of the operation. In milliseconds since 1970, UTC.
+    /// Time of the block; if the session has no file, of the operation that removed it.
+    #[serde(with = "As::<Option<Time>>")]
     pub time: Option<i64>,
-    /// Its turn. `None` if only the store knows the block.
+    /// Turn; null if the session has no file.
     pub turn: Option<u32>,
-    /// The command that prints all of it. `None` if the block was selected by name, or the session has no file.
+    /// Command that prints all of it; null if the block was named, or the session has no file.
     pub command: Option<String>,
-    /// The search score. `None` if the block was selected by name.
+    /// Score of the match; null if the block was named.
     pub score: Option<f32>,
-    /// The content: all of it if the block was selected by name, else the pieces that match the query.
+    /// Content: all of it if the block was named, else the parts that match.
     pub content: String,
 }
 
-/// The result of a recall.
-#[derive(Clone, Debug)]
+/// Recalled content.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RecallReport {
+    /// Query.
     pub query: String,
-    /// The blocks: in file order if they were selected by name, else the best match first.
+    /// Blocks: in file order if they were named, else the best match first.
     pub blocks: Vec<RecalledBlock>,
+    /// Number of sessions that were searched; null if it was only the current one.
+    pub searched_sessions: Option<usize>,
+    /// Number of sessions with the words that were not read, because there were enough blocks.
+    pub unread_sessions: usize,
     /// The current session. Blocks of other sessions are shown with their origin.
+    #[serde(skip)]
     pub session: String,
-    /// The number of sessions that were searched. `None` if it was only the current one.
-    pub searched: Option<usize>,
-    /// The number of sessions with the words that were not read, because there were enough blocks.
-    pub unread: usize,
 }
 
 impl RecallReport {
@@ -77,8 +84,8 @@ impl Report for RecallReport {
             }
             text.push('\n');
         }
-        if let Some(searched) = self.searched {
-            let unread = match self.unread {
+        if let Some(searched) = self.searched_sessions {
+            let unread = match self.unread_sessions {
                 0 => String::new(),
                 unread => format!("; {} more with these words: add words", plural(unread as u64, "session")),
             };

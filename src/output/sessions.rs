@@ -1,53 +1,69 @@
 use super::table::{Cell, Column, Table, left, rest, right};
 use super::{Paint, Report, Style, age, bytes, clip, tokens};
-use crate::model::{TokenCount, split_id};
+use crate::model::{As, Measured, Time, TokenCount, split_id};
+use schemars::JsonSchema;
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// A session in the list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Session")]
 pub struct SessionRow {
+    /// Provider, such as `claude-code`.
     pub provider: &'static str,
+    /// Session id.
     pub id: String,
-    /// The file.
+    /// Session file.
     pub path: String,
-    /// The project: the directory in which the session was started.
+    /// Project: the directory in which the session began.
     pub project: String,
-    /// The title, or the first prompt.
+    /// Title, or the first prompt.
     pub title: String,
-    /// The model of the last response.
+    /// Model of the last response.
     pub model: String,
-    /// Time of the newest row, in milliseconds since 1970, UTC.
-    pub last_written: i64,
-    /// Modification time of the file, in milliseconds since 1970, UTC.
-    pub modified: i64,
-    /// Tokens of the window: as billed, or an estimate if the session was changed since.
+    /// Time of the newest row, or of the last change of the file if no row has a time.
+    #[serde(with = "As::<Time>")]
+    pub last_written_time: i64,
+    /// Time of the last change of the file.
+    #[serde(with = "As::<Time>")]
+    pub modified_time: i64,
+    /// Tokens of the window.
     pub tokens: TokenCount,
-    /// Capacity of the window in tokens.
+    /// Size of the window.
+    #[schemars(extend("unit" = "tokens"))]
     pub capacity_tokens: u64,
-    /// Usage of the window, in percent.
+    /// Share of the window that is in use.
+    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
-    /// Bytes of the file.
+    /// Size of the file.
+    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
-    /// Prompts.
+    /// Number of prompts.
+    #[schemars(extend("unit" = "turns"))]
     pub turns: u32,
-    /// Responses of the model.
+    /// Number of responses of the model.
+    #[schemars(extend("unit" = "steps"))]
     pub steps: u32,
+    /// Number of compactions.
     pub compactions: u32,
+    /// Output tokens of all responses.
+    #[serde(with = "As::<Measured>")]
     pub output_tokens: u64,
-    /// True if a running client has the session open.
+    /// True if a running agent program has the session open.
     pub open: bool,
-    /// True for the session of a subagent.
+    /// True if it is the session of a subagent.
     pub subagent: bool,
 }
 
-/// All sessions on this machine.
-#[derive(Clone, Debug)]
+/// The sessions on this machine.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SessionsReport {
-    /// The sessions, in the requested order.
+    /// Sessions, in the requested order.
     pub sessions: Vec<SessionRow>,
-    /// Number of sessions omitted because of a limit.
+    /// Number of sessions beyond the limit of the list.
     pub left_out: usize,
     /// True if the list is shown because no session belongs to the current directory.
+    #[serde(skip)]
     pub outside_project: bool,
 }
 
@@ -96,7 +112,7 @@ const MODEL: usize = 14;
 /// Returns the cells of a session, one for each column.
 fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
     let mut age_cell = if session.open { Cell::new(style, Paint::Good, "●") } else { Cell::plain(" ".to_owned()) };
-    let age = age(style.now, session.last_written);
+    let age = age(style.now, session.last_written_time);
     age_cell.width += age.width();
     age_cell.text.push_str(&age);
     let full = match session.percent {

@@ -1,22 +1,29 @@
 use super::{BlockRow, Form, Paint, Report, Style, printable, time, tokens, unit};
 use crate::engine::described;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A block and its content.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ShownBlock {
+    /// The block.
+    #[serde(flatten)]
     pub block: BlockRow,
-    /// The content as it is sent to the model.
+    /// Content as the model sees it.
     pub content: String,
     /// The content for people, if it differs.
+    #[serde(skip)]
     pub readable: String,
 }
 
-/// The contents of blocks.
-#[derive(Clone, Debug)]
+/// The content of blocks.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Show")]
 pub struct ShowReport {
-    /// The blocks in file order.
+    /// Blocks in file order.
     pub blocks: Vec<ShownBlock>,
     /// True if the content is written unmodified and without headings.
+    #[serde(skip)]
     pub raw: bool,
 }
 
@@ -56,7 +63,7 @@ impl Report for ShowReport {
                 facts.push("error".to_owned());
             }
             facts.extend(block.spilled_to.as_ref().map(|path| format!("a preview of {path}")));
-            facts.extend(block.timestamp.map(|moment| time(style, moment)));
+            facts.extend(block.time.map(|moment| time(style, moment)));
             let heading = super::clip(&format!("#{} {what}", block.number), style.width);
             text.push_str(&style.paint(Paint::Heading, &heading));
             text.push('\n');

@@ -1,21 +1,25 @@
 use super::{Paint, Report, Style, age, clip, padded, plural, printable};
 use crate::model::Snapshot;
+use schemars::JsonSchema;
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-/// A snapshot and its age.
-#[derive(Clone, Debug)]
+/// A snapshot.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Snapshot")]
 pub struct SnapshotRow {
+    #[serde(flatten)]
     pub snapshot: Snapshot,
-    /// Number of operations since the snapshot.
+    /// Number of operations since.
     pub operations_since: usize,
 }
 
-/// The snapshots of the log.
-#[derive(Clone, Debug)]
+/// The snapshots of a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SnapshotReport {
-    /// A short description of the action. `None` for a list.
+    /// Change of the list; null if it was only listed.
     pub done: Option<String>,
-    /// The snapshots, the oldest first.
+    /// Snapshots, the oldest first.
     pub snapshots: Vec<SnapshotRow>,
 }
 

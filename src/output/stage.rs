@@ -1,11 +1,13 @@
 use super::{Paint, Report, Style, clip, printable};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The texts that wait for the next prompt of a session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StageReport {
-    /// A short description of the action. `None` for a list.
+    /// Change of the list; null if it was only listed.
     pub done: Option<String>,
-    /// The texts, the oldest first.
+    /// Texts, the oldest first.
     pub texts: Vec<String>,
 }
 

@@ -1,103 +1,142 @@
 use super::pending::{PendingChanges, difference};
 use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, printable, tokens, unit, wrap};
 use crate::engine::tokens::Accuracy;
-use crate::engine::{Capacity, CapacitySource, Entry, Finding, Suggestion, SuggestionKind};
+use crate::engine::{BlockSummary, Capacity, CapacitySource, Finding, ReservedCapacity, Suggestion, SuggestionKind};
 use crate::model::paths::relative;
-use crate::model::{Damage, Fault, Hidden, OperationId, TokenCount, Zone};
+use crate::model::{As, Damage, Fault, Hidden, Measured, OperationId, Time, TokenCount, Zone, json_forms};
 use crate::text::shell::quoted_word;
+use schemars::JsonSchema;
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-/// The status of a session, for one screen.
-#[derive(Clone, Debug)]
+json_forms! {
+    /// A number of faults of one kind.
+    FaultCount of pair: (Fault, u32) {
+        /// Fault.
+        fault: Fault = pair.0,
+        /// Number of occurrences.
+        count: u32 = pair.1,
+    }
+}
+
+/// The state of a session and its window.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StatusReport {
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The name by which commands find the session.
-    pub named: String,
+    /// Provider, such as `claude-code`.
     pub provider: &'static str,
-    /// The file.
+    /// Session file.
     pub path: String,
-    /// The project's directory.
+    /// Project directory.
     pub project: String,
-    /// The title, or the first prompt.
+    /// Title, or the first prompt.
     pub title: String,
-    /// The model of the last response.
+    /// Model of the last response.
     pub model: String,
-    /// The version of the client that last wrote to the file.
+    /// Version of the agent program that wrote last.
     pub version: String,
-    /// Time of the last row, in milliseconds since 1970, UTC.
-    pub last_written: Option<i64>,
-    /// True if a running client has the session open.
+    /// Time of the last row.
+    #[serde(with = "As::<Option<Time>>")]
+    pub last_written_time: Option<i64>,
+    /// True if a running agent program has the session open.
     pub open: bool,
-    /// Changes that the client has not loaded.
+    /// Changes of the session file that the agent program has not loaded; null if there are none.
     pub pending: Option<PendingChanges>,
-    /// Number of operations that are written to the file when the client has closed the session.
-    pub deferred: usize,
-    /// The name of the client.
-    pub agent: &'static str,
-    /// The reason why a proxy sends the requests of the session unchanged, if the API refused changed ones.
+    /// Number of operations that are in force in requests, and are written to the file when the agent program has closed it.
+    pub deferred_operations: usize,
+    /// Reason why a proxy sends the requests of the session unchanged; null unless the API refused changed ones.
     pub refused: Option<String>,
-    /// The operations in force whose contents the last request through a proxy did not have.
-    pub unapplied: Vec<OperationId>,
-    /// The reason why new changes wait: a running proxy cannot use the store.
+    /// Operations that are in force, but not in effect: the last request through a proxy did not have their contents.
+    pub unapplied_operations: Vec<OperationId>,
+    /// Reason why new changes wait: a running proxy cannot use the store; null if it can.
     pub store_fault: Option<String>,
-    /// The changes by the model in the last turn, as a sentence.
+    /// Changes by the model in the last turn, as a sentence; null if there are none.
     pub activity: Option<String>,
-    /// The session that it was forked from.
+    /// Id of the session that this one was forked from.
     pub forked_from: Option<String>,
+    /// Tokens of the window.
     pub tokens: TokenCount,
+    #[serde(flatten, with = "As::<ReservedCapacity>")]
     pub capacity: Capacity,
-    /// Usage of the window, in percent.
+    /// Free part of the window, without the reserve.
+    #[schemars(extend("unit" = "tokens"))]
+    pub remaining_tokens: u64,
+    /// Share of the window that is in use.
+    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
-    /// Billed input tokens of the last call. `None` if the window was changed since.
-    pub measured: Option<u64>,
-    /// True if the window was changed since the last bill. Its size is then an estimate until the next bill.
+    /// Billed input tokens of the last response; null if the window was changed since.
+    #[serde(with = "As::<Option<Measured>>")]
+    pub billed_tokens: Option<u64>,
+    /// True if the window was changed since the last bill, so that its size is an estimate.
     pub changed_since_bill: bool,
-    /// Tokens that are sent but are not in the session file.
-    pub outside: TokenCount,
-    /// Tokens that the client adds by itself, by part; estimates.
+    /// Tokens that are sent and not in the file, such as the system prompt.
+    pub outside_tokens: TokenCount,
+    /// Tokens that the agent program adds by itself, by part: `prompt`, `tools`, `MCP`, `skills`, `memory`; `other` is the rest of
+    /// what is not in the file. Estimates; empty if no part is known.
     pub client_parts: Vec<Share>,
-    /// The errors of the estimates for this session, relative to the billed tokens.
+    /// Errors of the estimates, compared with the bills of the session.
     pub accuracy: Accuracy,
-    /// Blocks and tokens by zone.
+    /// Blocks by zone.
     pub zones: Vec<Share>,
-    /// Blocks and tokens of the window by kind.
+    /// Blocks of the window by kind.
     pub kinds: Vec<Share>,
-    /// Blocks and tokens of the window by tool, including tool uses and results.
+    /// Blocks of the window by tool, calls and results together.
     pub tools: Vec<Share>,
-    /// Blocks and tokens of the window by file, the largest first.
+    /// Blocks of the window by file, the largest first.
     pub files: Vec<Share>,
     /// Stale blocks of the window.
     pub stale: Share,
     /// Stale blocks that a later block supersedes.
     pub superseded: Share,
-    /// Aging blocks: older ones that are not stale.
+    /// Older blocks that are not stale.
     pub aging: Share,
-    pub largest_stale: Vec<Entry>,
-    /// Suggested commands, with their estimated cost and savings, the best first.
+    /// Largest stale blocks.
+    pub largest_stale: Vec<BlockSummary>,
+    /// Suggested commands.
     pub suggestions: Vec<Suggestion>,
-    /// True if the text has all of them.
-    pub all: bool,
-    /// Blocks of the file that are not in the window, by reason.
+    /// Blocks of the file that are not in the window.
     pub hidden: Hidden,
-    /// Bytes of the file.
+    /// Size of the file.
+    #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
-    /// Bytes of the content in the window.
+    /// Size of the content in the window.
+    #[schemars(extend("unit" = "bytes"))]
     pub window_bytes: u64,
+    /// Number of rows in the file.
+    #[schemars(extend("unit" = "rows"))]
     pub rows: usize,
+    /// Number of turns.
+    #[schemars(extend("unit" = "turns"))]
     pub turns: usize,
-    /// Responses of the model.
+    /// Number of responses of the model.
+    #[schemars(extend("unit" = "steps"))]
     pub steps: u32,
+    /// Damage in the file.
+    #[serde(with = "As::<Vec<FaultCount>>")]
     pub damage: Damage,
+    /// The name by which commands find the session.
+    #[serde(skip)]
+    pub named: String,
+    /// The name of the client.
+    #[serde(skip)]
+    pub agent: &'static str,
+    /// True if the text has all of them.
+    #[serde(skip)]
+    pub all: bool,
     /// The same as findings, each with its effect on the next request.
+    #[serde(skip)]
     pub findings: Vec<Finding>,
 }
 
 /// A part of the window.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Share {
+    /// Name of the part.
     pub name: String,
+    /// Number of blocks.
     pub blocks: u32,
+    /// Cost.
     pub tokens: TokenCount,
 }
 
@@ -134,7 +173,7 @@ impl StatusReport {
             facts.push(self.model.clone());
         }
         facts.push(format!("{}, {}", plural(self.turns, "turn"), plural(self.steps as usize, "step")));
-        facts.extend(self.last_written.map(|moment| match age(style.now, moment).as_str() {
+        facts.extend(self.last_written_time.map(|moment| match age(style.now, moment).as_str() {
             "now" => "now".to_owned(),
             other => format!("{other} ago"),
         }));
@@ -149,7 +188,7 @@ impl StatusReport {
     }
 
     fn gauge(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
-        let free = self.capacity.free(self.tokens.round());
+        let free = self.remaining_tokens;
         let gauge = gauge(style, width.saturating_sub(MARGIN), self.tokens, self.capacity.tokens, self.percent);
         lines.push(format!("window    {gauge}"));
         let source = match self.capacity.source {
@@ -170,13 +209,16 @@ impl StatusReport {
             lines.extend(wrap(&reserve, MARGIN, width));
         }
         if let Some(pending) = &self.pending {
-            let text =
-                format!("pending   {}: takes effect after /resume {} in the client", difference(-pending.saved), pending.session);
+            let text = format!(
+                "pending   {}: takes effect after /resume {} in the client",
+                difference(-pending.saved_tokens),
+                pending.session
+            );
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
         }
-        if self.deferred > 0 {
-            let verb = if self.deferred == 1 { "is" } else { "are" };
-            let what = plural(self.deferred, "operation");
+        if self.deferred_operations > 0 {
+            let verb = if self.deferred_operations == 1 { "is" } else { "are" };
+            let what = plural(self.deferred_operations, "operation");
             let text = format!("deferred  {what} {verb} written to the file when {} closes the session", self.agent);
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
         }
@@ -188,15 +230,15 @@ impl StatusReport {
             let text = degraded(fault);
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
         }
-        if !self.unapplied.is_empty() {
-            let text = format!("unapplied {}", unapplied(&self.unapplied, &self.session));
+        if !self.unapplied_operations.is_empty() {
+            let text = format!("unapplied {}", unapplied(&self.unapplied_operations, &self.session));
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
         }
         if let Some(activity) = &self.activity {
             lines.extend(wrap(&format!("model     {activity} in the last turn"), MARGIN, width));
         }
         let accuracy = &self.accuracy;
-        let measured = match (self.measured, accuracy.step_median) {
+        let measured = match (self.billed_tokens, accuracy.step_median) {
             (Some(measured), Some(median)) if median > LARGE_ERROR => format!(
                 "billed    {} at the last answer; the figures of blocks are estimates, with errors of {}: aperture util accuracy",
                 amount(measured),
@@ -226,13 +268,13 @@ impl StatusReport {
             )
         };
         lines.push(style.paint(Paint::Heading, "by position"));
-        if self.outside.round() > 0 {
-            let outside = Share { name: String::new(), blocks: 0, tokens: self.outside };
+        if self.outside_tokens.round() > 0 {
+            let outside = Share { name: String::new(), blocks: 0, tokens: self.outside_tokens };
             lines.push(with_note(style, &row(&outside, "system, tools"), "not in file", room));
         }
         for (zone, share) in Zone::ALL.iter().filter(|zone| **zone != Zone::Cold).zip(&self.zones) {
-            let is_first = *zone == Zone::Primacy && self.outside.round() > 0;
-            let outside = if is_first { self.outside } else { TokenCount::ZERO };
+            let is_first = *zone == Zone::Primacy && self.outside_tokens.round() > 0;
+            let outside = if is_first { self.outside_tokens } else { TokenCount::ZERO };
             let value = (share.tokens.value - outside.value).max(0.0);
             let share = Share { tokens: TokenCount { value, ..share.tokens }, ..share.clone() };
             lines.push(with_note(style, &row(&share, zone.label()), &plural(share.blocks as usize, "block"), room));

@@ -1,37 +1,43 @@
 use super::{Paint, PendingChanges, Report, Style, amount, tokens};
 use crate::model::TokenCount;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Columns of the bar.
 const BAR: usize = 8;
 /// Usage of the window, in percent, from which it is shown as high and as critical.
 const FULL: [f64; 2] = [60.0, 80.0];
 
-/// One line for the status line of a client.
-#[derive(Clone, Debug)]
+/// The line for the status line of an agent program.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StatusLineReport {
-    pub used: TokenCount,
-    /// Capacity of the window in tokens. 0 if it is unknown.
-    pub capacity: u64,
-    /// Tokens that are free until the client compacts the session. `None` if its reserve is unknown.
-    pub free: Option<u64>,
-    /// Changes that the client has not loaded.
+    /// Tokens of the window.
+    pub tokens: TokenCount,
+    /// Size of the window; 0 if it is unknown.
+    #[schemars(extend("unit" = "tokens"))]
+    pub capacity_tokens: u64,
+    /// Tokens that are free until the agent program compacts by itself; null if its reserve is unknown.
+    #[schemars(extend("unit" = "tokens"))]
+    pub remaining_tokens: Option<u64>,
+    /// Changes of the session file that the agent program has not loaded; null if there are none.
     pub pending: Option<PendingChanges>,
-    /// Number of stale blocks. `None` if the session was not analysed.
-    pub stale_blocks: Option<usize>,
-    pub stale_tokens: TokenCount,
-    /// Number of model commands awaiting approval.
-    pub waiting: usize,
-    /// The changes by the model in the last turn, as a sentence. `None` if there are none.
-    pub activity: Option<String>,
-    /// The reason why a proxy sends the requests of the session unchanged, if the API refused changed ones.
+    /// Reason why a proxy sends the requests of the session unchanged; null unless the API refused changed ones.
     pub refused: Option<String>,
+    /// Changes by the model in the last turn, as a sentence; null if there are none.
+    pub activity: Option<String>,
+    /// Number of stale blocks; null if the session was not read.
+    pub stale_blocks: Option<usize>,
+    /// Tokens of the stale blocks.
+    pub stale_tokens: TokenCount,
+    /// Number of commands of the model that wait for the user.
+    pub waiting: usize,
 }
 
 impl Report for StatusLineReport {
     const SCHEMA: &str = "aperture.statusline/2";
 
     fn text(&self, style: &Style) -> String {
-        let percent = self.used.value / self.capacity.max(1) as f64 * 100.0;
+        let percent = self.tokens.value / self.capacity_tokens.max(1) as f64 * 100.0;
         let filled = ((percent / 100.0 * BAR as f64).ceil() as usize).min(BAR);
         let paint = if percent < FULL[0] {
             Paint::Good
@@ -40,13 +46,13 @@ impl Report for StatusLineReport {
         } else {
             Paint::Bad
         };
-        let mut parts = vec![if self.capacity == 0 {
-            format!("{} tokens", amount(self.used.round()))
+        let mut parts = vec![if self.capacity_tokens == 0 {
+            format!("{} tokens", amount(self.tokens.round()))
         } else {
             let bar = style.paint(paint, &format!("{}{}", "▓".repeat(filled), "░".repeat(BAR - filled)));
-            format!("{bar} {}/{} {percent:.0} %", amount(self.used.round()), amount(self.capacity))
+            format!("{bar} {}/{} {percent:.0} %", amount(self.tokens.round()), amount(self.capacity_tokens))
         }];
-        if let Some(free) = self.free {
+        if let Some(free) = self.remaining_tokens {
             parts.push(format!("{} free", amount(free)));
         }
         if let Some(pending) = &self.pending {

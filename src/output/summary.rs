@@ -1,6 +1,9 @@
 use super::{Paint, Report, ShowReport, Style, age, clip, padded, plural, printable, wrap};
 use crate::engine::summary::{Point, SessionSummary, TurnSummary};
+use crate::model::{As, Time};
 use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The output formats of a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -15,25 +18,30 @@ pub enum SummaryFormat {
 }
 
 /// The summary of a session and its turns.
-#[derive(Debug)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct SummaryReport {
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The title, or the first prompt.
+    /// Title, or the first prompt.
     pub title: String,
-    /// The vocabulary used for counting tokens.
+    /// Vocabulary in which the limits of summaries are counted.
     pub counted: &'static str,
-    /// Number of turns of the session.
+    /// Number of turns in the session.
+    #[schemars(extend("unit" = "turns"))]
     pub turn_count: usize,
-    /// Number of model responses.
+    /// Number of responses of the model.
+    #[schemars(extend("unit" = "steps"))]
     pub steps: u32,
-    /// Time of the last row, in milliseconds since 1970, UTC.
-    pub last_written: Option<i64>,
-    /// The summary of the session. `None` if turns were requested.
+    /// Time of the last row.
+    #[serde(with = "As::<Option<Time>>")]
+    pub last_written_time: Option<i64>,
+    /// Summary of the session; null if turns were requested.
     pub current: Option<SessionSummary>,
+    /// Summaries of turns.
     pub turns: Vec<TurnSummary>,
-    /// The content of the turn that was requested in full.
+    /// Content of the turn that was requested in full.
     pub full: Option<ShowReport>,
+    #[serde(skip)]
     pub format: SummaryFormat,
 }
 
@@ -62,7 +70,7 @@ impl SummaryReport {
     fn facts(&self, style: &Style) -> String {
         let id: String = self.session.chars().take(8).collect();
         let steps = plural(self.steps as usize, "step");
-        let age = self.last_written.map(|moment| match age(style.now, moment).as_str() {
+        let age = self.last_written_time.map(|moment| match age(style.now, moment).as_str() {
             "now" => " · now".to_owned(),
             age => format!(" · {age} ago"),
         });
@@ -110,7 +118,7 @@ impl SummaryReport {
     /// Formats the line of a turn, after a line with the date if a new day starts.
     fn heading(&self, style: &Style, zone: &TimeZone, turn: &TurnSummary, day: &mut String) -> Vec<String> {
         let mut lines = Vec::new();
-        let date = turn.timestamp.and_then(|moment| date(zone, moment)).unwrap_or_default();
+        let date = turn.time.and_then(|moment| date(zone, moment)).unwrap_or_default();
         if !date.is_empty() && date != *day {
             lines.push(style.paint(Paint::Dim, &clip(&date, style.width)));
             *day = date;
@@ -123,7 +131,7 @@ impl SummaryReport {
         let header = match asked {
             Some(asked) => {
                 let outcome = turn.outcomes.iter().map(|outcome| outcome.words()).next().unwrap_or_default();
-                let time = turn.timestamp.and_then(|moment| clock(zone, moment)).unwrap_or_default();
+                let time = turn.time.and_then(|moment| clock(zone, moment)).unwrap_or_default();
                 format!("{time:<5}  {outcome:<OUTCOME$}  {}{left}", asked.text())
             }
             None => format!("{}{left}", turn.header.text),
@@ -144,7 +152,7 @@ impl SummaryReport {
         }
         let zone = (style.zone)();
         for turn in &self.turns {
-            let date = turn.timestamp.and_then(|moment| date(&zone, moment)).map(|date| format!("{date} ")).unwrap_or_default();
+            let date = turn.time.and_then(|moment| date(&zone, moment)).map(|date| format!("{date} ")).unwrap_or_default();
             let left = if turn.live { "" } else { " (left)" };
             text.push_str(&format!("\n### {}. {date}{}{left}\n\n", turn.number, escaped(&turn.header.text)));
             text.push_str(&list(&turn.summary.points));

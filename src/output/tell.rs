@@ -1,9 +1,11 @@
 use super::{Report, Style, printable};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The message to the model at its next prompt.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TellReport {
-    /// The text. Empty if there is no message.
+    /// Text; empty if there is no message.
     pub text: String,
 }
 

@@ -1,5 +1,7 @@
 use super::{Form, Paint, Report, Style, printable, time, tokens};
-use crate::model::{BlockNumber, Level, Pin, Role, TokenCount};
+use crate::model::{As, BlockNumber, Level, Pin, Role, Time, TokenCount};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Output styles of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,46 +14,56 @@ pub enum TranscriptStyle {
     Raw,
 }
 
-/// One message of the conversation.
-#[derive(Clone, Debug)]
+/// A message of the conversation.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Message")]
 pub struct MessageText {
-    /// The position in the request, from 1.
+    /// Position in the request, from 1.
     pub id: u32,
-    /// `user`, `assistant` or `system`.
+    /// Role in the request: `user`, `assistant` or `system`.
     pub role: &'static str,
-    /// The source: the model, the user or the client.
+    /// Author: the model, the user or the agent program.
     pub from: String,
-    /// Time of the message, in milliseconds since 1970, UTC.
-    pub timestamp: Option<i64>,
+    /// Time at which the message was written.
+    #[serde(with = "As::<Option<Time>>")]
+    pub time: Option<i64>,
+    /// Cost.
     pub tokens: TokenCount,
-    pub parts: Vec<PartText>,
+    /// Parts.
+    pub parts: Vec<MessagePart>,
 }
 
-/// One part of a message.
-#[derive(Clone, Debug)]
-pub struct PartText {
-    /// The block. `None` for content that the client generates when it resumes the session.
+/// A part of a message.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MessagePart {
+    /// Block number; null for content that the agent program generates on resume.
     pub block: Option<BlockNumber>,
-    /// The kind: `text`, `tool_use Read`, `tool_result`, …
+    /// Type of the part, such as `text`, `tool_use Read` or `tool_result`.
     pub kind: String,
-    /// The speaker.
+    /// Author.
     pub role: Role,
+    /// Cost.
     pub tokens: TokenCount,
-    /// Turns until the block becomes stale. `None` if it never does.
+    /// Estimated turns without a reference until the block goes stale; null if it never will be.
+    #[schemars(extend("unit" = "turns"))]
     pub turns_left: Option<u32>,
+    /// Place where the block is pinned.
     pub pin: Option<Pin>,
+    /// Level of reduction.
     pub level: Level,
-    /// The content as it is sent.
+    /// Content as it is sent.
     pub content: String,
     /// The content for people.
+    #[serde(skip)]
     pub readable: String,
 }
 
-/// The conversation of the window.
-#[derive(Clone, Debug)]
+/// The conversation in the window.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TranscriptReport {
-    /// The messages, in the order of sending.
+    /// Messages in the order in which they are sent.
     pub messages: Vec<MessageText>,
+    #[serde(skip)]
     pub style: TranscriptStyle,
 }
 
@@ -82,8 +94,8 @@ impl Report for TranscriptReport {
 
 /// Returns the line before a message in the in-band form.
 fn message_header(style: &Style, message: &MessageText) -> String {
-    let moment = message.timestamp.map_or_else(|| "unknown".to_owned(), |moment| time(style, moment));
-    let all = |test: &dyn Fn(&PartText) -> bool| !message.parts.is_empty() && message.parts.iter().all(test);
+    let moment = message.time.map_or_else(|| "unknown".to_owned(), |moment| time(style, moment));
+    let all = |test: &dyn Fn(&MessagePart) -> bool| !message.parts.is_empty() && message.parts.iter().all(test);
     let mark = if all(&|part| part.pin.is_some()) {
         " | PINNED"
     } else if all(&|part| part.level != Level::Original) {
@@ -101,7 +113,7 @@ fn message_header(style: &Style, message: &MessageText) -> String {
 }
 
 /// Returns the line before a part in the in-band form.
-fn part_header(part: &PartText) -> String {
+fn part_header(part: &MessagePart) -> String {
     let mark = match (part.pin, part.level) {
         (Some(_), _) => " | PINNED",
         (None, Level::Original) => "",
@@ -178,7 +190,7 @@ fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
 }
 
 fn plain(text: &mut String, style: &Style, message: &MessageText) {
-    let moment = message.timestamp.map(|moment| format!("  {}", time(style, moment))).unwrap_or_default();
+    let moment = message.time.map(|moment| format!("  {}", time(style, moment))).unwrap_or_default();
     let first = message.parts.iter().find_map(|part| part.block).map(|number| format!("  #{number}")).unwrap_or_default();
     text.push_str(&style.paint(Paint::Heading, &format!("── {}{first}{moment}", message.from)));
     text.push('\n');
@@ -206,7 +218,7 @@ mod tests {
 
     #[test]
     fn headers_have_a_line_for_each_message_part_and_pruned_range() {
-        let part = PartText {
+        let part = MessagePart {
             block: Some(3),
             kind: "tool_result Read".to_owned(),
             role: Role::ToolResult,
@@ -221,7 +233,7 @@ mod tests {
             id: 2,
             role: "user",
             from: "tools".to_owned(),
-            timestamp: None,
+            time: None,
             tokens: TokenCount::estimated(40.0),
             parts: vec![part],
         };

@@ -1,6 +1,8 @@
 use super::table::fit;
 use super::{Paint, Report, Style, amount, clip, clip_start, plural, short_id};
-use crate::engine::{UsageGroup, UsageSum, UsageTable};
+use crate::engine::{UsageGroup, UsageRow, UsageTable};
+use schemars::JsonSchema;
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// Minimum columns of the names.
@@ -8,12 +10,12 @@ const NARROWEST: usize = 10;
 /// Columns that a name keeps when figures are added.
 const NAME: usize = 16;
 
-/// Tokens and cost, by group.
-#[derive(Clone, Debug)]
+/// Tokens and cost by group, each response of a model once.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct UsageReport {
-    /// The property by which the bills are grouped.
-    pub group: UsageGroup,
-    /// The sums.
+    /// Property of the groups.
+    pub by: UsageGroup,
+    #[serde(flatten)]
     pub table: UsageTable,
 }
 
@@ -39,7 +41,7 @@ impl Report for UsageReport {
         let is_shown = |place: &usize| !columns[*place].is_optional() || *place < added;
         let shown: Vec<usize> = (0..columns.len()).filter(is_shown).collect();
         let widths: Vec<usize> = shown.iter().map(|place| widths[*place]).collect();
-        let figures = |sum: &UsageSum| shown.iter().map(|place| columns[*place].text(sum)).collect::<Vec<_>>();
+        let figures = |sum: &UsageRow| shown.iter().map(|place| columns[*place].text(sum)).collect::<Vec<_>>();
         let heading: Vec<String> = shown.iter().map(|place| columns[*place].name().to_owned()).collect();
         let total = figures(&table.total);
         let rows: Vec<Vec<String>> = table.rows.iter().map(figures).collect();
@@ -62,7 +64,7 @@ impl Report for UsageReport {
 
 impl UsageReport {
     fn heading(&self) -> &'static str {
-        match self.group {
+        match self.by {
             UsageGroup::Day => "DAY",
             UsageGroup::Week => "WEEK",
             UsageGroup::Month => "MONTH",
@@ -72,8 +74,8 @@ impl UsageReport {
         }
     }
 
-    fn name(&self, sum: &UsageSum) -> String {
-        match self.group {
+    fn name(&self, sum: &UsageRow) -> String {
+        match self.by {
             UsageGroup::Session => format!("{} {}", short_id(&sum.name), sum.title),
             _ if sum.name.is_empty() => "(unknown)".to_owned(),
             _ => sum.name.clone(),
@@ -81,14 +83,14 @@ impl UsageReport {
     }
 
     /// Returns the name in at most `room` columns: of a path, its end.
-    fn clipped(&self, sum: &UsageSum, room: usize) -> String {
+    fn clipped(&self, sum: &UsageRow, room: usize) -> String {
         let name = self.name(sum);
-        if self.group == UsageGroup::Project { clip_start(&name, room) } else { clip(&name, room) }
+        if self.by == UsageGroup::Project { clip_start(&name, room) } else { clip(&name, room) }
     }
 
     /// Returns the lines after the table: unknown prices, and the basis of the savings.
     fn notes(&self, style: &Style) -> Vec<String> {
-        let UsageTable { total, copies, unpriced, impossible, .. } = &self.table;
+        let UsageTable { total, copies, unpriced_models: unpriced, impossible_responses: impossible, .. } = &self.table;
         let mut notes = Vec::new();
         if total.unpriced_tokens > 0 {
             let models = unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
@@ -99,19 +101,21 @@ impl UsageReport {
                 "  ({figure} tokens; a price, in the settings: [prices] {example} = 1.25; aperture help settings)"
             ));
         }
-        if copies.responses > 0 {
-            let copy = if copies.responses == 1 { "copy" } else { "copies" };
-            let tokens = amount(copies.tokens);
-            notes
-                .push(format!("not counted again: {} {copy} of responses in other sessions ({tokens} tokens)", copies.responses));
+        if copies.copied_responses > 0 {
+            let copy = if copies.copied_responses == 1 { "copy" } else { "copies" };
+            let tokens = amount(copies.copied_tokens);
+            notes.push(format!(
+                "not counted again: {} {copy} of responses in other sessions ({tokens} tokens)",
+                copies.copied_responses
+            ));
         }
         if *impossible > 0 {
             let responses = plural(*impossible as usize, "response");
             notes.push(format!("counted as recorded, but with more input than the window holds: {responses}"));
         }
-        if total.searches > 0 {
-            let plural = if total.searches == 1 { "search" } else { "searches" };
-            notes.push(format!("in the cost, where a price is known: {} web {plural}", amount(total.searches)));
+        if total.web_searches > 0 {
+            let plural = if total.web_searches == 1 { "search" } else { "searches" };
+            notes.push(format!("in the cost, where a price is known: {} web {plural}", amount(total.web_searches)));
         }
         if total.saved_tokens > 0.0 {
             notes.push("saved: estimated tokens that requests did not contain because of aperture".to_owned());
@@ -158,7 +162,7 @@ impl Column {
         }
     }
 
-    fn text(self, sum: &UsageSum) -> String {
+    fn text(self, sum: &UsageRow) -> String {
         match self {
             Column::Input => amount(sum.tokens.input),
             Column::Output => amount(sum.tokens.output),

@@ -1,20 +1,23 @@
 use super::sessions::short_id;
 use super::{Paint, Report, Style, bytes, clip, plural, printable};
 use crate::model::{BlockNumber, OperationId};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Maximum number of listed findings per session.
 const LISTED: usize = 20;
 /// Columns of the label of a block.
 const LABEL_COLUMNS: usize = 40;
 
-/// The kind of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The kind of a finding of `verify`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// The log of the session cannot be read.
     Store,
-    /// A value of the log is missing or damaged.
+    /// A logged value is missing or damaged.
     ValueLost,
-    /// The session file does not exist.
+    /// The session file is gone.
     FileGone,
     /// The session file cannot be read.
     FileUnreadable,
@@ -22,13 +25,13 @@ pub enum FindingKind {
     Interrupted,
     /// Another program changed a value.
     Changed,
-    /// A row is missing from the file.
+    /// A row is no longer in the file.
     RowGone,
-    /// A deleted row is in the file again.
+    /// A removed row is in the file again.
     RowBack,
-    /// Undoing all operations would be refused.
+    /// An undo of everything would be refused.
     UndoRefused,
-    /// An operation has no delta, so undo past it is not exact.
+    /// An operation has no stored delta, so that no undo across it is exact.
     WithoutDelta,
 }
 
@@ -39,17 +42,20 @@ impl FindingKind {
     }
 }
 
-/// A finding.
-#[derive(Clone, Debug)]
+/// A finding of a verification.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Finding {
+    /// Kind.
     pub kind: FindingKind,
+    /// Operation.
     pub operation: Option<OperationId>,
+    /// Block number.
     pub block: Option<BlockNumber>,
-    /// The value of the row, such as `content:0`, `usage` or `line`.
+    /// Value of a row, such as `content:0`, `usage` or `line`.
     pub slot: Option<String>,
-    /// A short description of the block.
+    /// Short description of the block; may be empty.
     pub label: String,
-    /// Details.
+    /// Details; may be empty.
     pub text: String,
 }
 
@@ -92,17 +98,20 @@ impl Finding {
     }
 }
 
-/// The result of undoing all operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The result of an undo of everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "WayBack")]
+#[serde(rename_all = "snake_case")]
 pub enum WayBackKind {
     /// No change is in force.
     Nothing,
     /// The original, byte for byte.
     Exact,
-    /// All values are restored; other parts of the file have changed since.
+    /// Every changed value, in a file that has grown since.
     Values,
     /// The undo would be refused.
     Refused,
+    /// Not known.
     Unknown,
 }
 
@@ -118,22 +127,24 @@ impl WayBackKind {
     }
 }
 
-/// The findings of one session.
-#[derive(Clone, Debug)]
+/// A verified session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct VerifiedSession {
-    /// The session's id.
+    /// Session id.
     pub session: String,
+    /// Provider, such as `claude-code`.
     pub provider: String,
-    /// The file.
+    /// Session file.
     pub path: String,
-    /// Number of operations in its log.
+    /// Number of operations in the log.
     pub operations: usize,
     /// Number of changes in force.
     pub in_force: usize,
-    /// Number of values checked in the file.
+    /// Number of logged values that were compared with the file.
     pub values: usize,
-    /// The result of undoing all operations.
+    /// Result of an undo of everything.
     pub way_back: WayBackKind,
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
@@ -143,8 +154,8 @@ impl VerifiedSession {
     }
 }
 
-/// The result of checking the store and the session files.
-#[derive(Clone, Debug, Default)]
+/// The result of a verification of the store.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct VerifyReport {
     /// Problems of the store itself.
     pub store: Vec<String>,
@@ -152,10 +163,13 @@ pub struct VerifyReport {
     pub sessions_in_store: usize,
     /// Number of intact values in the store.
     pub originals: usize,
-    /// Bytes of these values.
+    /// Size of these values.
+    #[schemars(extend("unit" = "bytes"))]
     pub original_bytes: u64,
-    /// Size of the store in bytes.
+    /// Size of the store.
+    #[schemars(extend("unit" = "bytes"))]
     pub store_bytes: u64,
+    /// Verified sessions.
     pub sessions: Vec<VerifiedSession>,
 }
 

@@ -1,10 +1,13 @@
 use super::blocks::short_role;
-use super::json::ToJson;
 use super::pending::{PendingChanges, difference};
 use super::status::gauge;
-use super::{Document, Paint, Style, advice, age, amount, clip, numbered, padded, percent, plural, printable, short_id, tokens};
-use crate::engine::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, SelectionChange, Suggestion, Update};
-use crate::model::{Actor, BlockNumber, Role, TokenCount};
+use super::{Paint, Style, advice, age, amount, clip, json, numbered, padded, percent, plural, printable, short_id, tokens};
+use crate::engine::{
+    ActivityEvent, BlockUpdate, ExecutedCommand, OpenedSession, OtherSession, SelectionChange, Suggestion, Update,
+};
+use crate::model::{Actor, As, BlockNumber, Role, Time, TokenCount};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Columns of the labels at the left of the screen and of the lines.
 const MARGIN: usize = 10;
@@ -15,13 +18,15 @@ const NAME: (usize, usize) = (12, 60);
 /// Maximum number of blocks that one event lists individually.
 const LISTED: usize = 12;
 
-/// An event of a watched session, as lines of text or as one JSON object.
-#[derive(Clone, Debug)]
+/// An event of a session that is watched.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WatchEvent<'a> {
-    /// Time of detection, in milliseconds since 1970, UTC.
+    /// Time at which the event was seen.
+    #[serde(with = "As::<Time>")]
     pub time: i64,
-    /// The id of the watched session. Empty if there is none yet.
+    /// Id of the watched session; empty if there is none yet.
     pub session: &'a str,
+    #[serde(flatten)]
     pub happening: &'a ActivityEvent,
 }
 
@@ -31,11 +36,7 @@ impl WatchEvent<'_> {
 
     /// Returns one JSON object on one line, with a line feed at its end.
     pub fn json(&self) -> String {
-        let document = Document { schema: Self::SCHEMA, content: self.to_json() };
-        let mut line = Vec::new();
-        // Neither step can fail: all keys are strings, and a vector takes every byte.
-        let _ = jsonl::write(&mut line, &document);
-        String::from_utf8(line).unwrap_or_default()
+        json::line(Self::SCHEMA, self)
     }
 
     /// Returns lines for people, each with the time and a label. Empty if the event is only reported as JSON.
@@ -60,9 +61,10 @@ fn event_lines(happening: &ActivityEvent, room: usize) -> Vec<EventLine> {
         ActivityEvent::SessionUpdated(other) => vec![("session", Paint::Dim, other_session(other, room))],
         ActivityEvent::TurnStarted { turn, prompt } => vec![("turn", Paint::Heading, format!("{turn}: \"{prompt}\""))],
         ActivityEvent::BlocksUpdated { blocks, removed } => updates(blocks, *removed, room),
-        ActivityEvent::TokenCountChanged { before, tokens: held, capacity, percent, .. } => {
-            let figures = format!("{} of {} tokens, {percent:.0} %", tokens(*held), amount(*capacity));
-            vec![("window", Paint::Name, format!("{figures} ({})", difference(held.value - before.value)))]
+        ActivityEvent::TokenCountChanged(change) => {
+            let (held, capacity) = (tokens(change.tokens), amount(change.capacity_tokens));
+            let figures = format!("{held} of {capacity} tokens, {:.0} %", change.percent);
+            vec![("window", Paint::Name, format!("{figures} ({})", difference(change.tokens.value - change.tokens_before.value)))]
         }
         ActivityEvent::SelectionChanged(change) => selection(change),
         ActivityEvent::CommandExecuted(executed) => vec![("command", Paint::Good, command(executed))],
@@ -79,8 +81,8 @@ fn event_lines(happening: &ActivityEvent, room: usize) -> Vec<EventLine> {
     }
 }
 
-fn about(opened: &Opened) -> String {
-    let figures = format!("{} of {} tokens, {:.0} %", tokens(opened.tokens), amount(opened.capacity), opened.percent);
+fn about(opened: &OpenedSession) -> String {
+    let figures = format!("{} of {} tokens, {:.0} %", tokens(opened.tokens), amount(opened.capacity_tokens), opened.percent);
     format!("{figures} · {} · {}", plural(opened.turns, "turn"), opened.title)
 }
 
@@ -133,7 +135,7 @@ fn selection(change: &SelectionChange) -> Vec<EventLine> {
     changes.map(|(word, blocks)| (word, Paint::Name, numbered(blocks, LISTED))).collect()
 }
 
-fn command(executed: &Executed) -> String {
+fn command(executed: &ExecutedCommand) -> String {
     let by = if executed.actor == Actor::User { String::new() } else { format!(" by {}", executed.actor.name()) };
     let tokens = executed.tokens_after - executed.tokens_before;
     let tokens = if tokens.abs() < 0.5 { String::new() } else { format!("  {}", difference(tokens)) };
@@ -235,7 +237,7 @@ pub struct WatchScreen {
     /// The hottest blocks of the window.
     pub hot: Vec<Hot>,
     /// Commands executed by aperture, the newest first.
-    pub commands: Vec<Executed>,
+    pub commands: Vec<ExecutedCommand>,
     /// Suggested commands.
     pub suggestions: Vec<Suggestion>,
     /// Other sessions of the project, the newest first.
@@ -331,7 +333,7 @@ impl WatchScreen {
         });
         let hot = self.hot.iter().map(|hot| block(&hot.block, &format!("used {}×", hot.references), hot.block.time));
         let commands =
-            self.commands.iter().map(|executed| timed(Some(executed.executed), &|_| format!("  {}", command(executed))));
+            self.commands.iter().map(|executed| timed(Some(executed.executed_time), &|_| format!("  {}", command(executed))));
         let next =
             self.suggestions.iter().map(|suggestion| style.paint(Paint::Name, &clip(&suggested(suggestion, width), width)));
         let others = self.others.iter().map(|other| clip(&other_session(other, width), width));
@@ -402,12 +404,12 @@ mod tests {
             level: Level::Original,
             reason: Some("read again in #12".to_owned()),
         };
-        let executed = Executed {
+        let executed = ExecutedCommand {
             operation: 4,
             kind: OperationKind::Change,
             command: "compress --stale (watch --apply-policy)".to_owned(),
             actor: Actor::User,
-            executed: NOW - 60_000,
+            executed_time: NOW - 60_000,
             blocks: 12,
             tokens_before: 140_000.0,
             tokens_after: 109_000.0,
@@ -417,7 +419,7 @@ mod tests {
             title: "another one".to_owned(),
             tokens: 45_000,
             percent: 22.5,
-            modified: NOW,
+            modified_time: NOW,
         };
         WatchScreen {
             session: "6666aaaa-1".to_owned(),
@@ -440,7 +442,7 @@ mod tests {
             commands: vec![executed],
             suggestions: Vec::new(),
             others: vec![other],
-            pending: Some(PendingChanges { session: "6666aaaa-1".to_owned(), operations: vec![4], saved: 9_100.0 }),
+            pending: Some(PendingChanges { session: "6666aaaa-1".to_owned(), operations: vec![4], saved_tokens: 9_100.0 }),
             activity: Some("Claude archived 3 blocks and expanded 1".to_owned()),
             notices: vec!["file notifications are not available: aperture checks every second".to_owned()],
         }

@@ -10,7 +10,7 @@ mod fold;
 mod fork;
 mod gate;
 mod log_check;
-mod memory;
+mod marks;
 mod originals;
 mod parse;
 mod points;
@@ -32,7 +32,7 @@ pub use draft::{Draft, Drafted, NOTE, Original, PlanSource, Redacted, Repaired, 
 pub use error::PlanError;
 pub use fork::{Fork, fork};
 pub use log_check::{DriftKind, DriftedValue, LogCheck, LoggedSession};
-pub use memory::{apply as apply_marks, is_bill_changed, logged_costs};
+pub use marks::{apply as apply_marks, is_bill_changed, logged_costs};
 pub use originals::{OriginalError, Originals};
 pub use parse::{parse_chunk, parse_session};
 pub use revision::Revision;

@@ -1,6 +1,6 @@
 //! The program that writes the sessions: where it keeps them, which are open, and how it treats them when it resumes.
 
-use crate::model::{Block, Conventions, Counts, Role, Session};
+use crate::model::{Block, Conventions, Counts, Role, Session, words};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -122,34 +122,19 @@ pub trait Client: Sync {
     fn variables(&self) -> Variables;
 }
 
-/// A part of the texts that a client sends with every request, beside the conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ClientPart {
-    Prompt,
-    /// The definitions of the client's own tools.
-    Tools,
-    /// Tools and instructions of MCP servers.
-    Mcp,
-    /// The list of skills, and the text of those in use.
-    Skills,
-    /// Files with instructions and memories of the user and the project.
-    Memory,
-}
-
-impl ClientPart {
-    /// Every part, in the order of reports.
-    pub const ALL: [ClientPart; 5] =
-        [ClientPart::Prompt, ClientPart::Tools, ClientPart::Mcp, ClientPart::Skills, ClientPart::Memory];
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            ClientPart::Prompt => "prompt",
-            ClientPart::Tools => "tools",
-            ClientPart::Mcp => "MCP",
-            ClientPart::Skills => "skills",
-            ClientPart::Memory => "memory",
-        }
+words! {
+    /// A part of the texts that a client sends with every request, beside the conversation.
+    #[derive(PartialOrd, Ord)]
+    pub enum ClientPart {
+        Prompt = "prompt",
+        /// The definitions of the client's own tools.
+        Tools = "tools",
+        /// Tools and instructions of MCP servers.
+        Mcp = "MCP",
+        /// The list of skills, and the text of those in use.
+        Skills = "skills",
+        /// Files with instructions and memories of the user and the project.
+        Memory = "memory",
     }
 }
 

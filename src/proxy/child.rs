@@ -7,7 +7,7 @@ use super::upstream::{self, Bases};
 use super::{control, secret};
 use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::run::Arguments;
-use crate::output::ProxyStatusReport;
+use crate::output::ProxyStatus;
 use crate::provider::{Launch, REDIRECTED, Redirection, Route, redirection};
 use anyhow::{Context, anyhow};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -69,7 +69,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     let is_usable = |state: &State| bases == Bases::default() && !arguments.observe && (route.has_one_api || !state.has_upstream);
     if let Some(state) = shared.as_ref().filter(|state| is_usable(state)) {
         let requests = format!("{}{}", control::RUNS, env.process());
-        let before: ProxyStatusReport = state.get(&requests)?;
+        let before: ProxyStatus = state.get(&requests)?;
         let url = format!("{}/{}", state.url(), secret::of_run(&state.secret, env.process()));
         let ended = start(env, program, own, &redirect(&url)?);
         if let Some(after) = settled(state, &requests) {
@@ -96,14 +96,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     let (status, faults) = server.end();
     faults.iter().for_each(|fault| env.note(fault));
     if ended.is_ok() {
-        env.note(&status.since(&ProxyStatusReport::absent()));
+        env.note(&status.since(&ProxyStatus::absent()));
     }
     ended
 }
 
 /// Returns the status of the requests of this run when all of them have their bill, or after a while.
-fn settled(state: &State, requests: &str) -> Option<ProxyStatusReport> {
-    let mut status: Option<ProxyStatusReport> = None;
+fn settled(state: &State, requests: &str) -> Option<ProxyStatus> {
+    let mut status: Option<ProxyStatus> = None;
     for _ in 0..BILLS {
         status = state.get(requests).ok();
         if status.as_ref().is_none_or(|status| status.running_requests == 0) {

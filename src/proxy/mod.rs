@@ -32,7 +32,7 @@ pub use state::with_sessions;
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::proxy::{Action, Arguments};
 use crate::model::id_starts_with;
-use crate::output::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport};
+use crate::output::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport};
 use anyhow::anyhow;
 use requests::LISTED;
 use server::Options;
@@ -54,7 +54,7 @@ const STOP_STEPS: u32 = 640;
 pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.action {
         None => listen(env, arguments),
-        Some(Action::Status) => env.print(&status(env)?),
+        Some(Action::Status) => env.print(&ProxyStatusReport { status: status(env)? }),
         Some(Action::Requests { limit }) => {
             let mut requests = requests(env)?;
             if let Some(session) = env.session() {
@@ -99,23 +99,23 @@ fn requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
     Ok(requests.split_off(excess))
 }
 
-fn status(env: &Env) -> Result<ProxyStatusReport, CommandError> {
+fn status(env: &Env) -> Result<ProxyStatus, CommandError> {
     match State::running(env)? {
         Some(state) => state.get(control::STATUS),
-        None => Ok(ProxyStatusReport::absent()),
+        None => Ok(ProxyStatus::absent()),
     }
 }
 
 fn stop(env: &Env) -> Result<(), CommandError> {
     let state = running(env)?;
-    let report: ProxyStatusReport = state.post(control::STOP)?;
+    let status: ProxyStatus = state.post(control::STOP)?;
     for _ in 0..STOP_STEPS {
         if !state.is_current(env)? {
             break;
         }
         crate::app::wait(STOP_STEP);
     }
-    env.print(&report)
+    env.print(&ProxyStatusReport { status })
 }
 
 fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -143,7 +143,7 @@ fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let state = server.state();
     state.announce(env);
     let printed = if env.json {
-        env.print(&server.status())
+        env.print(&ProxyStatusReport { status: server.status() })
     } else {
         let base = state.base_url();
         let lines = format!("listening on {}\nANTHROPIC_BASE_URL={base}\nOPENAI_BASE_URL={base}/v1\n", state.url());

@@ -13,7 +13,7 @@ use super::secret;
 use super::state::State;
 use super::upstream::{Bases, Upstream};
 use crate::app::{CommandError, Env, ErrorKind, files, proxied};
-use crate::output::ProxyStatusReport;
+use crate::output::ProxyStatus;
 use crate::wire::Wire;
 use anyhow::Context;
 use hyper::body::Bytes;
@@ -170,7 +170,7 @@ impl Server {
     }
 
     /// Returns the status.
-    pub fn status(&self) -> ProxyStatusReport {
+    pub fn status(&self) -> ProxyStatus {
         self.proxy.status()
     }
 
@@ -181,7 +181,7 @@ impl Server {
     }
 
     /// Ends the proxy at once and returns its last status, and the faults that were not reported.
-    pub fn end(self) -> (ProxyStatusReport, Vec<String>) {
+    pub fn end(self) -> (ProxyStatus, Vec<String>) {
         self.proxy.enter(Phase::Ended);
         let proxy = self.proxy.clone();
         self.wait();
@@ -229,9 +229,9 @@ impl Proxy {
     }
 
     /// Returns the status.
-    pub fn status(&self) -> ProxyStatusReport {
+    pub fn status(&self) -> ProxyStatus {
         let totals = self.requests.totals();
-        ProxyStatusReport {
+        ProxyStatus {
             running: true,
             address: format!("http://{}", self.control_address()),
             process: self.env.process(),
@@ -251,10 +251,10 @@ impl Proxy {
     }
 
     /// Returns the status with the requests of one client of `run` only, by the process of it.
-    pub fn status_of(&self, process: u32) -> ProxyStatusReport {
+    pub fn status_of(&self, process: u32) -> ProxyStatus {
         let run = self.requests.run(process);
         let running_requests = run.requests - run.accounted;
-        ProxyStatusReport { requests: run.requests, running_requests, tokens: run.tokens, ..self.status() }
+        ProxyStatus { requests: run.requests, running_requests, tokens: run.tokens, ..self.status() }
     }
 
     /// Reports a fault once, also if another report contained it. A client that was started behind the proxy uses the terminal, so that the faults are reported

@@ -4,7 +4,7 @@
 use super::control;
 use super::memory::hash_of;
 use crate::app::{CommandError, Env, ErrorKind, files};
-use crate::output::ProxyStatusReport;
+use crate::output::ProxyStatus;
 use crate::workspace::{RequestSession, RequestSessions, SessionBytes, is_alive};
 use anyhow::{Context, anyhow};
 use serde::de::DeserializeOwned;
@@ -243,7 +243,7 @@ impl RequestSessions for Remote {
     }
 
     fn store_fault(&self) -> Option<String> {
-        let status = |state: &State| state.get::<ProxyStatusReport>(control::STATUS).ok();
+        let status = |state: &State| state.get::<ProxyStatus>(control::STATUS).ok();
         self.running().iter().filter_map(status).find_map(|status| status.store_fault)
     }
 }

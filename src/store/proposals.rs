@@ -251,7 +251,7 @@ fn proposal(row: &Row<'_>) -> rusqlite::Result<Proposal> {
         turn: row.get(4)?,
         command: row.get(5)?,
         blocks: row.get(6)?,
-        status: word(row, 7, &ProposalStatus::ALL, ProposalStatus::name)?,
+        status: word(row, 7, ProposalStatus::from_name)?,
         answer: row.get(8)?,
         operation: row.get(9)?,
         count: row.get(10)?,

@@ -87,22 +87,20 @@ pub(super) fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<Key> {
 }
 
 /// Parses a word of the store; an unknown one means that the store is damaged.
-pub(super) fn word<T: Copy>(row: &Row<'_>, column: usize, known: &[T], name: fn(T) -> &'static str) -> rusqlite::Result<T> {
+pub(super) fn word<T>(row: &Row<'_>, column: usize, from_name: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     let unknown = || rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, text.clone().into());
-    known.iter().copied().find(|value| name(*value) == text).ok_or_else(unknown)
+    from_name(&text).ok_or_else(unknown)
 }
 
 pub(super) fn operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
-    use OperationKind::{Change, Redo, Undo};
-    use OperationState::{Aborted, Committed, Deferred, Dropped, Prepared};
     Ok(Operation {
         id: row.get(0)?,
-        kind: word(row, 1, &[Change, Undo, Redo], OperationKind::name)?,
-        state: word(row, 2, &[Prepared, Committed, Aborted, Deferred, Dropped], OperationState::name)?,
+        kind: word(row, 1, OperationKind::from_name)?,
+        state: word(row, 2, OperationState::from_name)?,
         time: row.get(3)?,
         command: row.get(4)?,
-        actor: word(row, 5, &Actor::ALL, Actor::name)?,
+        actor: word(row, 5, Actor::from_name)?,
         inverts: row.get(6)?,
         edits: Vec::new(),
         marks: Vec::new(),
@@ -125,12 +123,10 @@ pub(super) fn hunk(row: &Row<'_>) -> rusqlite::Result<(OperationId, LoggedHunk)>
 }
 
 pub(super) fn edit(row: &Row<'_>) -> rusqlite::Result<(OperationId, LoggedEdit)> {
-    let name: String = row.get(3)?;
-    let unknown = || rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, name.clone().into());
     let change: Option<String> = row.get(6)?;
     let edit = LoggedEdit {
         row: RowAddress { id: key(row, 1)?, occurrence: row.get(2)? },
-        slot: Slot::from_name(&name).ok_or_else(unknown)?,
+        slot: word(row, 3, Slot::from_name)?,
         before: row.get(4)?,
         after: row.get(5)?,
         change: change.and_then(|change| serde_json::from_str::<BlockChange>(&change).ok()),
@@ -141,12 +137,7 @@ pub(super) fn edit(row: &Row<'_>) -> rusqlite::Result<(OperationId, LoggedEdit)>
 pub(super) fn mark(row: &Row<'_>) -> rusqlite::Result<(OperationId, Mark)> {
     let address =
         MarkAddress { row: RowAddress { id: key(row, 1)?, occurrence: row.get(2)? }, index: row.get(3)?, content: key(row, 4)? };
-    let mark = Mark {
-        address,
-        kind: word(row, 5, &[MarkKind::Pin, MarkKind::Focus], MarkKind::name)?,
-        before: row.get(6)?,
-        after: row.get(7)?,
-        number: row.get(8)?,
-    };
+    let mark =
+        Mark { address, kind: word(row, 5, MarkKind::from_name)?, before: row.get(6)?, after: row.get(7)?, number: row.get(8)? };
     Ok((row.get(0)?, mark))
 }

@@ -1,54 +1,28 @@
 //! The stages that a request passes, in order, and their settings.
 
+use crate::model::words;
 use serde::{Deserialize, Serialize};
 
-/// A stage of the pipeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stage {
-    /// Reads the body and names its session.
-    Ingest,
-    /// Parses the body to elements and contents.
-    Parse,
-    /// Finds the places where texts can be added.
-    Zones,
-    /// Takes the texts that wait for the next prompt.
-    Injection,
-    /// Replaces contents by those of the operation log.
-    Condensation,
-    /// Compares the window with its budget.
-    Budget,
-    /// Adds each text at its zone.
-    Reorder,
-    /// Sends the body.
-    Emit,
-}
-
-impl Stage {
-    /// The stages, in the order of execution.
-    pub const ALL: [Stage; 8] = [
-        Stage::Ingest,
-        Stage::Parse,
-        Stage::Zones,
-        Stage::Injection,
-        Stage::Condensation,
-        Stage::Budget,
-        Stage::Reorder,
-        Stage::Emit,
-    ];
-
-    /// Returns the name, which is also that of its switch in the settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::Ingest => "ingest",
-            Stage::Parse => "parse",
-            Stage::Zones => "zones",
-            Stage::Injection => "injection",
-            Stage::Condensation => "condensation",
-            Stage::Budget => "budget",
-            Stage::Reorder => "reorder",
-            Stage::Emit => "emit",
-        }
+words! {
+    /// A stage of the pipeline.
+    #[derive(Deserialize)]
+    pub enum Stage {
+        /// Reads the body and names its session.
+        Ingest = "ingest",
+        /// Parses the body to elements and contents.
+        Parse = "parse",
+        /// Finds the places where texts can be added.
+        Zones = "zones",
+        /// Takes the texts that wait for the next prompt.
+        Injection = "injection",
+        /// Replaces contents by those of the operation log.
+        Condensation = "condensation",
+        /// Compares the window with its budget.
+        Budget = "budget",
+        /// Adds each text at its zone.
+        Reorder = "reorder",
+        /// Sends the body.
+        Emit = "emit",
     }
 }
 

@@ -14,7 +14,7 @@ use std::process::Command;
 
 const HEAD: &str = "# JSON
 
-Generated from the types in `src/output/json/`. With `--json` a command prints one object, whose key `schema` names its form:
+Generated from the reports in `src/output/`. With `--json` a command prints one object, whose key `schema` names its form:
 `aperture.` and a name, then the number of the version. The number goes up when a field is removed, renamed or gets another
 type. `aperture watch --json` prints one object on each line.
 

@@ -60,7 +60,7 @@ fn a_manifest_keeps_to_its_tokens() {
             history: &History::default(),
         };
         let suggestions = advice.suggestions(&reading);
-        assert!(suggestions.iter().all(|suggestion| suggestion.estimated && suggestion.price.is_some()));
+        assert!(suggestions.iter().all(|suggestion| !suggestion.planned && suggestion.price.is_some()));
         let manifest = engine::manifest(&reading, 12).with(suggestions);
         for (place, (tier, max_tokens)) in
             [(Tier::Summary, None), (Tier::Detailed, None), (Tier::Full, Some(120))].into_iter().enumerate()

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 /// Lists, shows or selects presets.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let measured = |preset: &engine::Preset| engine::preset(preset.name).filter(|named| *named == preset);
     let row = |preset: &engine::Preset| PresetRow {
         name: preset.name.to_owned(),
         description: preset.description.to_owned(),
-        measured: engine::preset(preset.name)
-            .filter(|named| *named == preset)
-            .map(|named| (named.keeps_percent, named.frees_percent)),
+        keeps_percent: measured(preset).map(|named| named.keeps_percent),
+        frees_percent: measured(preset).map(|named| named.frees_percent),
         worth_millionths: preset.worth_millionths,
         newest_percent: preset.newest_percent,
         used: preset.name == env.preset,

@@ -147,7 +147,7 @@ pub fn changes_unread(env: &Env, found: &Found) -> Option<PendingChanges> {
 fn report(pending: &[&Operation], session: &str) -> Option<PendingChanges> {
     let saved = pending.iter().map(|operation| operation.tokens_before - operation.tokens_after).sum();
     let operations: Vec<OperationId> = pending.iter().map(|operation| operation.id).collect();
-    (!operations.is_empty()).then(|| PendingChanges { session: session.to_owned(), operations, saved })
+    (!operations.is_empty()).then(|| PendingChanges { session: session.to_owned(), operations, saved_tokens: saved })
 }
 
 #[cfg(test)]
@@ -188,7 +188,7 @@ mod tests {
         let change = Operation { tokens_before: 100.0, tokens_after: 40.0, ..Operation::example(1, Change) };
         let undo = Operation { tokens_before: 40.0, tokens_after: 100.0, point: Some(0), ..Operation::example(2, Undo) };
         let history = History { operations: vec![change, undo], ..History::default() };
-        let pending = |changes: &LiveChanges| report(&changes.pending(&history), "s").map(|changes| changes.saved);
+        let pending = |changes: &LiveChanges| report(&changes.pending(&history), "s").map(|changes| changes.saved_tokens);
         assert_eq!(pending(&live(&[(1, None), (2, None)], &[7], None)), None);
         // The client has loaded the change: the undo is pending.
         assert_eq!(pending(&live(&[(1, Some(5)), (2, None)], &[7], None)), Some(-60.0));

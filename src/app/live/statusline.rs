@@ -63,9 +63,9 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let provider = found.as_ref().map(|found| found.provider);
     let reserve = provider.map_or(0, |provider| provider.reserve(&model, WindowSize { tokens: capacity, reported: true }));
     let report = StatusLineReport {
-        used,
-        capacity,
-        free: (reserve > 0).then(|| Capacity { tokens: capacity, reserve, ..Capacity::default() }.free(used.round())),
+        tokens: used,
+        capacity_tokens: capacity,
+        remaining_tokens: (reserve > 0).then(|| Capacity { tokens: capacity, reserve, ..Capacity::default() }.free(used.round())),
         pending,
         stale_blocks: stale.map(|(blocks, _)| blocks),
         stale_tokens: stale.map_or(TokenCount::ZERO, |(_, tokens)| tokens),
@@ -73,7 +73,7 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
         activity: workspace.as_ref().and_then(proxied::model_activity),
         refused: found.as_ref().and_then(|found| proxied::refusal(env, &found.location.id)),
     };
-    if report.used.round() == 0 && report.capacity == 0 {
+    if report.tokens.round() == 0 && report.capacity_tokens == 0 {
         return Ok(());
     }
     let style = Style { color: env.client_colors, ..env.style.clone() };

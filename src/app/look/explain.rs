@@ -2,7 +2,7 @@
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::explain::Arguments;
-use crate::engine::{self, LevelKept, Selector, Subject};
+use crate::engine::{self, LevelPreview, Selector, Subject};
 use crate::model::{Block, BlockNumber, History, Level, OperationKind};
 use crate::output::{BlockRow, Decision, ExplainReport, HistoryEntry};
 use crate::store::Store;
@@ -77,11 +77,11 @@ fn find_block<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str)
 }
 
 /// Returns the result of `compress --preset` for a block, as part of the whole window.
-fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block: &Block) -> Result<LevelKept, CommandError> {
+fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block: &Block) -> Result<LevelPreview, CommandError> {
     let preset = env.rules.preset;
     let mut draft = workspace.draft(store, env.style.now.as_millisecond())?;
     let scope = Scope { end: engine::first_of_last_turns(&workspace.reading, env.rules.keep_turns), only: None, level: None };
-    let stays = |why: &'static str| LevelKept {
+    let stays = |why: &'static str| LevelPreview {
         level: block.level,
         preset: Some(preset.name),
         tokens: block.tokens.value,
@@ -106,7 +106,7 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
     let why = kept.or((block.level > Level::Original).then_some("short already")).unwrap_or("already as short as possible");
     Ok(left.map_or_else(
         || stays(why),
-        |left| LevelKept {
+        |left| LevelPreview {
             level: left.level_after,
             preset: Some(preset.name),
             tokens: left.tokens_after.value,

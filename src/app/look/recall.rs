@@ -51,7 +51,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     // JSON output already contains the empty result; both set the exit code.
     if !env.json {
-        return Err(if arguments.is_everywhere() { no_match(arguments, report.searched) } else { not_removed(env, arguments)? });
+        return Err(if arguments.is_everywhere() {
+            no_match(arguments, report.searched_sessions)
+        } else {
+            not_removed(env, arguments)?
+        });
     }
     env.print(&report)?;
     Err(CommandError::already_reported())
@@ -73,7 +77,7 @@ pub fn memory_report(env: &Env, arguments: &Arguments) -> Result<MemorySearchRep
 /// There are no matches; the session or the store cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let report = search_only(env, arguments)?;
-    if report.blocks.is_empty() { Err(no_match(arguments, report.searched)) } else { Ok(report) }
+    if report.blocks.is_empty() { Err(no_match(arguments, report.searched_sessions)) } else { Ok(report) }
 }
 
 /// Returns the matches without changing the session.
@@ -104,7 +108,7 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
             let wanted: BTreeMap<BlockNumber, Level> =
                 report.blocks.iter().take(best(arguments)).map(|block| (block.number, Level::Original)).collect();
             if wanted.is_empty() {
-                return Err(no_match(arguments, report.searched));
+                return Err(no_match(arguments, report.searched_sessions));
             }
             let mut summary = ChangeSummary { kept: shorten(draft, &wanted, "", None)?, ..ChangeSummary::change("restored") };
             if summary.kept.contains_key(&SkipReason::NotInWindow) {
@@ -118,7 +122,7 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
     change(env, arguments.options, &|draft, opened| {
         let report = search(env, arguments, draft, &opened.workspace)?;
         if report.blocks.is_empty() {
-            return Err(no_match(arguments, report.searched));
+            return Err(no_match(arguments, report.searched_sessions));
         }
         draft.note(NOTE, &report.note());
         let what = format!("a note with {}", plural(report.blocks.len(), "block"));
@@ -154,7 +158,7 @@ fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Works
         documents.retain(|document| chosen.contains(&document.number));
         let session = workspace.location.id.clone();
         let blocks = documents.iter().map(|document| recalled(env, document, None, document.text.clone())).collect();
-        return Ok(RecallReport { query: arguments.words(), blocks, session, searched: None, unread: 0 });
+        return Ok(RecallReport { query: arguments.words(), blocks, session, searched_sessions: None, unread_sessions: 0 });
     }
     if arguments.is_everywhere() {
         return everywhere(env, arguments, documents, Some(workspace));
@@ -162,7 +166,13 @@ fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Works
     let query = arguments.words();
     let query = query.trim().trim_matches('"');
     let blocks = best_blocks(env, arguments, query, &documents, |_| true);
-    Ok(RecallReport { query: query.to_owned(), blocks, session: workspace.location.id.clone(), searched: None, unread: 0 })
+    Ok(RecallReport {
+        query: query.to_owned(),
+        blocks,
+        session: workspace.location.id.clone(),
+        searched_sessions: None,
+        unread_sessions: 0,
+    })
 }
 
 /// Searches all sessions, or those of the project, and what was removed from them. `documents` is what was removed from the session
@@ -191,7 +201,13 @@ fn everywhere(
     documents.extend(matches.blocks.into_iter().filter(|block| !known.contains(&(block.session.clone(), block.number))));
     let blocks = best_blocks(env, arguments, query, &documents, |document| words.are_in(document.text.as_bytes()));
     let session = workspace.map(|workspace| workspace.location.id.clone()).unwrap_or_default();
-    Ok(RecallReport { query: query.to_owned(), blocks, session, searched: Some(matches.searched), unread: matches.unread })
+    Ok(RecallReport {
+        query: query.to_owned(),
+        blocks,
+        session,
+        searched_sessions: Some(matches.searched),
+        unread_sessions: matches.unread,
+    })
 }
 
 /// Returns the parts of documents that match a query, the best first.

@@ -140,8 +140,8 @@ fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) ->
         project: if totals.directory.is_empty() { found.location.project.as_str() } else { &totals.directory }.to_owned(),
         title: totals.title.clone(),
         model: totals.model.to_string(),
-        last_written: listed.last_written(),
-        modified: (identity.modified / 1_000_000) as i64,
+        last_written_time: listed.last_written(),
+        modified_time: (identity.modified / 1_000_000) as i64,
         tokens: TokenCount {
             value: totals.window_tokens as f64,
             basis: if totals.moved_on { Basis::Estimated } else { Basis::Measured },

@@ -62,7 +62,7 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
         counted: "o200k",
         turn_count,
         steps: reading.steps,
-        last_written: reading.session.last_written(),
+        last_written_time: reading.session.last_written(),
         current: range.is_none().then_some(current),
         turns,
         full,

@@ -4,7 +4,7 @@ use crate::app::{CommandError, Env};
 use crate::commands::transcript::Arguments;
 use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, TokenCount};
-use crate::output::{Headers, MessageText, PartText, PrunedRange, TranscriptReport, TranscriptStyle};
+use crate::output::{Headers, MessagePart, MessageText, PrunedRange, TranscriptReport, TranscriptStyle};
 use crate::provider::{Part, Source};
 use crate::workspace::{Content, Workspace};
 use rustc_hash::FxHashMap;
@@ -36,7 +36,7 @@ pub fn headers_of_last_turn(env: &Env, workspace: &Workspace<'_>) -> Result<Opti
     let Some(last) = reading.in_window().map(|block| block.position.turn).max() else { return Ok(None) };
     let mut messages = messages(workspace)?;
     let is_last =
-        |part: &PartText| part.block.and_then(|number| reading.block(number)).is_some_and(|block| block.position.turn == last);
+        |part: &MessagePart| part.block.and_then(|number| reading.block(number)).is_some_and(|block| block.position.turn == last);
     messages.iter_mut().for_each(|message| message.parts.retain(|part| part.role != Role::System && is_last(part)));
     messages.retain(|message| !message.parts.is_empty());
     Ok(Some(Headers { messages, pruned: pruned(reading) }.text(&env.style)))
@@ -76,7 +76,7 @@ fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError>
         let text = |pick: &dyn Fn(&Content) -> String| {
             part.text(|number| Cow::Owned(contents.get(&number).map(pick).unwrap_or_default())).into_owned()
         };
-        PartText {
+        MessagePart {
             block: first.map(|block| block.number),
             kind: kind(first),
             role: first
@@ -95,13 +95,13 @@ fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError>
         .iter()
         .enumerate()
         .map(|(place, message)| {
-            let parts: Vec<PartText> = message.parts.iter().map(part).collect();
+            let parts: Vec<MessagePart> = message.parts.iter().map(part).collect();
             let first = message.parts.iter().flat_map(Part::blocks).find_map(|number| reading.block(number));
             MessageText {
                 id: place as u32 + 1,
                 role: message.role,
                 from: from(workspace, message.role, first),
-                timestamp: first.and_then(|block| block.timestamp),
+                time: first.and_then(|block| block.timestamp),
                 tokens: parts.iter().map(|part| part.tokens).sum::<TokenCount>(),
                 parts,
             }

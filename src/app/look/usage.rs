@@ -57,7 +57,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         By::Model => UsageGroup::Model,
     };
     let table = engine::usage(&sources, group, &filter, &zone, &env.prices);
-    env.print(&UsageReport { group, table })
+    env.print(&UsageReport { by: group, table })
 }
 
 /// Checks the name of a client.

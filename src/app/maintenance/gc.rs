@@ -30,7 +30,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             path: stored.path.display().to_string(),
             why,
             operations: history.operations.len(),
-            last: history.operations.last().map(|operation| operation.time),
+            last_operation_time: history.operations.last().map(|operation| operation.time),
         });
     }
     (report.originals, report.original_bytes) = store.unneeded(&keys)?;

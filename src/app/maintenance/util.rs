@@ -4,7 +4,7 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::util::{Arguments, Tool};
 use crate::engine::{self, tokens};
 use crate::model::{BlockNumber, History, Level, OperationKind};
-use crate::output::{AccuracyReport, AccuracyRow, InstructionsReport, PlaceholdersReport};
+use crate::output::{AccuracyReport, InstructionsReport, PlaceholdersReport, SessionAccuracy};
 use crate::workspace::{self, PlanError, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let mut report = AccuracyReport::default();
             each(env, files, &mut |name, workspace| {
                 let cuts = tokens::cuts(&workspace.reading.session, &|session| workspace.provider.window(session));
-                report.add(AccuracyRow::new(name, &workspace.reading, cuts));
+                report.add(SessionAccuracy::new(name, &workspace.reading, cuts));
                 Ok(())
             })?;
             report.finish();

@@ -15,7 +15,7 @@ pub fn run(memories: &Memories<'_>, format: &str, output: Option<&Path>, is_dry_
     let tree = memories.read(MemoryScope::Project)?;
     let active: Vec<&Memory> = tree.memories().filter(|memory| memory.state == MemoryState::Active).collect();
     let section = section(&active);
-    let mut report = MemoryExportReport { file: None, memories: active.len(), is_changed: false, is_dry_run, section };
+    let mut report = MemoryExportReport { file: None, memories: active.len(), changed: false, dry_run: is_dry_run, section };
     let Some(output) = output else {
         if let Some(name) = instructions_file(format) {
             env.note(&format!("to write it: aperture memory export --format {format} --output {name}"));
@@ -31,8 +31,8 @@ pub fn run(memories: &Memories<'_>, format: &str, output: Option<&Path>, is_dry_
         .with_context(|| format!("cannot replace the section in {}", path.display()))
         .map_err(failed("delete these comment lines in the file, then export again"))?;
     report.file = Some(path.display().to_string());
-    report.is_changed = before.as_deref() != Some(&after);
-    if report.is_changed && !is_dry_run {
+    report.changed = before.as_deref() != Some(&after);
+    if report.changed && !is_dry_run {
         files::replace(env.disk, &path, before.as_deref().map(str::as_bytes), after.as_bytes(), files::Mode::Plain).map_err(
             |error| {
                 let kind =

@@ -34,7 +34,7 @@ pub fn run(memories: &Memories<'_>, ids: &[String], all: Option<bool>, is_dry_ru
     let joined = reports.into_iter().reduce(|first, second| MemoryChangeReport {
         done: String::new(),
         operation: second.operation.or(first.operation),
-        is_dry_run,
+        dry_run: is_dry_run,
         changes: first.changes.into_iter().chain(second.changes).collect(),
         hints: first.hints.into_iter().chain(second.hints).collect(),
         problems: first.problems.into_iter().chain(second.problems).collect(),

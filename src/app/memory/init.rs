@@ -22,7 +22,7 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
         let report = MemoryChangeReport {
             done,
             operation: None,
-            is_dry_run,
+            dry_run: is_dry_run,
             changes: Vec::new(),
             hints: Vec::new(),
             problems: Vec::new(),
@@ -40,7 +40,7 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
     let mut report = MemoryChangeReport {
         done: format!("the memories of this project are kept in {} from now on", new.directory.display()),
         operation: None,
-        is_dry_run,
+        dry_run: is_dry_run,
         changes: Vec::new(),
         hints: vec![format!("to share them: git add {}", word(&new.directory))],
         problems: problems(&old.problems),
@@ -80,7 +80,7 @@ pub fn take_over(memories: &Memories<'_>, from: &Path, is_dry_run: bool) -> Resu
     let hints = vec![format!("the old tree stays in {}", place.directory.display())];
     let done = format!("entries of {} taken over: {}", directory.display(), updated.changes.len());
     let (operation, changes) = (updated.operation, updated.changes);
-    env.print(&MemoryChangeReport { done, operation, is_dry_run, changes, hints, problems: problems(&old.problems) })
+    env.print(&MemoryChangeReport { done, operation, dry_run: is_dry_run, changes, hints, problems: problems(&old.problems) })
 }
 
 /// Returns the number of entries of a tree that is to be copied.

@@ -75,7 +75,7 @@ pub fn merge_into(
 /// Learns from every project of this machine. What the user said in several of them goes to the user's tree too.
 fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
     let env = memories.env;
-    let mut report = MemoryLearnReport { is_dry_run, ..MemoryLearnReport::default() };
+    let mut report = MemoryLearnReport { dry_run: is_dry_run, ..MemoryLearnReport::default() };
     let mut said: BTreeMap<u64, (BTreeSet<PathBuf>, Vec<Candidate>)> = BTreeMap::new();
     for project in projects(env, memories) {
         let of_project = memories.of(project);

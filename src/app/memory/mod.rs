@@ -374,7 +374,7 @@ fn problems(problems: &[Problem]) -> Vec<MemoryProblem> {
 fn changed(done: String, updated: Updated, is_dry_run: bool) -> MemoryChangeReport {
     let hints = updated.operation.map(|number| format!("to undo: aperture memory undo {number}")).into_iter().collect();
     let problems = problems(&updated.tree.problems);
-    MemoryChangeReport { done, operation: updated.operation, is_dry_run, changes: updated.changes, hints, problems }
+    MemoryChangeReport { done, operation: updated.operation, dry_run: is_dry_run, changes: updated.changes, hints, problems }
 }
 
 /// Returns a path as a word of a command.

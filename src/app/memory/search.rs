@@ -7,7 +7,7 @@ use crate::commands::memory::SearchArguments;
 use crate::engine::memory::words::{content_words, plain_words};
 use crate::engine::memory::{Corpus, Query, search};
 use crate::model::Memory;
-use crate::output::{MemoryHit, MemorySearchReport};
+use crate::output::{MemoryHitLine, MemorySearchReport};
 use anyhow::anyhow;
 
 /// Prints the entries and the places in sessions that match.
@@ -43,12 +43,12 @@ pub fn report(
     let sources = learning.sources(&documents);
     let corpus = Corpus::new(&sources);
     let hits = search(&Query { text: query, ..Query::default() }, &corpus, limit);
-    let hits = hits.iter().map(|hit| MemoryHit {
-        session: hit.source.session.to_owned(),
-        file: learning.file_name(hit.source.session),
+    let hits = hits.iter().map(|hit| MemoryHitLine {
+        session: learning.file_name(hit.source.session),
+        session_id: hit.source.session.to_owned(),
         block: hit.document.block,
         row: hit.document.row.to_string(),
-        time: hit.document.time,
+        time: (hit.document.time > 0).then_some(hit.document.time),
         title: hit.source.documents.title(hit.document).to_owned(),
     });
     Ok(MemorySearchReport { query: query.to_owned(), hits: hits.collect(), memories: ranked(known, &wanted), is_lines: false })

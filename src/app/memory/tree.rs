@@ -4,7 +4,7 @@ use super::{Memories, problems};
 use crate::app::CommandError;
 use crate::memory::Tree;
 use crate::model::MemoryState;
-use crate::output::{MemoryFileRow, MemoryTreeView, MemoryTreesReport};
+use crate::output::{MemoryFileCounts, MemoryTree, MemoryTreesReport};
 
 /// Prints the trees.
 pub fn run(memories: &Memories<'_>) -> Result<(), CommandError> {
@@ -12,10 +12,10 @@ pub fn run(memories: &Memories<'_>) -> Result<(), CommandError> {
     memories.env.print(&MemoryTreesReport { trees })
 }
 
-fn view(tree: &Tree) -> MemoryTreeView {
+fn view(tree: &Tree) -> MemoryTree {
     let mut files = Vec::new();
     for (file, _) in tree.files() {
-        let mut row = MemoryFileRow { path: file.path(), ..MemoryFileRow::default() };
+        let mut row = MemoryFileCounts { path: file.path(), ..MemoryFileCounts::default() };
         for memory in tree.memories().filter(|memory| memory.file == *file) {
             match memory.state {
                 _ if memory.is_by_hand() => row.by_hand += 1,
@@ -26,10 +26,10 @@ fn view(tree: &Tree) -> MemoryTreeView {
         }
         files.push(row);
     }
-    MemoryTreeView {
+    MemoryTree {
         scope: tree.place.scope,
         directory: tree.place.directory.display().to_string(),
-        is_in_project: !tree.place.is_private,
+        in_project: !tree.place.is_private,
         files,
         problems: problems(&tree.problems),
     }

@@ -6,7 +6,7 @@ use crate::app::CommandError;
 use crate::engine::label;
 use crate::engine::memory::words::plain_words;
 use crate::model::{Memory, Sighting, id_starts_with};
-use crate::output::{MemoryEvidence, MemoryWhyReport};
+use crate::output::{MemoryQuote, MemoryWhyReport};
 use crate::workspace::{Found, Workspace, find_in_folder};
 use std::collections::BTreeMap;
 
@@ -51,12 +51,12 @@ fn in_folder(memories: &Memories<'_>, prefix: &str) -> Option<Found> {
     found.into_iter().find(|found| id_starts_with(&found.location.id, prefix))
 }
 
-fn missing(sighting: &Sighting, session: &str, reason: &str) -> MemoryEvidence {
+fn missing(sighting: &Sighting, session: &str, reason: &str) -> MemoryQuote {
     let (session, missing) = (session.to_owned(), Some(reason.to_owned()));
-    MemoryEvidence { session, block: sighting.block, time: None, label: None, quote: None, missing }
+    MemoryQuote { session, block: sighting.block, time: None, label: None, quote: None, missing }
 }
 
-fn quote(workspace: &Workspace<'_>, sighting: &Sighting, memory: &Memory) -> MemoryEvidence {
+fn quote(workspace: &Workspace<'_>, sighting: &Sighting, memory: &Memory) -> MemoryQuote {
     let id = &workspace.location.id;
     let Some(block) = workspace.reading.block(sighting.block) else {
         return missing(sighting, id, "the session has no such block any more");
@@ -67,7 +67,7 @@ fn quote(workspace: &Workspace<'_>, sighting: &Sighting, memory: &Memory) -> Mem
     let label = label(block);
     let is_quote = label.starts_with('"');
     let label = Some(if is_quote { block.role.name().to_owned() } else { label });
-    MemoryEvidence { session: id.clone(), block: sighting.block, time: block.timestamp, label, quote, missing: reason }
+    MemoryQuote { session: id.clone(), block: sighting.block, time: block.timestamp, label, quote, missing: reason }
 }
 
 /// Returns the part of a content with most of the words of a memory.

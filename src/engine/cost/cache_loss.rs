@@ -1,6 +1,7 @@
 //! The effect of the changes of a request on its bill: prompt cache that was lost, and tokens that were not sent.
 
 use super::model_prices::{ModelPrice, Prices, RATIOS};
+use crate::model::words;
 
 /// The smallest loss, in tokens: the shortest prefix that APIs cache.
 const SMALLEST_LOSS: u64 = 1024;
@@ -10,31 +11,17 @@ const MILLION: f64 = 1e6;
 /// The shorter one of the two lifetimes of cache entries, in milliseconds.
 const FIVE_MINUTES: i64 = 300_000;
 
-/// The cause of a cache loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossCause {
-    /// The changes by aperture.
-    Ours,
-    /// The client changed the prefix itself.
-    Client,
-    /// The cache entries had expired.
-    Expired,
-    /// Neither: the API had the same prefix and read less of it.
-    Api,
-}
-
-impl LossCause {
-    /// Every cause.
-    pub const ALL: [LossCause; 4] = [LossCause::Ours, LossCause::Client, LossCause::Expired, LossCause::Api];
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        match self {
-            LossCause::Ours => "ours",
-            LossCause::Client => "client",
-            LossCause::Expired => "expired",
-            LossCause::Api => "api",
-        }
+words! {
+    /// The cause of a cache loss.
+    pub enum LossCause {
+        /// The changes by aperture.
+        Ours = "ours",
+        /// The client changed the prefix itself.
+        Client = "client",
+        /// The cache entries had expired.
+        Expired = "expired",
+        /// Neither: the API had the same prefix and read less of it.
+        Api = "api",
     }
 }
 

@@ -1,6 +1,9 @@
 //! The window capacity of models, in tokens.
 
 use crate::engine::ReadSettings;
+use crate::model::json_forms;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Window sizes by prefix of the model name; the longest match counts.
 ///
@@ -34,6 +37,26 @@ pub struct Capacity {
     pub reserve: u64,
 }
 
+json_forms! {
+    /// The size of a window.
+    KnownCapacity of capacity: Capacity {
+        /// Size of the window.
+        capacity_tokens: u64 ["tokens"] = capacity.tokens,
+        /// Source of the window size.
+        capacity_source: CapacitySource = capacity.source,
+    }
+
+    /// The size of a window, and the part of it that is kept free.
+    ReservedCapacity of capacity: Capacity {
+        /// Size of the window.
+        capacity_tokens: u64 ["tokens"] = capacity.tokens,
+        /// Source of the window size.
+        capacity_source: CapacitySource = capacity.source,
+        /// Tokens at the end of the window that the agent program keeps free: it compacts by itself before they are used; 0 if unknown.
+        reserve_tokens: u64 ["tokens"] = capacity.reserve,
+    }
+}
+
 impl Capacity {
     /// Returns the tokens that can be added to a window with `used` tokens until the client compacts it, or until it is full if the
     /// client's reserve is unknown; 0 if it is fuller.
@@ -53,20 +76,21 @@ impl Capacity {
     }
 }
 
-/// The source of a window size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The source of the window size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum CapacitySource {
-    /// The user's settings.
+    /// The settings or an option.
     Setting,
-    /// The value reported by the client.
+    /// The agent program.
     Client,
-    /// From the model's name.
+    /// The name of the model.
     Model,
-    /// The session holds more than the model's usual window, so it has the next larger one.
+    /// The session, which held more than the usual window of its model.
     Observed,
-    /// The client compacted the session by itself long before the usual window of the model was full.
+    /// A compaction by the client itself, long before the usual window of the model was full.
     Compacted,
-    /// Nothing is known of the model.
+    /// The default for unknown models.
     #[default]
     Assumed,
 }

@@ -25,6 +25,9 @@
 //! tokens are not cached.
 
 use super::model_prices::{Prices, RATIOS};
+use crate::model::{As, Estimated};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The shorter of the two lifetimes of cache entries; a longer one is paid as an hour.
 const FIVE_MINUTES: i64 = 5 * 60 * 1000;
@@ -63,34 +66,45 @@ pub fn idle_milliseconds(reading: &crate::engine::Analysis, now: i64) -> Option<
     answered.timestamp.map(|then| now.saturating_sub(then).max(0))
 }
 
-/// Cost and savings of an edit. Dollars are estimates; they are missing if the price of the model is unknown.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The cost of an edit and its savings; dollars are estimates, and null if the price of the model is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EditPrice {
     /// Tokens of the window before the edit.
+    #[serde(with = "As::<Estimated>")]
     pub window_before_tokens: f64,
-    /// Tokens of the window after it.
+    /// Tokens of the window after the edit.
+    #[serde(with = "As::<Estimated>")]
     pub window_after_tokens: f64,
-    /// Tokens by which the window shrinks; below zero where it grows.
+    /// Tokens by which the window shrinks; negative if it grows.
+    #[serde(with = "As::<Estimated>")]
     pub saved_tokens: f64,
-    /// Tokens before the first change.
+    /// Tokens before the first change, which stay cached.
+    #[serde(with = "As::<Estimated>")]
     pub unchanged_prefix_tokens: f64,
-    /// Tokens after the first change that are written to the cache again: 0 if the cache is cold.
+    /// Tokens after the first change that are written to the cache again; 0 if the cache is cold.
+    #[serde(with = "As::<Estimated>")]
     pub rewritten_tokens: f64,
     /// Tokens by which the window grows.
+    #[serde(with = "As::<Estimated>")]
     pub added_tokens: f64,
-    /// One-time cost of writing tokens to the cache again, beyond the cost of reading them.
+    /// One-time cost of the second cache write, beyond that of a read.
+    #[schemars(extend("unit" = "US dollars"))]
     pub rewritten_dollars: Option<f64>,
-    /// One-time cost of writing the tokens by which the window grows.
+    /// One-time cost of the cache write of the added tokens.
+    #[schemars(extend("unit" = "US dollars"))]
     pub added_dollars: Option<f64>,
-    /// Savings per turn; negative if each turn costs more.
+    /// Savings of each later turn; negative if it costs more.
+    #[schemars(extend("unit" = "US dollars"))]
     pub saved_dollars_per_turn: Option<f64>,
-    /// Turns until the savings exceed the cost: 0 if there is no extra cache write, `None` if nothing is saved.
+    /// Turns until the savings exceed the cost: 0 if there is no extra cost, null if nothing is saved.
+    #[schemars(extend("unit" = "turns"))]
     pub pays_back_turns: Option<f64>,
-    /// True if the client's cache entries are gone.
+    /// True if the cache entries have expired.
     pub cache_is_cold: bool,
-    /// Milliseconds since the last response.
+    /// Time since the last response.
+    #[schemars(extend("unit" = "milliseconds"))]
     pub idle_milliseconds: Option<i64>,
-    /// The day of the prices, such as `2026-10-24`; `None` if they are the user's own or not known.
+    /// Date of the built-in prices, such as `2026-10-24`; null if the prices are the user's or unknown.
     pub prices_dated: Option<&'static str>,
 }
 

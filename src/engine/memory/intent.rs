@@ -1,31 +1,22 @@
 //! The intent of a prompt: which part of memory it needs first.
 
-/// The intent of a prompt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Intent {
-    /// The way to run something here, or the cause of a failure.
-    Operational,
-    /// The meaning or the place of something.
-    Factual,
-    /// The steps of a task.
-    Procedural,
-    /// The work of the agent, and its mistakes.
-    Introspective,
-    /// Anything else, such as work on the code.
-    #[default]
-    General,
-}
+use crate::model::words;
 
-impl Intent {
-    /// Returns the name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Intent::Operational => "operational",
-            Intent::Factual => "factual",
-            Intent::Procedural => "procedural",
-            Intent::Introspective => "introspective",
-            Intent::General => "general",
-        }
+words! {
+    /// The intent of a prompt.
+    #[derive(Default)]
+    pub enum Intent {
+        /// The way to run something here, or the cause of a failure.
+        Operational = "operational",
+        /// The meaning or the place of something.
+        Factual = "factual",
+        /// The steps of a task.
+        Procedural = "procedural",
+        /// The work of the agent, and its mistakes.
+        Introspective = "introspective",
+        /// Anything else, such as work on the code.
+        #[default]
+        General = "general",
     }
 }
 

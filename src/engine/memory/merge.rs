@@ -9,6 +9,8 @@ use super::topic::{Relation, Topic, TopicIndex, carried_over, carried_over_all, 
 use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
 use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Days without a sighting after which a memory is archived.
@@ -19,21 +21,25 @@ const HELPFUL_TIMES: i64 = 4;
 const ACTIVE_SESSIONS: u32 = 2;
 
 /// The kind of a change of a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(rename = "MemoryChangeKind")]
+#[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
-    /// A new entry.
+    /// A new memory.
     Added,
-    /// A pending entry became active.
+    /// A pending memory became active.
     Activated,
-    /// A retired entry is in use again.
+    /// A retired memory is in use again.
     Restored,
+    /// The text changed.
     Rewritten,
     /// It was moved to another file.
     Moved,
-    /// A newer entry replaced it.
+    /// A newer memory replaced it.
     Superseded,
+    /// It was archived.
     Archived,
-    /// A statement against it, or a report that it does not help, was found.
+    /// A statement against it was found.
     Contradicted,
     /// Only its sightings or counts changed.
     Confirmed,

@@ -9,9 +9,11 @@ use crate::engine::{
     Analysis, EditFacts, EditPrice, PAYS_BACK_TURNS, Preset, Prices, Rules, idle_milliseconds, newest, plural, price,
     steps_per_turn,
 };
-use crate::model::{Block, BlockKind, BlockNumber, History, Level, Operation, State};
+use crate::model::{As, Block, BlockKind, BlockNumber, Estimated, History, Level, Operation, State};
 use crate::text::shell::quoted_word;
 use rustc_hash::FxHashSet;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Tokens of the marker line of a block.
 const LINE: f64 = 45.0;
@@ -54,38 +56,41 @@ pub enum Forecast {
     Planned(Option<EditPrice>),
 }
 
-/// Kind of a suggestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The kind of a suggestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum SuggestionKind {
-    /// The window is over its budget.
+    /// Shorten until the window is within its budget.
     Budget,
-    /// Stale blocks can be shortened.
+    /// Shorten stale blocks.
     Compress,
-    /// Old blocks can be shortened.
+    /// Shorten old blocks, stale or not.
     Preset,
-    /// Superseded blocks can be archived.
+    /// Archive superseded blocks.
     Archive,
-    /// Shortened blocks that are in use can be expanded.
+    /// Expand shortened blocks that are in use.
     Expand,
 }
 
 /// A suggested command.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Suggestion {
-    /// Subject.
+    /// Kind.
     pub kind: SuggestionKind,
-    /// The command, ready to paste.
+    /// Command line.
     pub command: String,
-    /// The reason, in a few words.
+    /// Reason.
     pub why: String,
-    /// Estimated tokens by which the window would shrink; negative if it grows.
+    /// Tokens by which the window would shrink; negative if it would grow.
+    #[serde(with = "As::<Estimated>")]
     pub saved_tokens: f64,
-    /// Estimated turns until the savings exceed the cost.
+    /// Turns until the savings exceed the cost.
+    #[schemars(extend("unit" = "turns"))]
     pub pays_back_turns: Option<f64>,
-    /// Estimated cost and savings.
+    /// Cost and savings.
     pub price: Option<EditPrice>,
-    /// True if the figures are estimates; false if the change was planned, with the same figures as `--dry-run`.
-    pub estimated: bool,
+    /// True if the command was planned, so that the figures are those of `--dry-run`.
+    pub planned: bool,
 }
 
 /// Shares of tokens removed from results, from tool uses, and from both in the newest part of the window.
@@ -199,7 +204,7 @@ impl Advice<'_> {
         let (preset, command) = (self.rules.preset, self.command(&command));
         if let Forecast::Planned(price) = forecast {
             let price = price.filter(|price| price.saved_tokens >= WORTH_SAYING * reading.price.total.value)?;
-            return Some(Suggestion { estimated: false, ..suggestion(kind, command, why, &price) });
+            return Some(Suggestion { planned: true, ..suggestion(kind, command, why, &price) });
         }
         let newest = newest(reading, preset.newest_percent);
         let mut gone = Gone::default();
@@ -306,7 +311,7 @@ impl Gone {
 
 fn suggestion(kind: SuggestionKind, command: String, why: String, price: &EditPrice) -> Suggestion {
     let (saved_tokens, pays_back_turns) = (price.saved_tokens, price.pays_back_turns);
-    Suggestion { kind, command, why, saved_tokens, pays_back_turns, price: Some(*price), estimated: true }
+    Suggestion { kind, command, why, saved_tokens, pays_back_turns, price: Some(*price), planned: false }
 }
 
 /// Returns true if compress may shorten a block, as far as the analysis shows.

@@ -1,18 +1,25 @@
 //! Changed blocks, grouped by kind and reason.
 
 use crate::engine::Analysis;
-use crate::model::{Block, BlockChange, BlockKind, State};
+use crate::model::{As, Block, BlockChange, BlockKind, Estimated, State};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Changed blocks of one kind and reason.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ChangeGroup {
-    /// The kind: a tool and its part, such as `Read result`, or the kind of the block.
+    /// Tool and its part, such as `Read result`, or kind of the block.
     pub kind: String,
-    /// The reason that makes the blocks candidates: outdated by a later block, unused, or their state.
+    /// Reason that makes the blocks candidates: such as `read again` or `unused`, or else their state.
     pub reason: &'static str,
+    /// Number of blocks.
     pub blocks: usize,
+    /// Cost before.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_before: f64,
+    /// Cost after.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_after: f64,
 }
 

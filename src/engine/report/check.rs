@@ -2,6 +2,8 @@
 
 use crate::engine::{Analysis, Finding, amount, count};
 use crate::model::BlockNumber;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A credential and its place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,20 +51,23 @@ pub struct Checked<'a> {
 }
 
 /// A violation of a rule.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Violation {
-    /// The rule, named by its option.
+    /// Rule, named after its option.
     pub rule: &'static str,
+    /// Description.
     pub message: String,
-    /// The effect on the next request. Empty if the rule does not concern requests.
+    /// Effect on the next request; empty if the rule does not concern requests.
     pub effect: String,
+    /// Measured value, in the unit of the rule.
     pub measured: f64,
+    /// Limit, in the unit of the rule.
     pub limit: f64,
-    /// The line of the file, from 1, if the violation concerns one.
+    /// Line of the file, from 1.
     pub line: Option<u64>,
-    /// The block, if the violation concerns one.
+    /// Block number.
     pub block: Option<BlockNumber>,
-    /// A command that fixes the violation, without the session name. Empty if there is none.
+    /// Command that helps, without the session; empty if there is none.
     pub hint: String,
 }
 

@@ -2,38 +2,42 @@
 
 use crate::model::limits::{DIFF_LINES, DIFF_WORD_BYTES, DIFF_WORD_LINE_BYTES};
 use crate::model::{BlockNumber, Level, TokenCount};
+use schemars::JsonSchema;
+use serde::Serialize;
 use similar::{DiffTag, TextDiff};
 
 /// The kind of a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum DiffKind {
-    /// The block was added.
+    /// A block that was not there before.
     Added,
-    /// The block was removed.
+    /// A block that is gone.
     Removed,
-    /// The content or the tokens of the block changed.
+    /// A block with another content or another cost.
     Changed,
 }
 
-/// A block that differs.
-#[derive(Clone, Debug)]
+/// A block that differs between two states.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlockDifference {
-    /// The block number, in file order from 1.
+    /// Block number, from 1 in file order.
     pub number: BlockNumber,
     /// Short description.
     pub label: String,
+    /// Kind of the difference.
     pub kind: DiffKind,
-    /// The compression level before the change.
+    /// Level before.
     pub level_before: Level,
-    /// The compression level after the change.
+    /// Level after.
     pub level_after: Level,
-    /// Cost before the change.
+    /// Cost before.
     pub tokens_before: TokenCount,
-    /// Cost after the change.
+    /// Cost after.
     pub tokens_after: TokenCount,
-    /// The content before the change.
+    /// Content before.
     pub before: String,
-    /// The content after the change.
+    /// Content after.
     pub after: String,
 }
 

@@ -2,181 +2,226 @@
 
 use crate::engine::{Analysis, Suggestion, entry, mask};
 use crate::model::{
-    Actor, Block, BlockKind, BlockNumber, History, Key, Level, Operation, OperationId, OperationKind, Pin, Role, State,
-    TokenCount, Zone,
+    Actor, As, Block, BlockKind, BlockNumber, Estimated, History, Key, Level, Measured, Operation, OperationId, OperationKind,
+    Pin, Role, State, Time, TokenCount, Zone,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// An event of a session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
 pub enum ActivityEvent {
-    /// The watch of a session has started.
-    SessionOpened(Opened),
-    /// The file contains another conversation; nothing of the previous one is left.
-    SessionReplaced(Opened),
-    /// The file cannot be read, or does not exist.
-    SessionUnavailable { reason: String },
-    /// Another session of the project changed.
+    /// The watch of a session began.
+    SessionOpened(OpenedSession),
+    /// The file now holds another conversation.
+    SessionReplaced(OpenedSession),
+    /// The file is missing or cannot be read.
+    SessionUnavailable {
+        /// Reason.
+        reason: String,
+    },
+    /// Another session of the project was written to.
     SessionUpdated(OtherSession),
+    /// A prompt started a turn.
     TurnStarted {
-        /// The turn number, from 1.
+        /// Turn, from 1.
         turn: usize,
-        /// The first words of the prompt.
+        /// Beginning of the prompt.
         prompt: String,
     },
-    /// Blocks were added, removed or changed.
+    /// Blocks were added, changed or removed.
     BlocksUpdated {
-        /// The blocks, in file order.
+        /// Updated blocks, in file order.
         blocks: Vec<BlockUpdate>,
-        /// Number of blocks removed from the end of the file.
+        /// Number of blocks removed at the end of the file.
         removed: usize,
     },
-    /// The tokens or the capacity of the window changed.
-    TokenCountChanged {
-        /// Previous content.
-        before: TokenCount,
-        /// Current content.
-        tokens: TokenCount,
-        /// Capacity of the window in tokens.
-        capacity: u64,
-        /// Usage of the window, in percent.
-        percent: f64,
-        /// Free tokens.
-        remaining: u64,
-    },
-    /// The user pinned, selected, unpinned or unfocused blocks.
+    /// The tokens or the size of the window changed.
+    TokenCountChanged(TokenCountChange),
+    /// The user pinned, unpinned, focused or unfocused blocks.
     SelectionChanged(SelectionChange),
-    /// aperture changed the session, by a command of any actor.
-    CommandExecuted(Executed),
-    /// The suggested commands changed.
+    /// aperture executed a command on the session.
+    CommandExecuted(ExecutedCommand),
+    /// The suggestions changed.
     SuggestionsChanged {
-        /// Current suggestions, the most urgent first.
+        /// Suggested commands, the most urgent first.
         suggestions: Vec<Suggestion>,
     },
     /// An answer ended in which the model changed its context.
     ContextChangedByModel {
-        /// The changes, as a sentence.
+        /// Changes, as a sentence.
         summary: String,
     },
     /// Memories were learned from the session after it ended or went idle.
     MemoriesLearned {
-        /// The number of entries that are new, or others than before.
+        /// Number of entries that are new, or others than before.
         count: usize,
     },
-    /// The rules required a change, but it was refused.
-    PolicyRefused { reason: String },
+    /// A rule of the settings could not act.
+    PolicyRefused {
+        /// Reason.
+        reason: String,
+    },
 }
 
-/// A session at the start of a watch.
-#[derive(Clone, Debug)]
-pub struct Opened {
-    /// The title, or the first prompt.
-    pub title: String,
-    /// The model of the last response.
-    pub model: String,
-    pub blocks: usize,
-    pub turns: usize,
+/// A change of the tokens or the size of the window.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TokenCountChange {
+    /// Tokens of the window before.
+    pub tokens_before: TokenCount,
+    /// Tokens of the window.
     pub tokens: TokenCount,
-    /// Capacity of the window in tokens.
-    pub capacity: u64,
-    /// Usage of the window, in percent.
+    /// Size of the window.
+    #[schemars(extend("unit" = "tokens"))]
+    pub capacity_tokens: u64,
+    /// Share of the window that is in use.
+    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
+    /// Free part of the window.
+    #[schemars(extend("unit" = "tokens"))]
+    pub remaining_tokens: u64,
 }
 
-/// Another session of the project than the watched one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OtherSession {
-    pub id: String,
-    /// The title, or the first prompt.
+/// A session at the beginning of its watch.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct OpenedSession {
+    /// Title, or the first prompt.
     pub title: String,
-    /// Tokens of its window at the last response of the model.
-    pub tokens: u64,
-    /// Usage of its window, in percent.
+    /// Model of the last response.
+    pub model: String,
+    /// Number of blocks in the file.
+    pub blocks: usize,
+    /// Number of turns.
+    #[schemars(extend("unit" = "turns"))]
+    pub turns: usize,
+    /// Tokens of the window.
+    pub tokens: TokenCount,
+    /// Size of the window.
+    #[schemars(extend("unit" = "tokens"))]
+    pub capacity_tokens: u64,
+    /// Share of the window that is in use.
+    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
-    /// Modification time of its file, in milliseconds since 1970, UTC.
-    pub modified: i64,
 }
 
-/// Change of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Another session of the project.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OtherSession {
+    /// Session id.
+    pub id: String,
+    /// Title, or the first prompt.
+    pub title: String,
+    /// Tokens of its window at the last response.
+    #[serde(with = "As::<Measured>")]
+    pub tokens: u64,
+    /// Share of its window that is in use.
+    #[schemars(extend("unit" = "percent"))]
+    pub percent: f64,
+    /// Time of the last change of its file.
+    #[serde(with = "As::<Time>")]
+    pub modified_time: i64,
+}
+
+/// A change of a block between two updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Update {
+    /// A new block.
     Added,
+    /// A block that became shorter.
     Shortened,
-    /// More of its content was restored.
+    /// A shortened block with more of its original content.
     Expanded,
-    /// Its content changed.
+    /// A block with another content.
     Rewritten,
-    /// It left the window.
+    /// A block that left the window.
     Evicted,
-    /// It is in the window again.
+    /// A block that is in the window again.
     Returned,
+    /// A block that went stale.
     WentStale,
-    /// It was stale and is used again.
+    /// A stale block that is in use again.
     Revived,
-    /// Its state changed for another reason: it aged, or was used.
+    /// A block with another state for any other reason.
     Aged,
 }
 
-/// A changed block, in its current state.
-#[derive(Clone, Debug)]
+/// An updated block.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlockUpdate {
+    /// Block number.
     pub number: BlockNumber,
-    /// Event.
+    /// Update.
     pub update: Update,
+    /// Author.
     pub role: Role,
+    /// Kind of content.
     pub kind: BlockKind,
     /// Short description.
     pub label: String,
+    /// Cost.
     pub tokens: TokenCount,
-    /// Position.
+    /// Position in the window.
     pub zone: Zone,
+    /// State in the lifecycle.
     pub state: State,
-    /// The previous state; `None` for a new block.
+    /// Previous state; null for a new block.
     pub state_before: Option<State>,
+    /// Level of reduction.
     pub level: Level,
-    /// The reason why it is stale, if it is.
+    /// Reason why the block is stale.
     pub reason: Option<String>,
 }
 
-/// Blocks that the user pinned, selected, unpinned or unfocused.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Changed pins and focus marks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SelectionChange {
-    /// Blocks that were pinned, or pinned at another position.
+    /// Blocks that were pinned, or pinned at another place.
     pub pinned: Vec<BlockNumber>,
+    /// Blocks that were unpinned.
     pub unpinned: Vec<BlockNumber>,
-    /// Blocks that were selected.
+    /// Blocks that were focused.
     pub focused: Vec<BlockNumber>,
+    /// Blocks that were unfocused.
     pub unfocused: Vec<BlockNumber>,
 }
 
-/// Summary of an operation.
-#[derive(Clone, Debug)]
-pub struct Executed {
+/// An executed command.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ExecutedCommand {
+    /// Operation in the log.
     pub operation: OperationId,
+    /// Kind of the operation.
     pub kind: OperationKind,
+    /// Command, with credentials masked.
     pub command: String,
-    /// Actor that gave the command.
+    /// Origin of the command.
     pub actor: Actor,
-    /// Time of the operation, in milliseconds since 1970, UTC.
-    pub executed: i64,
+    /// Time of the operation.
+    #[serde(with = "As::<Time>")]
+    pub executed_time: i64,
     /// Number of changed or marked blocks.
     pub blocks: usize,
     /// Tokens of the window before.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_before: f64,
     /// Tokens of the window after.
+    #[serde(with = "As::<Estimated>")]
     pub tokens_after: f64,
 }
 
-impl Executed {
+impl ExecutedCommand {
     /// Summarizes an operation. Credentials in the command are masked.
-    pub fn from_operation(operation: &Operation) -> Executed {
+    pub fn from_operation(operation: &Operation) -> ExecutedCommand {
         let changed = operation.edits.iter().filter(|edit| edit.change.is_some()).count();
-        Executed {
+        ExecutedCommand {
             operation: operation.id,
             kind: operation.kind,
             command: mask(&operation.command).into_owned(),
             actor: operation.actor,
-            executed: operation.time,
+            executed_time: operation.time,
             blocks: changed + operation.marks.len(),
             tokens_before: operation.tokens_before,
             tokens_after: operation.tokens_after,
@@ -248,7 +293,7 @@ impl Seen {
         }
         let mut happenings = Vec::new();
         let executed = history.operations.iter().filter(|operation| operation.id > self.operation);
-        happenings.extend(executed.map(|operation| ActivityEvent::CommandExecuted(Executed::from_operation(operation))));
+        happenings.extend(executed.map(|operation| ActivityEvent::CommandExecuted(ExecutedCommand::from_operation(operation))));
         let turns = reading.turns.iter().enumerate().skip(self.turns);
         happenings.extend(
             turns.map(|(place, turn)| ActivityEvent::TurnStarted { turn: place + 1, prompt: mask(&turn.prompt).into_owned() }),
@@ -270,12 +315,13 @@ impl Seen {
         if selection != SelectionChange::default() {
             happenings.push(ActivityEvent::SelectionChanged(selection));
         }
-        let (tokens, capacity) = (reading.price.total.0, reading.capacity.tokens);
-        if let Some(before) = self.tokens
-            && (before.round(), self.capacity) != (tokens.round(), capacity)
+        let (tokens, capacity_tokens) = (reading.price.total.0, reading.capacity.tokens);
+        if let Some(tokens_before) = self.tokens
+            && (tokens_before.round(), self.capacity) != (tokens.round(), capacity_tokens)
         {
-            let (percent, remaining) = (reading.percent(), reading.remaining());
-            happenings.push(ActivityEvent::TokenCountChanged { before, tokens, capacity, percent, remaining });
+            let (percent, remaining_tokens) = (reading.percent(), reading.remaining());
+            let change = TokenCountChange { tokens_before, tokens, capacity_tokens, percent, remaining_tokens };
+            happenings.push(ActivityEvent::TokenCountChanged(change));
         }
         if !suggestions.iter().map(|suggestion| &suggestion.command).eq(&self.suggested) {
             happenings.push(ActivityEvent::SuggestionsChanged { suggestions: suggestions.to_vec() });
@@ -305,14 +351,14 @@ impl Seen {
 }
 
 /// Returns the state of a session at the start of a watch.
-pub fn opened(reading: &Analysis, title: &str) -> Opened {
-    Opened {
+pub fn opened(reading: &Analysis, title: &str) -> OpenedSession {
+    OpenedSession {
         title: title.to_owned(),
         model: reading.model.clone(),
         blocks: reading.session.blocks.len(),
         turns: reading.turns.len(),
         tokens: reading.price.total.0,
-        capacity: reading.capacity.tokens,
+        capacity_tokens: reading.capacity.tokens,
         percent: reading.percent(),
     }
 }
@@ -392,8 +438,8 @@ mod tests {
                 updates.chain(removed).collect::<Vec<_>>().join(", ")
             }
             ActivityEvent::SelectionChanged(change) => format!("{change:?}").replace("SelectionChange", ""),
-            ActivityEvent::TokenCountChanged { before, tokens, capacity, .. } => {
-                format!("{} → {} of {capacity}", before.round(), tokens.round())
+            ActivityEvent::TokenCountChanged(change) => {
+                format!("{} → {} of {}", change.tokens_before.round(), change.tokens.round(), change.capacity_tokens)
             }
             ActivityEvent::CommandExecuted(executed) => format!("{} {}", executed.operation, executed.command),
             ActivityEvent::TurnStarted { turn, prompt } => format!("turn {turn}: {prompt}"),
@@ -467,7 +513,7 @@ mod tests {
             saved_tokens: 0.0,
             pays_back_turns: None,
             price: None,
-            estimated: true,
+            planned: false,
         };
         let seen = Seen::from_analysis(&before, &history(&["pin 1"]), &[]);
         let log = history(&["pin 1", "create password=hunter2hunter2"]);

@@ -8,58 +8,68 @@ use crate::engine::content::terms::spelled;
 use crate::engine::cost::tokens::estimate;
 use crate::engine::strategy::{Context, Need, Subject};
 use crate::engine::{Analysis, label, plural};
-use crate::model::{Block, BlockNumber, Level, Role, State};
+use crate::model::{As, Block, BlockNumber, Estimated, Level, Role, State};
 use rustc_hash::FxHashSet;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Maximum number of listed names of a reference.
 const NAMES: usize = 4;
 
-/// The explanation of the state of a block.
-#[derive(Clone, Debug)]
+/// The reasons for the state of a block.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Explanation {
+    /// State in the lifecycle.
     pub state: State,
-    /// The lifecycle rule that determined the state; `arrived` if none has applied yet.
+    /// Rule of the lifecycle that led to the state; `arrived` if none applied yet.
     pub rule: &'static str,
     /// Condition of the rule.
     pub when: &'static str,
-    /// The rules that were applied, in order.
+    /// Rules that led to the state, in order.
     pub path: Vec<&'static str>,
-    /// The reasons why the rule applies, as text.
+    /// Facts that meet the condition.
     pub because: Vec<String>,
-    /// The heat of the block and its reasons, as text.
+    /// Heat of the block and its causes.
     pub heat: String,
-    /// Later blocks of the agent that refer to the block, the most certain first.
-    pub referred: Vec<Referred>,
-    /// Estimated turns without a reference until the block becomes stale; 0 if it is stale, `None` if it never becomes stale.
+    /// Later blocks of the agent that refer to the block, the surest first.
+    pub references: Vec<Referred>,
+    /// Estimated turns without a reference until the block goes stale: 0 if it is stale, null if it never will be.
+    #[schemars(extend("unit" = "turns"))]
     pub turns_left: Option<u32>,
 }
 
-/// A later block of the agent that refers to a block.
-#[derive(Clone, Debug)]
+/// A reference to a block.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Reference")]
 pub struct Referred {
+    /// Number of the block that refers.
     pub number: BlockNumber,
+    /// Short description of that block.
     pub label: String,
-    /// The model response of the block.
+    /// Response of the model that it belongs to.
     pub step: u32,
-    /// Number of responses since then.
+    /// Responses of the model since.
+    #[schemars(extend("unit" = "steps"))]
     pub steps_ago: u32,
-    /// Certainty of the reference: 0.33 is the minimum, 1 or more is certain.
+    /// Weight of the reference: 0.33 is the threshold, 1 and more is certain.
     pub weight: f32,
-    /// Names and lines in both blocks, the rarest first.
+    /// Names and lines that both blocks contain, the rarest first.
     pub names: Vec<String>,
 }
 
-/// The rest of a block at a level.
-#[derive(Clone, Debug)]
-pub struct LevelKept {
+/// The part of a block that a level keeps.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LevelPreview {
+    /// Level.
     pub level: Level,
-    /// The preset that chose the level; `None` for a level without a preset.
+    /// Preset that chooses this level; null for the level itself.
     pub preset: Option<&'static str>,
-    /// Estimated cost in tokens.
+    /// Cost of the content that is kept.
+    #[serde(with = "As::<Estimated>")]
     pub tokens: f64,
-    /// Replacement text; `None` if the content stays whole.
+    /// Content that is kept; null if all of it is.
     pub content: Option<String>,
-    /// The reason why the whole content would be kept, if it would.
+    /// Reason why all of it is kept.
     pub why: Option<&'static str>,
 }
 
@@ -91,7 +101,7 @@ pub fn explain(reading: &Analysis, block: &Block, content: &str) -> Explanation 
         path: path.iter().map(|rule| rule.name).collect(),
         because: because(reading, block),
         heat: heat(reading, block),
-        referred: found.into_iter().filter_map(referred).collect(),
+        references: found.into_iter().filter_map(referred).collect(),
         turns_left: block.usefulness.turns_left,
     }
 }
@@ -171,7 +181,7 @@ fn heat(reading: &Analysis, block: &Block) -> String {
 }
 
 /// Returns the rest of a block at each level below the original.
-pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
+pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelPreview> {
     let need = Need::new(reading);
     let number = subject.block.number;
     let others = reading.in_window().filter(|other| other.role != Role::System && other.number != number);
@@ -185,7 +195,7 @@ pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
             false => estimate(content),
         });
         let why = content.is_none().then_some("already as short as possible");
-        LevelKept { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why }
+        LevelPreview { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why }
     };
     let levels = [Level::Trimmed, Level::Summarized, Level::Minimal];
     levels.into_iter().zip(subject.at_levels(levels, &context)).map(kept).collect()

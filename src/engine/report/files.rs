@@ -4,6 +4,8 @@ use crate::engine::Analysis;
 use crate::model::paths::{SEPARATORS, file_name, is_windows_text, relative, same_form};
 use crate::model::{BlockKind, BlockNumber, Key, ToolVerb};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::path::Path;
 
 /// Steps after which a use counts half, and the weight of an edit. Of the files of real sessions that the next 20 steps touch again,
@@ -11,19 +13,20 @@ use std::path::Path;
 const HALF_LIFE_STEPS: f64 = 40.0;
 const EDIT_WEIGHT: f64 = 2.0;
 
-/// A file in work.
-#[derive(Clone, Debug, PartialEq)]
+/// A file that tool calls name.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FileInWork {
-    /// The path, relative to the directory of the session if the file is below it.
+    /// Path, relative to the directory of the session if the file is below it.
     pub path: String,
-    /// The shortest end of the path that no other file of the session has.
-    pub name: String,
-    /// The block with the newest content: the last edit, or the result of the last read; of other files, the last result.
+    /// Block with the newest content: the last edit or the result of the last read; of other files the last result.
     pub block: BlockNumber,
     /// True if the agent edited it.
     pub edited: bool,
     /// Number of tool calls that name it.
     pub uses: u32,
+    /// The shortest end of the path that no other file of the session has.
+    #[serde(skip)]
+    pub name: String,
 }
 
 /// The uses of a file.

@@ -2,148 +2,198 @@
 
 use crate::engine::content::excerpts::strength;
 use crate::engine::{
-    Analysis, Capacity, EditPrice, FileInWork, Suggestion, SuggestionKind, expiring, files_in_work, label, stale_reason,
+    Analysis, Capacity, EditPrice, FileInWork, KnownCapacity, Suggestion, SuggestionKind, expiring, files_in_work, label,
+    stale_reason,
 };
-use crate::model::{Block, BlockKind, BlockNumber, Event, Hidden, Key, Level, Pin, Role, Row, RowKind, State, TokenCount, Zone};
+use crate::model::{
+    As, Block, BlockKind, BlockNumber, Estimated, Event, Hidden, Key, Level, Pin, Role, Row, RowKind, State, TokenCount, Zone,
+    json_forms,
+};
 use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// Summary of the window.
-#[derive(Clone, Debug)]
+json_forms! {
+    /// A number of blocks at a level.
+    LevelCount of pair: (Level, u32) {
+        /// Level.
+        level: Level = pair.0,
+        /// Number of blocks.
+        blocks: u32 = pair.1,
+    }
+
+    /// A number of blocks in a state.
+    StateCount of pair: (State, u32) {
+        /// State.
+        state: State = pair.0,
+        /// Number of blocks.
+        blocks: u32 = pair.1,
+    }
+}
+
+/// The content of a window in a few hundred tokens.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Manifest {
-    /// The session's id.
+    /// Session id.
     pub session: String,
-    /// The model of the last response.
+    /// Model of the last response.
     pub model: String,
+    /// Number of blocks in the window.
     pub blocks: u32,
+    /// Tokens of the window.
     pub tokens: TokenCount,
+    #[serde(flatten, with = "As::<KnownCapacity>")]
     pub capacity: Capacity,
-    /// Usage of the window, in percent.
+    /// Share of the window that is in use.
+    #[schemars(extend("unit" = "percent"))]
     pub percent: f64,
-    /// Tokens that are sent but are not in the file.
-    pub outside: TokenCount,
-    /// True if these tokens include a lost part of the conversation: the parent of the first row of the window is missing.
+    /// Tokens that are sent and not in the file, such as the system prompt.
+    pub outside_tokens: TokenCount,
+    /// True if these include lost messages: the row before the first one of the window is missing.
     pub lost: bool,
-    /// The zones in window order, cold storage last.
+    /// Zones in window order, cold storage last.
     pub zones: Vec<ZoneSummary>,
     /// Topics of the window, the most recent first.
     pub topics: Vec<String>,
-    /// Blocks of the file that are not in the window, by reason.
+    /// Blocks of the file that are not in the window.
     pub hidden: Hidden,
-    /// Topics of cold storage only, the most recent first.
+    /// Topics that are only in cold storage, the most recent first.
     pub cold_topics: Vec<String>,
-    /// The topics of blocks that are compacted away or archived, from the oldest part of the conversation to the newest.
+    /// Topics of the blocks that are compacted away or archived, by part of the conversation.
     pub forgotten: Vec<Forgotten>,
-    /// The shortened blocks, if there are any.
+    /// Shortened blocks of the window.
     pub shortened: ShortenedBlocks,
-    /// The files in work, the most likely to be needed next first.
+    /// Files in work, the most likely to be needed next first.
     pub files: Vec<FileInWork>,
     /// Rules that the user stated: those that say that they hold for ever first, then the newest.
-    pub rules: Vec<Rule>,
-    /// The first words of the last prompt.
+    pub rules: Vec<UserRule>,
+    /// Beginning of the last prompt.
     pub current_task: Option<String>,
-    /// Blocks that the user selected.
-    pub focused: Vec<Entry>,
-    /// First blocks of the window, the most expensive first.
-    pub primacy: Vec<Entry>,
-    /// The most expensive blocks between the ends.
-    pub middle: Vec<Entry>,
-    /// The most expensive recent blocks.
-    pub recent: Vec<Entry>,
-    /// The stale blocks, the most expensive first.
-    pub stale: Vec<Entry>,
+    /// Focused blocks.
+    pub focused: Vec<BlockSummary>,
+    /// Blocks at the beginning of the window, the largest first.
+    pub primacy: Vec<BlockSummary>,
+    /// Blocks in the middle of the window, the largest first.
+    pub middle: Vec<BlockSummary>,
+    /// Recent blocks, the largest first.
+    pub recent: Vec<BlockSummary>,
+    /// Stale blocks, the largest first.
+    pub stale: Vec<BlockSummary>,
+    /// Number of stale blocks.
     pub stale_blocks: u32,
-    /// Total tokens of the stale blocks.
+    /// Tokens of the stale blocks.
     pub stale_tokens: TokenCount,
+    /// Runs of archived blocks.
     pub archived: Vec<ArchivedRun>,
     /// Pinned blocks that are not in the window.
     pub pinned_outside: Vec<BlockNumber>,
-    /// Blocks that another program changed since aperture shortened them.
+    /// Blocks that another program changed after aperture shortened them.
     pub changed_elsewhere: Vec<BlockNumber>,
-    /// Free tokens.
-    pub remaining: u64,
-    /// Number of shortened blocks that could be expanded within half of the free tokens, the smallest first.
+    /// Free part of the window.
+    #[schemars(extend("unit" = "tokens"))]
+    pub remaining_tokens: u64,
+    /// Number of shortened blocks that could be expanded in half of the free part, the smallest first.
     pub expandable: u32,
     /// Estimated cost and savings of `aperture compress --stale`, if it is suggested.
     pub stale_price: Option<EditPrice>,
-    /// Number of blocks of the window in each state.
+    /// Blocks of the window by state.
+    #[serde(with = "As::<Vec<StateCount>>")]
     pub states: Vec<(State, u32)>,
-    /// The blocks that become stale in the next turn unless they are used, the most expensive first.
-    pub expiring: Vec<Entry>,
-    /// Total number of these blocks.
+    /// Blocks that go stale with the next turn unless they are used, the largest first.
+    pub expiring: Vec<BlockSummary>,
+    /// Number of these blocks.
     pub expiring_blocks: u32,
-    /// Total tokens of these blocks.
+    /// Tokens of these blocks.
     pub expiring_tokens: TokenCount,
-    /// Suggested commands, each with its estimated cost and savings.
+    /// Suggested commands.
     pub suggestions: Vec<Suggestion>,
 }
 
-/// Topics of a part of the conversation whose blocks are compacted away or archived.
-#[derive(Clone, Debug, PartialEq)]
+/// Topics of one third of the conversation whose blocks are compacted away or archived.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Forgotten {
-    /// The third of the conversation: 0 early, 1 middle, 2 late.
+    /// Third of the conversation: 0 for the first, 2 for the last.
     pub third: u32,
-    /// The topics, the one with the most tokens first.
+    /// Topics, the one with the most tokens first.
     pub topics: Vec<String>,
-    /// Number of these blocks.
+    /// Number of blocks.
     pub blocks: u32,
 }
 
-/// The blocks of the window that are shortened and not archived.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Shortened blocks of the window, without archived ones.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ShortenedBlocks {
+    /// Number of blocks.
     pub blocks: u32,
-    /// Total tokens of their originals, and the difference to their present cost.
+    /// Cost before they were shortened.
+    #[serde(with = "As::<Estimated>")]
     pub tokens: f64,
+    /// Saved tokens.
+    #[serde(with = "As::<Estimated>")]
     pub saved: f64,
 }
 
 /// A rule that the user stated.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct UserRule {
+    /// Block with the rule.
     pub block: BlockNumber,
-    /// The sentence, verbatim.
+    /// Sentence, verbatim.
     pub text: String,
 }
 
-/// Consecutive archived blocks of the file, with the thinking between them.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Archived blocks that follow each other in the file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ArchivedRun {
+    /// First block.
     pub first: BlockNumber,
+    /// Last block.
     pub last: BlockNumber,
+    /// Number of archived blocks.
     pub blocks: u32,
-    /// Token cost before.
+    /// Cost before they were archived.
+    #[serde(with = "As::<Estimated>")]
     pub tokens: f64,
-    /// The reasons, without duplicates.
+    /// Reasons, each once.
     pub reasons: Vec<String>,
-    /// Thinking blocks between them, whose signatures are kept.
+    /// Number of thinking blocks between them, whose signatures are kept.
     pub thinking: u32,
 }
 
-/// The summary of a zone.
-#[derive(Clone, Debug)]
+/// A zone of the window.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ZoneSummary {
+    /// Zone.
     pub zone: Zone,
+    /// Number of blocks.
     pub blocks: u32,
-    /// Token cost; for cold storage, the cost if restored.
+    /// Cost; for cold storage, the cost that the blocks would have in the window.
     pub tokens: TokenCount,
+    /// Number of user messages.
     pub user_messages: u32,
-    /// Number of model responses.
+    /// Number of responses of the model.
     pub responses: u32,
+    /// Number of tool results.
     pub tool_results: u32,
-    /// Number of shortened blocks, by level.
+    /// Shortened blocks by level.
+    #[serde(with = "As::<Vec<LevelCount>>")]
     pub compressed: Vec<(Level, u32)>,
 }
 
 /// A block in a list.
-#[derive(Clone, Debug)]
-pub struct Entry {
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BlockSummary {
+    /// Block number.
     pub number: BlockNumber,
+    /// Short description.
     pub label: String,
+    /// Cost.
     pub tokens: TokenCount,
-    /// Position.
+    /// Position in the window.
     pub zone: Zone,
+    /// Place where the block is pinned.
     pub pin: Option<Pin>,
-    /// The reason why it is stale, if it is.
+    /// Reason why the block is stale.
     pub reason: Option<String>,
 }
 
@@ -164,7 +214,7 @@ pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
         tokens: reading.price.total.0,
         capacity: reading.capacity,
         percent: reading.percent(),
-        outside: reading.price.outside.0,
+        outside_tokens: reading.price.outside.0,
         lost: is_cut_off(reading),
         zones: Zone::ALL.into_iter().map(|zone| summary(reading, zone)).collect(),
         hidden: reading.window.hidden,
@@ -182,7 +232,7 @@ pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
         stale_blocks: stale.len() as u32,
         stale_tokens: stale.iter().map(|block| block.tokens).sum(),
         stale: stale.into_iter().take(listed).map(entry).collect(),
-        remaining: reading.remaining(),
+        remaining_tokens: reading.remaining(),
         archived: archived(reading),
         pinned_outside: numbers(reading, &|block| block.pin.is_some() && block.position.zone == Zone::Cold),
         changed_elsewhere: numbers(reading, &|block| block.changed_elsewhere),
@@ -280,8 +330,8 @@ fn expandable(reading: &Analysis) -> u32 {
 }
 
 /// Returns the list entry of a block.
-pub fn entry(block: &Block) -> Entry {
-    Entry {
+pub fn entry(block: &Block) -> BlockSummary {
+    BlockSummary {
         number: block.number,
         label: label(block),
         tokens: block.tokens,
@@ -367,12 +417,12 @@ fn shortened(reading: &Analysis) -> ShortenedBlocks {
 }
 
 /// Returns the rules of the user without duplicates: those that say that they hold for ever first, then the newest.
-fn rules(reading: &Analysis, listed: usize) -> Vec<Rule> {
-    let mut found: Vec<(u8, Rule)> = Vec::new();
+fn rules(reading: &Analysis, listed: usize) -> Vec<UserRule> {
+    let mut found: Vec<(u8, UserRule)> = Vec::new();
     for block in reading.session.blocks.iter().rev().filter(|block| !reading.session.rows[block.row as usize].sidechain) {
         for text in block.rules() {
             if !found.iter().any(|(_, rule)| rule.text.eq_ignore_ascii_case(text)) {
-                found.push((strength(text), Rule { block: block.number, text: text.to_owned() }));
+                found.push((strength(text), UserRule { block: block.number, text: text.to_owned() }));
             }
         }
     }

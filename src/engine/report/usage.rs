@@ -2,11 +2,13 @@
 
 use crate::engine::cost::capacity;
 use crate::engine::cost::model_prices::{ModelPrice, Prices, SEARCH_DOLLARS};
-use crate::model::{BilledTokens, FileUsage, Lineage, ResponseUsage};
+use crate::model::{As, BilledTokens, Estimated, FileUsage, Lineage, Measured, ResponseUsage, json_forms};
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -24,18 +26,21 @@ pub struct UsageSource<'a> {
     pub selected: bool,
 }
 
-/// The property by which bills are grouped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The property of the groups of responses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum UsageGroup {
-    /// The day, in the local time zone.
+    /// Day in the local time zone.
     Day,
-    /// The ISO week, from Monday on, in the local time zone.
+    /// ISO week, from Monday on, in the local time zone.
     Week,
-    /// The month, in the local time zone.
+    /// Month in the local time zone.
     Month,
-    /// The session, its subagents included.
+    /// Session, its subagents included.
     Session,
+    /// Project.
     Project,
+    /// Model.
     Model,
 }
 
@@ -50,30 +55,52 @@ pub struct UsageFilter {
     pub model: Option<String>,
 }
 
-/// The sum of a group of bills.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct UsageSum {
-    /// The day, week, month, session id, project or model.
+json_forms! {
+    /// The tokens of a group of responses.
+    UsageTokens of tokens: BilledTokens {
+        /// Input tokens that were neither read from nor written to the cache.
+        input_tokens: Measured = Measured::json_of(&tokens.input),
+        /// Output tokens.
+        output_tokens: Measured = Measured::json_of(&tokens.output),
+        /// Input tokens that were written to the cache.
+        cache_write_tokens: Measured = Measured::json_of(&tokens.cache_written()),
+        /// Input tokens that were read from the cache.
+        cache_read_tokens: Measured = Measured::json_of(&tokens.cache_read),
+        /// All tokens.
+        total_tokens: Measured = Measured::json_of(&tokens.total()),
+    }
+}
+
+/// The sum of a group of responses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct UsageRow {
+    /// Day such as `2026-11-21`, ISO week such as `2026-W47`, month such as `2026-11`, session id, project or model.
     pub name: String,
-    /// The title of a session; otherwise empty.
+    /// Title of a session; otherwise empty.
     pub title: String,
+    /// Number of responses of models.
     pub responses: u64,
+    #[serde(flatten, with = "As::<UsageTokens>")]
     pub tokens: BilledTokens,
-    pub searches: u64,
-    /// The cost in dollars of the responses whose cost or price is known, their web searches included.
+    /// Web searches that the API bills beside the tokens.
+    pub web_searches: u64,
+    /// Cost: the one stated in a session file, or else by the price of the model, with web searches.
+    #[schemars(extend("unit" = "dollars"))]
     pub dollars: f64,
-    /// Tokens of the responses whose cost is unknown.
+    /// Tokens of responses whose cost is unknown; `dollars` does not contain it.
+    #[serde(with = "As::<Measured>")]
     pub unpriced_tokens: u64,
-    /// Tokens that the model did not receive because of changes by aperture: an estimate.
+    /// Tokens that requests did not contain because of aperture, by the operation log.
+    #[serde(with = "As::<Estimated>")]
     pub saved_tokens: f64,
 }
 
-impl UsageSum {
+impl UsageRow {
     fn add(&mut self, response: &ResponseUsage, dollars: Option<f64>, saved: f64) {
         let tokens = &response.tokens;
         self.responses += 1;
         self.tokens.add(tokens);
-        self.searches = self.searches.saturating_add(response.searches);
+        self.web_searches = self.web_searches.saturating_add(response.searches);
         self.saved_tokens += saved;
         match dollars {
             Some(dollars) => self.dollars += dollars,
@@ -83,24 +110,28 @@ impl UsageSum {
 }
 
 /// The bills of the selected responses.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct UsageTable {
-    /// The groups: days, weeks and months in order, others by cost and tokens, the largest first.
-    pub rows: Vec<UsageSum>,
-    pub total: UsageSum,
-    /// Models without a known price.
-    pub unpriced: Vec<String>,
-    /// Copies of counted responses in further session files, which do not count.
+    /// Groups: days, weeks and months in order, others by cost, the largest first.
+    pub rows: Vec<UsageRow>,
+    /// Sum of all groups; its name is empty.
+    pub total: UsageRow,
+    /// Models whose price is unknown.
+    pub unpriced_models: Vec<String>,
+    #[serde(flatten)]
     pub copies: Copies,
-    /// Counted responses whose input is larger than their window.
-    pub impossible: u64,
+    /// Counted responses with more input than the window holds.
+    pub impossible_responses: u64,
 }
 
 /// Copies of responses, as resumed and forked sessions contain them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Copies {
-    pub responses: u64,
-    pub tokens: u64,
+    /// Copies of counted responses in further files of resumed and forked sessions; they do not count.
+    pub copied_responses: u64,
+    /// Tokens of these copies.
+    #[serde(with = "As::<Measured>")]
+    pub copied_tokens: u64,
 }
 
 /// Adds up the bills of session files. A response that several files contain counts once, with the most tokens that a file has for
@@ -113,7 +144,7 @@ pub fn usage(
     prices: &Prices,
 ) -> UsageTable {
     let mut table = UsageTable::default();
-    let mut sums: Vec<UsageSum> = Vec::new();
+    let mut sums: Vec<UsageRow> = Vec::new();
     // The sum of each name, and of each property from which it is made: most responses need no name.
     let (mut names, mut places) = (BTreeMap::<String, usize>::new(), FxHashMap::<(Option<Date>, &str), usize>::default());
     let mut day_of = days(zone);
@@ -138,13 +169,13 @@ pub fn usage(
             let price = *known.entry(model).or_insert_with(|| prices.for_model(model));
             cost(response, price?)
         });
-        if dollars.is_none() && !table.unpriced.iter().any(|known| known == model) {
-            table.unpriced.push(model.to_owned());
+        if dollars.is_none() && !table.unpriced_models.iter().any(|known| known == model) {
+            table.unpriced_models.push(model.to_owned());
         }
         let saved = saved(source, response);
         let place = *places.entry(property).or_insert_with(|| {
             *names.entry(name(group, property)).or_insert_with_key(|name| {
-                sums.push(UsageSum { name: name.clone(), ..UsageSum::default() });
+                sums.push(UsageRow { name: name.clone(), ..UsageRow::default() });
                 sums.len() - 1
             })
         });
@@ -155,11 +186,11 @@ pub fn usage(
         sum.add(response, dollars, saved);
         table.total.add(response, dollars, saved);
         let largest = capacity::largest(model).unwrap_or(u64::MAX);
-        table.impossible += u64::from(response.exceeds_window || response.tokens.sent() > largest);
-        table.copies.responses += copies;
-        table.copies.tokens = table.copies.tokens.saturating_add(response.tokens.total().saturating_mul(copies));
+        table.impossible_responses += u64::from(response.exceeds_window || response.tokens.sent() > largest);
+        table.copies.copied_responses += copies;
+        table.copies.copied_tokens = table.copies.copied_tokens.saturating_add(response.tokens.total().saturating_mul(copies));
     }
-    table.unpriced.sort();
+    table.unpriced_models.sort();
     table.rows = names.into_values().map(|place| std::mem::take(&mut sums[place])).collect();
     if !matches!(group, UsageGroup::Day | UsageGroup::Week | UsageGroup::Month) {
         table.rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars).then(b.tokens.total().cmp(&a.tokens.total())));
@@ -343,7 +374,7 @@ mod tests {
         let table = table(&sources, UsageGroup::Session);
         assert_eq!(outputs(&table), [("old", 14), ("fork", 1)]);
         assert_eq!((table.total.responses, table.total.tokens.output), (3, 15));
-        assert_eq!(table.copies, Copies { responses: 1, tokens: 10 + 9 + 100 + 1000 });
+        assert_eq!(table.copies, Copies { copied_responses: 1, copied_tokens: 10 + 9 + 100 + 1000 });
         // 30 input, 15 output, 300 written, 3000 read.
         assert!((table.total.dollars - (30.0 * 5.0 + 15.0 * 25.0 + 300.0 * 6.25 + 3000.0 * 0.5) / 1e6).abs() < 1e-12);
     }
@@ -387,15 +418,19 @@ mod tests {
         let other = of(lineage(9, 9), inherited());
         let sources = [source("a", &parent), source("b", &child), source("c", &grandchild), source("d", &other)];
         let sum = table(&sources, UsageGroup::Session);
-        assert_eq!((sum.total.responses, sum.copies.responses), (2 + 1 + 1 + 2, 4), "equal figures of another session count");
+        assert_eq!(
+            (sum.total.responses, sum.copies.copied_responses),
+            (2 + 1 + 1 + 2, 4),
+            "equal figures of another session count"
+        );
         // Two forks whose own first responses have equal figures.
         let sibling = of(lineage(4, 1), with(response(Some(3), 5, 5)));
         let sum = table(&[source("a", &parent), source("b", &child), source("e", &sibling)], UsageGroup::Session);
-        assert_eq!((sum.total.responses, sum.copies.responses), (2 + 1 + 1, 4));
+        assert_eq!((sum.total.responses, sum.copies.copied_responses), (2 + 1 + 1, 4));
         // Without the file of their parent.
         let sum =
             table(&[source("c", &of(lineage(3, 2), inherited())), source("e", &of(lineage(5, 2), inherited()))], UsageGroup::Day);
-        assert_eq!((sum.total.responses, sum.copies.responses), (2, 2));
+        assert_eq!((sum.total.responses, sum.copies.copied_responses), (2, 2));
         // Files that name each other as their origin.
         let ring = [of(lineage(1, 2), inherited()), of(lineage(2, 1), inherited())];
         assert!(table(&[source("a", &ring[0]), source("b", &ring[1])], UsageGroup::Day).total.responses >= 2);
@@ -406,7 +441,7 @@ mod tests {
         let dollars = |model: &str, fast: bool, searches: u64| {
             let usage = file(model, vec![ResponseUsage { fast, searches, ..response(Some(1), 0, 5) }]);
             let sum = table(&[source("s", &usage)], UsageGroup::Day).total;
-            assert_eq!(sum.searches, searches);
+            assert_eq!(sum.web_searches, searches);
             (sum.unpriced_tokens == 0).then_some((sum.dollars * 1e6).round())
         };
         // 10 input, 5 output, 100 written, 1000 read.
@@ -454,7 +489,7 @@ mod tests {
         let usage = file("unknown-model", vec![stated, response(Some(2), 1, 5)]);
         let table = table(&[source("s", &usage)], UsageGroup::Model);
         assert_eq!((table.total.dollars, table.total.unpriced_tokens), (0.25, 1115));
-        assert_eq!(table.unpriced, ["unknown-model"]);
+        assert_eq!(table.unpriced_models, ["unknown-model"]);
     }
 
     #[test]

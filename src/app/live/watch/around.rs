@@ -78,7 +78,7 @@ fn others(env: &Env, shown: &Shown, project: &Project) -> Vec<OtherSession> {
         .filter(|other| other.totals.turns + other.totals.steps > 0)
         .map(|other| row(env, other))
         .collect();
-    others.sort_by(|a, b| (b.modified, &a.id).cmp(&(a.modified, &b.id)));
+    others.sort_by(|a, b| (b.modified_time, &a.id).cmp(&(a.modified_time, &b.id)));
     others.truncate(OTHERS);
     others
 }
@@ -91,6 +91,6 @@ fn row(env: &Env, listed: Listed) -> OtherSession {
         title: totals.title,
         tokens: totals.window_tokens,
         percent: totals.window_tokens as f64 / size as f64 * 100.0,
-        modified: (identity.modified / 1_000_000) as i64,
+        modified_time: (identity.modified / 1_000_000) as i64,
     }
 }

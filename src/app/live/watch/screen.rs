@@ -2,7 +2,7 @@
 
 use crate::app::Env;
 use crate::app::live::{pending, proxied};
-use crate::engine::{Executed, Suggestion, label};
+use crate::engine::{ExecutedCommand, Suggestion, label};
 use crate::model::Block;
 use crate::output::{self, Arrived, Hot, WatchScreen};
 use crate::workspace::Workspace;
@@ -43,7 +43,7 @@ pub(super) fn build(env: &Env, workspace: &Workspace<'_>, suggestions: Vec<Sugge
         focused: reading.session.blocks.iter().filter(|block| block.focused).map(|block| block.number).collect(),
         arrived: reading.session.blocks.iter().rev().take(ARRIVED).map(arrived).collect(),
         hot: hot.collect(),
-        commands: workspace.history.operations.iter().rev().take(FEW).map(Executed::from_operation).collect(),
+        commands: workspace.history.operations.iter().rev().take(FEW).map(ExecutedCommand::from_operation).collect(),
         suggestions,
         pending: pending::changes(env, workspace),
         activity: proxied::model_activity(workspace),

@@ -1,35 +1,24 @@
 //! The window as it was estimated before each response of a session, against the bill of the response.
 
 use super::{bills, calls::calls, count_window};
-use crate::model::{RowKind, Session, Window};
+use crate::model::{RowKind, Session, Window, words};
 
 /// The largest number of plain cuts of one session; of more, some are measured at equal distances.
 const PLAIN: usize = 60;
 
-/// The last event before a response that matters for the base of an estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CutKind {
-    /// The response continues the one before it.
-    Plain,
-    Compaction,
-    /// A model other than that of the response before.
-    Model,
-    /// A rewind: the response follows an earlier one.
-    Rewind,
-    /// A row before the response is not in the file. The client that wrote the response had it; a resume has not.
-    Gap,
-}
-
-impl CutKind {
-    /// Returns the words for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            CutKind::Plain => "in the course of the work",
-            CutKind::Compaction => "after a compaction",
-            CutKind::Model => "after a change of the model",
-            CutKind::Rewind => "after a rewind",
-            CutKind::Gap => "after a missing row",
-        }
+words! {
+    /// The last event before a response that matters for the base of an estimate.
+    #[derive(PartialOrd, Ord)]
+    pub enum CutKind {
+        /// The response continues the one before it.
+        Plain = "in the course of the work",
+        Compaction = "after a compaction",
+        /// A model other than that of the response before.
+        Model = "after a change of the model",
+        /// A rewind: the response follows an earlier one.
+        Rewind = "after a rewind",
+        /// A row before the response is not in the file. The client that wrote the response had it; a resume has not.
+        Gap = "after a missing row",
     }
 }
 

@@ -30,6 +30,8 @@ use family::{Family, OLD, forgets};
 use reminder::Reminder;
 use resent::resent;
 use rustc_hash::{FxHashMap, FxHashSet};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Approximate bytes per token, for content that is not counted.
@@ -112,26 +114,34 @@ impl std::ops::Deref for Tokens {
     }
 }
 
-/// Relative errors of the estimates against measured growth; each step is predicted from the steps before it alone.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Relative errors of token estimates, from 0; null if there is nothing to compare.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Accuracy {
-    /// The error of each step from one call to the next, in file order, by model: of steps whose response ended with a bill of its output,
-    /// and of those that have a figure of its beginning only.
-    pub step_errors: BTreeMap<String, [Vec<f64>; 2]>,
-    /// The error of each turn: its steps summed.
-    pub turn_errors: Vec<f64>,
-    /// Steps that could be compared.
+    /// Number of steps that could be compared.
+    #[schemars(extend("unit" = "steps"))]
     pub steps: u32,
     /// Median error of a step.
+    #[schemars(extend("unit" = "ratio"))]
     pub step_median: Option<f64>,
     /// 90th percentile of the errors of steps.
+    #[schemars(extend("unit" = "ratio"))]
     pub step_p90: Option<f64>,
     /// Median error of a turn.
+    #[schemars(extend("unit" = "ratio"))]
     pub turn_median: Option<f64>,
     /// 90th percentile of the errors of turns.
+    #[schemars(extend("unit" = "ratio"))]
     pub turn_p90: Option<f64>,
-    /// Difference between the sum over the blocks of the window, scaled or not, and the last measured total.
+    /// Error of the sum over the blocks of the window, compared with the last bill.
+    #[schemars(extend("unit" = "ratio"))]
     pub window_error: Option<f64>,
+    /// The error of each step from one call to the next, in file order, by model: of steps whose response ended with a bill of its output,
+    /// and of those that have a figure of its beginning only.
+    #[serde(skip)]
+    pub step_errors: BTreeMap<String, [Vec<f64>; 2]>,
+    /// The error of each turn: its steps summed.
+    #[serde(skip)]
+    pub turn_errors: Vec<f64>,
 }
 
 /// Results of the bills of a session: the cost of each block, in file order, and the accuracy of the estimate.

@@ -208,7 +208,6 @@ fn call(name: &str, argument: &str) -> Result<Node, SelectorError> {
         argument: argument.to_owned(),
         nearest: nearest(argument, known.iter().copied()).map(str::to_owned),
     };
-    const ROLES: [Role; 6] = [Role::System, Role::User, Role::Assistant, Role::Thinking, Role::ToolUse, Role::ToolResult];
     match name {
         "tool" => GlobBuilder::new(argument)
             .case_insensitive(true)
@@ -217,17 +216,9 @@ fn call(name: &str, argument: &str) -> Result<Node, SelectorError> {
             .map_err(|_| bad("tool", &[])),
         "topic" => Ok(Node::Topic(argument.to_owned())),
         "path" => PathPattern::new(argument).map(Node::Path).map_err(|_| bad("path", &[])),
-        "kind" => BlockKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == argument)
-            .map(Node::Kind)
-            .ok_or_else(|| bad("kind", &BlockKind::ALL.map(BlockKind::name))),
+        "kind" => BlockKind::from_name(argument).map(Node::Kind).ok_or_else(|| bad("kind", &BlockKind::ALL.map(BlockKind::name))),
         "level" => Level::from_name(argument).map(Node::Level).ok_or_else(|| bad("level", &Level::ALL.map(Level::name))),
-        "role" => ROLES
-            .into_iter()
-            .find(|role| role.name() == argument)
-            .map(Node::Role)
-            .ok_or_else(|| bad("role", &ROLES.map(Role::name))),
+        "role" => Role::from_name(argument).map(Node::Role).ok_or_else(|| bad("role", &Role::ALL.map(Role::name))),
         "turn" => range(argument).map(Node::Turns).ok_or_else(|| bad("turn", &[])),
         "larger" => amount(argument).map(Node::Larger).ok_or_else(|| bad("larger", &[])),
         _ => Err(SelectorError::UnknownName { name: format!("{name}()"), nearest: nearest_name(name) }),

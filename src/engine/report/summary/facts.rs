@@ -8,22 +8,26 @@ use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, 
 use rustc_hash::FxHashMap;
 
 /// The outcome of a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
+    /// The user interrupted the turn.
     Interrupted,
+    /// Tests ran.
     Tests {
         /// Number of passed tests.
         passed: u64,
         /// Number of failed tests.
         failed: u64,
     },
-    /// Something was committed.
+    /// Commits were made.
     Committed {
+        /// Number of commits.
         commits: u32,
     },
-    /// Errors were fixed.
+    /// Errors were resolved.
     Fixed {
-        /// Number of fixed errors.
+        /// Number of resolved errors.
         errors: u32,
     },
     /// Files were edited.
@@ -31,11 +35,14 @@ pub enum Outcome {
         /// Number of edited files.
         files: u32,
     },
+    /// Errors remain.
     Errors {
+        /// Number of remaining errors.
         errors: u32,
     },
     /// The last message is a question.
     Asks,
+    /// The assistant answered.
     Answered,
     /// There is no answer yet.
     Open,

@@ -1,6 +1,6 @@
 //! Reduces summaries to a token limit: removes sentences before key points.
 
-use super::{Header, Part, Point, PointKind, Summary};
+use super::{Headline, Part, Point, PointKind, Summary};
 use crate::engine::{mask, o200k};
 use crate::model::BlockNumber;
 
@@ -11,23 +11,10 @@ impl PointKind {
     /// Returns the label of the point.
     pub fn label(self) -> &'static str {
         match self {
-            PointKind::Asked => "asked",
-            PointKind::Replied => "replied",
-            PointKind::Decided => "decided",
-            PointKind::Changed => "changed",
-            PointKind::Tests => "tests",
-            PointKind::Fixed => "fixed",
-            PointKind::Committed => "committed",
-            PointKind::Said => "said",
-            PointKind::Open => "open",
             PointKind::Narrative => "story",
             PointKind::Objective => "goal",
             PointKind::Achieved => "done",
-            PointKind::Files => "files",
-            PointKind::Functions => "functions",
-            PointKind::Concepts => "concepts",
-            PointKind::State => "state",
-            PointKind::Next => "next",
+            _ => self.name(),
         }
     }
 
@@ -170,12 +157,12 @@ pub(super) struct HeaderParts {
 }
 
 /// Reduces the header to a token limit: removes the second entry of each list first, then names, topic words and the time.
-pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Header {
+pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Headline {
     loop {
         let text = parts.text();
         let tokens = o200k(&text);
         if tokens <= bound {
-            return Header { text, tokens };
+            return Headline { text, tokens };
         }
         if parts.names.len() > 1 {
             parts.names.pop();
@@ -188,7 +175,7 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Header {
                 continue;
             }
             let text = cut(&parts.text(), bound);
-            return Header { tokens: o200k(&text), text };
+            return Headline { tokens: o200k(&text), text };
         }
     }
 }

@@ -18,8 +18,13 @@ mod turn;
 pub use facts::Outcome;
 
 use crate::engine::Analysis;
-use crate::model::{Block, BlockKind, BlockNumber, Conventions, Event, Flags, Role, Row, RowKind, ToolVerb, Turn};
+use crate::model::{
+    As, Block, BlockKind, BlockNumber, Conventions, Estimated, Event, Flags, Role, Row, RowKind, Time, ToolVerb, Turn,
+    json_forms, words,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Maximum tokens of the header of a turn.
 pub const HEADER_TOKENS: u32 = 12;
@@ -32,116 +37,142 @@ pub const SESSION_TOKENS: u32 = 300;
 /// for people.
 pub type Contents = FxHashMap<BlockNumber, String>;
 
-/// Fields that a model can fill in better than an extract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A text that a model could write better than an extract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Fillable {
-    /// Topic of the turn, in a few words.
+    /// The subject of the turn.
     Topic,
-    /// Key points of the turn, in generated sentences.
+    /// The key points of the turn.
     Summary,
-    /// Narrative of the whole session.
+    /// The course of the session.
     Narrative,
+    /// The goal of the user.
     Objective,
+    /// The next steps.
     Next,
 }
 
-/// Kind of a point of a summary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PointKind {
-    /// Request of the user.
-    Asked,
-    /// Answers, reasons for rejecting a call and corrections of the user.
-    Replied,
-    /// Decisions with their reasons.
-    Decided,
-    /// The files that were edited.
-    Changed,
-    Tests,
-    Fixed,
-    /// Commits.
-    Committed,
-    /// Last words of the assistant.
-    Said,
-    /// Questions and errors without an answer.
-    Open,
-    /// Narrative, turn by turn.
-    Narrative,
-    /// The first prompt and the latest one.
-    Objective,
-    /// Achievements.
-    Achieved,
-    Files,
-    /// The functions and types in use.
-    Functions,
-    /// Subject.
-    Concepts,
-    State,
-    /// Open items.
-    Next,
+words! {
+    /// The kind of a point in a summary.
+    pub enum PointKind {
+        /// A request of the user.
+        Asked = "asked",
+        /// An answer, a rejection or a correction of the user.
+        Replied = "replied",
+        /// A decision and its reason.
+        Decided = "decided",
+        /// Edited files.
+        Changed = "changed",
+        /// The result of tests.
+        Tests = "tests",
+        /// Resolved errors.
+        Fixed = "fixed",
+        /// Commits.
+        Committed = "committed",
+        /// The last message of the assistant.
+        Said = "said",
+        /// Open questions and errors.
+        Open = "open",
+        /// The course of the session, turn by turn.
+        Narrative = "narrative",
+        /// The first and the latest prompt.
+        Objective = "objective",
+        /// Results.
+        Achieved = "achieved",
+        /// Files in use.
+        Files = "files",
+        /// Functions and types in use.
+        Functions = "functions",
+        /// Topics.
+        Concepts = "concepts",
+        /// The current state.
+        State = "state",
+        /// Remaining work.
+        Next = "next",
+    }
 }
 
-/// A sentence, a name or a count, and its block.
-#[derive(Clone, Debug, PartialEq)]
+/// A sentence, a name or a count.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Part {
+    /// Text.
     pub text: String,
-    /// The block of the sentence or name; `None` for a count over several blocks.
+    /// Source block; null for a count over several blocks.
     pub block: Option<BlockNumber>,
 }
 
-/// A key point: a label and its parts.
-#[derive(Clone, Debug, PartialEq)]
+/// A point of a summary.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Point {
+    /// Kind.
     pub kind: PointKind,
-    /// Sentences or names, the most significant first.
+    /// Sentences or names, the most important first.
     pub parts: Vec<Part>,
 }
 
-/// Key points within a bound.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The key points of a turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// The whole text, one line per point.
+    /// The points as text, a line for each.
     pub text: String,
-    /// Cost of the text in o200k tokens.
+    /// Cost of the text.
+    #[serde(with = "As::<Estimated>")]
     pub tokens: u32,
+    /// Points.
     pub points: Vec<Point>,
 }
 
-/// A line within a bound.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Header {
-    /// The time, the topic, names and the outcome.
+/// The headline of a turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Headline {
+    /// Time of day, topic, names and outcome.
     pub text: String,
-    /// Cost in o200k tokens.
+    /// Cost of the text.
+    #[serde(with = "As::<Estimated>")]
     pub tokens: u32,
 }
 
-/// Summary of one turn.
-#[derive(Clone, Debug, PartialEq)]
+json_forms! {
+    /// A range of blocks.
+    BlockRange of range: (BlockNumber, BlockNumber) {
+        /// First block.
+        first: u32 = range.0,
+        /// Last block.
+        last: u32 = range.1,
+    }
+}
+
+/// The summary of a turn.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TurnSummary {
-    /// The turn number, from 1 in file order.
+    /// Turn, from 1 in file order.
     pub number: u32,
-    /// Time of the prompt, in milliseconds since 1970, UTC.
-    pub timestamp: Option<i64>,
-    /// True if the turn counts: it is not on an abandoned branch.
+    /// Time of the prompt.
+    #[serde(with = "As::<Option<Time>>")]
+    pub time: Option<i64>,
+    /// False if the turn is on an abandoned branch.
     pub live: bool,
-    /// The first and the last block.
+    /// First and last block.
+    #[serde(with = "As::<Option<BlockRange>>")]
     pub blocks: Option<(BlockNumber, BlockNumber)>,
-    /// At most [`HEADER_TOKENS`].
-    pub header: Header,
-    /// At most [`TURN_TOKENS`].
+    /// Headline.
+    pub header: Headline,
+    /// Key points.
     pub summary: Summary,
     /// Outcomes, the most important first.
     pub outcomes: Vec<Outcome>,
-    /// Fields that a model can fill in better.
+    /// Texts that a model could write better.
     pub needs: Vec<Fillable>,
 }
 
-/// Summary of the whole session.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The summary of a session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SessionSummary {
     /// At most [`SESSION_TOKENS`].
+    #[serde(flatten)]
     pub summary: Summary,
-    /// Fields that a model can fill in better.
+    /// Texts that a model could write better.
     pub needs: Vec<Fillable>,
 }
 

@@ -177,7 +177,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i
     let whole = shown.map(|point| point.parts.iter().filter(|part| !part.text.ends_with('…')).count()).sum::<usize>() >= words;
     TurnSummary {
         number: turn.number,
-        timestamp: turn.timestamp,
+        time: turn.timestamp,
         live: told.live,
         blocks: turn.blocks.first().copied().zip(turn.blocks.last().copied()),
         header: header(header_parts(reading, told, clock), HEADER_TOKENS),
