@@ -1,5 +1,5 @@
 use super::bulk::table;
-use super::sessions::short_id;
+use super::short_id;
 use super::{Form, Paint, Report, Style, clip, plural, printable, wrap};
 use crate::engine::Violation;
 use crate::model::{As, json_forms, split_id};

@@ -2,7 +2,7 @@
 
 use super::{Style, amount};
 use crate::engine::mask;
-use crate::model::{Basis, Hidden, TokenCount};
+use crate::model::{Basis, Hidden, TokenCount, split_id};
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -151,6 +151,13 @@ pub fn wrap(text: &str, indent: usize, width: usize) -> Vec<String> {
     }
     lines.push(line);
     lines.iter().map(|line| clip(line.trim_end(), width)).collect()
+}
+
+/// Returns the first eight characters of an id, after the word in front of it if there is one.
+pub fn short_id(id: &str) -> String {
+    let (word, rest) = split_id(id);
+    let short: String = rest.chars().take(8).collect();
+    format!("{word}{short}")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use super::sessions::short_id;
+use super::short_id;
 use super::{Paint, Report, Style, age, bytes, clip, plural};
 use crate::engine::Forgettable;
 use crate::model::{As, Time};

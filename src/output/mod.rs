@@ -61,7 +61,7 @@ pub use error::ErrorReport;
 pub use explain::{Decision, ExplainReport, HistoryEntry};
 pub use export::ExportReport;
 pub use fork::ForkReport;
-pub use format::{age, clip, clip_start, numbered, padded, percent, printable, time, tokens, wrap};
+pub use format::{age, clip, clip_start, numbered, padded, percent, printable, short_id, time, tokens, wrap};
 pub use gate::{Clean, Gate};
 pub use gc::{ForgettableSession, GcReport};
 pub use git_hook::{GitHooksReport, InstalledHook};
@@ -87,7 +87,7 @@ pub use proxy::{
     ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport, ProxyTokens, RequestStage,
 };
 pub use recall::{RecallReport, RecalledBlock};
-pub use sessions::{SessionRow, SessionsReport, short_id};
+pub use sessions::{SessionRow, SessionsReport};
 pub use show::{ShowReport, ShownBlock};
 pub use snapshot::{SnapshotReport, SnapshotRow};
 pub use stage::StageReport;

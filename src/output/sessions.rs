@@ -1,6 +1,6 @@
 use super::table::{Cell, Column, Table, left, rest, right};
 use super::{Paint, Report, Style, age, bytes, clip, tokens};
-use crate::model::{As, Measured, Time, TokenCount, split_id};
+use crate::model::{As, Measured, Time, TokenCount};
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -132,13 +132,6 @@ fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
         Cell::plain(clip(short_model(&session.model), MODEL)),
         Cell::plain(clip(&session.title, style.width)),
     ]
-}
-
-/// Returns the first eight characters of an id, after the word in front of it if there is one.
-pub fn short_id(id: &str) -> String {
-    let (word, rest) = split_id(id);
-    let short: String = rest.chars().take(8).collect();
-    format!("{word}{short}")
 }
 
 /// Returns the name of a model without vendor and date.

@@ -168,7 +168,7 @@ impl Report for StatusReport {
 
 impl StatusReport {
     fn subtitle(&self, style: &Style) -> String {
-        let mut facts = vec![super::sessions::short_id(&self.session)];
+        let mut facts = vec![super::short_id(&self.session)];
         if !self.model.is_empty() {
             facts.push(self.model.clone());
         }
@@ -177,7 +177,7 @@ impl StatusReport {
             "now" => "now".to_owned(),
             other => format!("{other} ago"),
         }));
-        facts.extend(self.forked_from.as_ref().map(|id| format!("forked from {}", super::sessions::short_id(id))));
+        facts.extend(self.forked_from.as_ref().map(|id| format!("forked from {}", super::short_id(id))));
         if self.open {
             facts.push("open in a client".to_owned());
         }

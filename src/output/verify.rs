@@ -1,4 +1,4 @@
-use super::sessions::short_id;
+use super::short_id;
 use super::{Paint, Report, Style, bytes, clip, plural, printable};
 use crate::model::{BlockNumber, OperationId};
 use schemars::JsonSchema;
