@@ -75,12 +75,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns true if a character controls a terminal: a control character, or a character that reorders text.
-pub(super) fn is_harmful(c: char) -> bool {
+pub fn is_harmful(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || is_reordering(c)
 }
 
 /// Returns the character that is printed in place of a harmful one.
-pub(super) fn symbol(c: char) -> char {
+pub fn symbol(c: char) -> char {
     match c {
         '\u{7f}' => '\u{2421}',
         c if c.is_ascii_control() => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
