@@ -128,13 +128,13 @@ fn with_sessions(env: &Env) -> Env {
 
 /// Refuses to start the proxy.
 #[cfg(not(feature = "proxy"))]
-fn proxy(_: &Env, _: &crate::commands::proxy::Arguments) -> Result<(), app::CommandError> {
+fn proxy(_: &Env, _: &commands::proxy::Arguments) -> Result<(), app::CommandError> {
     Err(without_proxy())
 }
 
 /// Refuses to start a client behind the proxy.
 #[cfg(not(feature = "proxy"))]
-fn client(_: &Env, _: &crate::commands::run::Arguments) -> Result<u8, app::CommandError> {
+fn client(_: &Env, _: &commands::run::Arguments) -> Result<u8, app::CommandError> {
     Err(without_proxy())
 }
 

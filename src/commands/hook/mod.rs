@@ -3,11 +3,10 @@
 //! A hook never blocks the client: an error is one line on standard error, and the exit code is 0, because the client interprets
 //! other exit codes.
 
-mod report;
-
 pub mod compaction;
 mod memory;
 mod prompt;
+mod report;
 mod result;
 mod start;
 mod stop;
