@@ -8,7 +8,10 @@ use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
-use crate::store::{CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
+use crate::store::{
+    BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, STORE_FILE, Store, StoreError, TOTALS_FILE,
+    TotalsCache,
+};
 use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, named_directory};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
@@ -322,6 +325,11 @@ impl Env {
     /// Returns the cache of session totals, or one that stores nothing.
     pub fn totals(&self) -> TotalsCache {
         self.cache_directory(TOTALS_FILE).map_or_else(TotalsCache::none, |directory| TotalsCache::at(&directory))
+    }
+
+    /// Returns the cache of bills, or one that stores nothing.
+    pub fn bills(&self) -> BillsCache {
+        self.cache_directory(BILLS_FILE).map_or_else(BillsCache::none, |directory| BillsCache::at(&directory))
     }
 
     /// Returns the index of memory, or one that stores nothing.

@@ -32,7 +32,7 @@ pub const DETAILED_TIER_TOKENS: usize = 500;
 pub const CACHE_SEGMENT_BYTES: u64 = 8 << 20;
 /// Extra segments of one session in the cache, beyond those that its length needs, before they are merged.
 pub const CACHE_SEGMENTS: u64 = 12;
-/// Maximum size of a file of totals that is read, in bytes: some hundred thousand sessions.
+/// Maximum size of a file of totals or bills that is read, in bytes.
 pub const TOTALS_BYTES: usize = 64 << 20;
 /// Plans in the cache: the plan of a preview is used again by the command after it.
 pub const CACHE_PLANS: u32 = 16;

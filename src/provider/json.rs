@@ -7,47 +7,67 @@ use std::borrow::Cow;
 use std::ops::Range;
 use twox_hash::XxHash3_64;
 
+/// The text of a JSON value.
+pub trait Verbatim<'a>: Copy {
+    /// Returns the text.
+    fn verbatim(self) -> &'a str;
+}
+
+impl<'a> Verbatim<'a> for &'a RawValue {
+    fn verbatim(self) -> &'a str {
+        self.get()
+    }
+}
+
+impl<'a> Verbatim<'a> for &'a str {
+    fn verbatim(self) -> &'a str {
+        self
+    }
+}
+
 /// Decodes a JSON string; a lone surrogate becomes U+FFFD. `None` if the value is not a string.
-pub fn text(value: &RawValue) -> Option<Cow<'_, str>> {
-    let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;
+pub fn text<'a>(value: impl Verbatim<'a>) -> Option<Cow<'a, str>> {
+    let value = value.verbatim();
+    let inner = value.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inner));
     }
-    if let Ok(text) = serde_json::from_str::<String>(value.get()) {
+    if let Ok(text) = serde_json::from_str::<String>(value) {
         return Some(Cow::Owned(text));
     }
     // serde_json decodes a lone surrogate only into bytes (as WTF-8).
-    let Bytes(bytes) = serde_json::from_str::<Bytes>(value.get()).ok()?;
+    let Bytes(bytes) = serde_json::from_str::<Bytes>(value).ok()?;
     Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Decodes an optional JSON string. See [`text`].
-pub fn text_of(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
+pub fn text_of<'a>(value: Option<impl Verbatim<'a>>) -> Option<Cow<'a, str>> {
     value.and_then(text)
 }
 
 /// Returns true if the value is `true`.
-pub fn is_true(value: Option<&RawValue>) -> bool {
-    value.is_some_and(|value| value.get() == "true")
+pub fn is_true<'a>(value: Option<impl Verbatim<'a>>) -> bool {
+    value.is_some_and(|value| value.verbatim() == "true")
 }
 
 /// Parses a nonnegative integer; `None` for any other value and for numbers from 2^40 on, which no token count reaches.
-pub fn number(value: Option<&RawValue>) -> Option<u64> {
-    value?.get().parse().ok().filter(|number| *number < 1 << 40)
+pub fn number<'a>(value: Option<impl Verbatim<'a>>) -> Option<u64> {
+    value?.verbatim().parse().ok().filter(|number| *number < 1 << 40)
 }
 
 /// Returns the elements of an array, verbatim; empty for any other value.
-pub fn elements(value: &RawValue) -> Vec<&RawValue> {
+pub fn elements<'a>(value: impl Verbatim<'a>) -> Vec<&'a RawValue> {
     of_kind(value, '[').unwrap_or_default()
 }
 
 /// Parses a value that begins with a bracket; `None` for any other. An error would hold the whole text of a string.
-fn of_kind<'a, T: Deserialize<'a>>(value: &'a RawValue, bracket: char) -> Option<T> {
-    value.get().starts_with(bracket).then(|| serde_json::from_str(value.get()).ok())?
+fn of_kind<'a, T: Deserialize<'a>>(value: impl Verbatim<'a>, bracket: char) -> Option<T> {
+    let value = value.verbatim();
+    value.starts_with(bracket).then(|| serde_json::from_str(value).ok())?
 }
 
 /// Returns the members of an object in file order, verbatim; empty for any other value.
-pub fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
+pub fn members<'a>(value: impl Verbatim<'a>) -> Vec<(Cow<'a, str>, &'a RawValue)> {
     of_kind::<Members<'_>>(value, '{').map(|members| members.0).unwrap_or_default()
 }
 
@@ -74,24 +94,32 @@ pub struct Scanner<'a> {
     at: usize,
 }
 
-/// Named values of an object, which [`fields`] declares.
+/// Named values of an object, which [`skimmed`] declares.
 pub trait Skim<'a>: Sized {
     /// Reads the values of the next object; `None` if the bytes are anything else.
     fn skim(scanner: &mut Scanner<'a>) -> Option<Self>;
 }
 
-/// Parses an object, of which only the named values are parsed. The others are passed by their quotes and brackets, as in
+/// Parses an object, of which only the named values are read. The others are passed by their quotes and brackets, as in
 /// [`document_members`].
-pub fn skim<'a, T: Skim<'a> + Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
+pub fn skim<'a, T: Skim<'a>>(bytes: &'a [u8]) -> Option<T> {
+    skim_first(bytes).filter(|(_, length)| bytes[*length..].trim_ascii().is_empty()).map(|(object, _)| object)
+}
+
+/// Parses the object that some bytes begin with, as [`skim`] does; also returns its length.
+pub fn skim_first<'a, T: Skim<'a>>(bytes: &'a [u8]) -> Option<(T, usize)> {
     let mut scanner = Scanner { bytes, at: 0 };
+    let object = T::skim(&mut scanner)?;
+    let passed = &bytes[..scanner.at];
     // All bytes are looked at, so that several are compared at once. No string can have one of these.
-    let has_control = bytes.iter().fold(false, |found, byte| found | (*byte < b' '));
-    let skimmed = if has_control { None } else { T::skim(&mut scanner).filter(|_| scanner.next().is_none()) };
-    skimmed.or_else(|| serde_json::from_slice(bytes).ok())
+    let has_control = passed.iter().fold(false, |found, byte| found | (*byte < b' '));
+    let is_valid = !has_control || serde_json::from_slice::<IgnoredAny>(passed).is_ok();
+    is_valid.then_some((object, scanner.at))
 }
 
 impl<'a> Scanner<'a> {
     /// Returns the next byte after white space, without passing it.
+    #[inline]
     fn next(&mut self) -> Option<u8> {
         while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
@@ -100,6 +128,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes a byte if it is the next one.
+    #[inline]
     fn takes(&mut self, byte: u8) -> bool {
         let is_next = self.next() == Some(byte);
         self.at += usize::from(is_next);
@@ -125,8 +154,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Calls a function with the name of each member of the next object; it must read the value. `None` if a name has an escape.
-    pub fn members(&mut self, mut take: impl FnMut(&mut Self, &'a [u8]) -> Option<()>) -> Option<()> {
+    /// Calls a function with the name of each member of the next object; it must pass the value.
+    #[inline]
+    pub fn members(&mut self, mut take: impl FnMut(&mut Self, &[u8]) -> Option<()>) -> Option<()> {
         let mut is_first = true;
         if !self.takes(b'{') {
             return None;
@@ -136,40 +166,47 @@ impl<'a> Scanner<'a> {
             if !follows || self.next()? != b'"' {
                 return None;
             }
-            let start = self.at + 1;
-            self.at = string_end(self.bytes, self.at)?;
-            let name = &self.bytes[start..self.at - 1];
-            if name.contains(&b'\\') || !self.takes(b':') {
+            let start = self.at;
+            self.at = string_end(self.bytes, start)?;
+            let quoted = &self.bytes[start..self.at];
+            if !self.takes(b':') {
                 return None;
             }
-            take(self, name)?;
+            let name = &quoted[1..quoted.len() - 1];
+            match name.contains(&b'\\') {
+                true => take(self, text(serde_json::from_slice::<&RawValue>(quoted).ok()?)?.as_bytes())?,
+                false => take(self, name)?,
+            }
         }
         Some(())
     }
 
     /// Reads the next value, which may have any type.
-    pub fn raw(&mut self) -> Option<&'a RawValue> {
+    #[inline]
+    pub fn raw(&mut self) -> Option<&'a str> {
         let value = self.value()?;
-        serde_json::from_slice(&self.bytes[value]).ok()
+        std::str::from_utf8(&self.bytes[value]).ok()
     }
 
     /// Passes the next value.
+    #[inline]
     pub fn pass(&mut self) -> Option<()> {
         self.value().map(|_| ())
     }
 
-    /// Reads the next value, which must be an object or `null`.
+    /// Reads the next value if it is an object, and passes any other.
+    #[inline]
     pub fn object<T: Skim<'a>>(&mut self) -> Option<Option<T>> {
         match self.next()? {
             b'{' => T::skim(self).map(Some),
-            _ => self.raw().filter(|value| value.get() == "null").map(|_| None),
+            _ => self.pass().map(|()| None),
         }
     }
 
     fn member(&mut self) -> Option<Member<'a>> {
         self.next()?;
         let name = self.value()?;
-        let name = text(serde_json::from_slice(&self.bytes[name]).ok()?)?;
+        let name = text(serde_json::from_slice::<&RawValue>(&self.bytes[name]).ok()?)?;
         if !self.takes(b':') {
             return None;
         }
@@ -183,25 +220,40 @@ impl<'a> Scanner<'a> {
         Some(Member { name, value, elements: None })
     }
 
+    #[inline]
     fn value(&mut self) -> Option<Range<usize>> {
         let first = self.next()?;
         let start = self.at;
-        let mut depth = 0;
-        loop {
-            match self.bytes.get(self.at)? {
-                b'"' => self.at = string_end(self.bytes, self.at)?,
-                // Only in a string: a row that was written after the start of another one, whose quotes are exchanged.
-                b'\\' => return None,
-                b'{' | b'[' => (depth, self.at) = (depth + 1, self.at + 1),
-                b'}' | b']' if depth > 0 => (depth, self.at) = (depth - 1, self.at + 1),
-                b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => {
-                    return (self.at > start).then_some(start..self.at);
-                }
-                _ => self.at += 1,
+        self.at = match first {
+            b'"' => string_end(self.bytes, start)?,
+            b'{' | b'[' => container_end(self.bytes, start)?,
+            _ => {
+                let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+                start + self.bytes[start..].iter().position(is_end).filter(|length| *length > 0)?
             }
-            if depth == 0 && matches!(first, b'"' | b'{' | b'[') {
-                return Some(start..self.at);
+        };
+        Some(start..self.at)
+    }
+}
+
+/// Returns the offset after the closing bracket of the object or array that begins at `start`; `None` if there is none.
+fn container_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let (mut at, mut depth) = (start, 0);
+    loop {
+        match *bytes.get(at)? {
+            b'"' => {
+                at = string_end(bytes, at)?;
+                continue;
             }
+            // Only in a string: a row that was written after the start of another one, whose quotes are exchanged.
+            b'\\' => return None,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return Some(at);
         }
     }
 }
@@ -210,17 +262,14 @@ impl<'a> Scanner<'a> {
 pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
     let mut found = None;
     let mut scanner = Scanner { bytes: value.get().as_bytes(), at: 0 };
-    let all = scanner.members(|scanner, key| {
+    scanner.members(|scanner, key| {
         let value = scanner.value()?;
         if key == name.as_bytes() {
             found = Some(value);
         }
         Some(())
-    });
-    match (all, found) {
-        (Some(()), found) => serde_json::from_str(&value.get()[found?]).ok(),
-        (None, _) => members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value),
-    }
+    })?;
+    serde_json::from_str(&value.get()[found?]).ok()
 }
 
 /// Returns the byte range of a value in the bytes from which it was parsed.
@@ -273,21 +322,32 @@ fn next_path(holders: &mut [(u64, u64)]) -> u64 {
     XxHash3_64::oneshot_with_seed(*path, &places.to_le_bytes())
 }
 
-/// Returns the offset after the closing quote of the string that begins at `start`; `None` if there is none. Quotes are rarer than escapes.
+/// Returns the offset after the closing quote of the string that begins at `start`; `None` if there is none.
 fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
-    // Most strings are names and numbers, for which the search of a long one takes more time than a look at each byte.
-    const SHORT: usize = 24;
     let mut at = start + 1;
     loop {
-        let rest = bytes.get(at..)?;
-        let near = rest.iter().take(SHORT).position(|byte| *byte == b'"');
-        let quote = at + near.or_else(|| memchr::memchr(b'"', rest))?;
-        let backslashes = bytes[at..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        let quote = at + quote(bytes.get(at..)?)?;
+        let text = &bytes[at..quote];
         at = quote + 1;
-        if backslashes % 2 == 0 {
+        if text.last() != Some(&b'\\') || text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0 {
             return Some(at);
         }
     }
+}
+
+/// Returns the offset of the first quote.
+#[inline]
+fn quote(bytes: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    // Most strings are names and numbers, for which the search of a long one takes more time than a look at eight bytes at once.
+    for (place, chunk) in bytes.as_chunks().0.iter().take(3).enumerate() {
+        let others = u64::from_le_bytes(*chunk) ^ (ONES * u64::from(b'"'));
+        let found = others.wrapping_sub(ONES) & !others & (ONES << 7);
+        if found > 0 {
+            return Some(place * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    memchr::memchr(b'"', bytes)
 }
 
 /// Replaces the given byte ranges, which must not overlap, by numbers; every other byte is unchanged.
@@ -408,8 +468,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 macro_rules! fields {
     (@value $life:lifetime) => { &$life serde_json::value::RawValue };
     (@value $life:lifetime $inner:ident) => { $inner<$life> };
-    (@skim $scanner:ident) => { Some($scanner.raw()?) };
-    (@skim $scanner:ident $inner:ident) => { $scanner.object::<$inner<'a>>()? };
     (@next $map:ident) => { Some($map.next_value()?) };
     (@next $map:ident $inner:ident) => { $map.next_value::<Option<$inner<'de>>>()? };
     ($(#[$doc:meta])* $name:ident { $($field:ident $(: $inner:ident)? = $key:literal,)* }) => {
@@ -417,20 +475,6 @@ macro_rules! fields {
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name<'a> {
             $(pub $field: Option<fields!(@value 'a $($inner)?)>,)*
-        }
-
-        impl<'a> crate::provider::json::Skim<'a> for $name<'a> {
-            fn skim(scanner: &mut crate::provider::json::Scanner<'a>) -> Option<Self> {
-                let mut fields = $name::default();
-                scanner.members(|scanner, name| {
-                    match name {
-                        $(name if name == $key.as_bytes() => fields.$field = fields!(@skim scanner $($inner)?),)*
-                        _ => scanner.pass()?,
-                    }
-                    Some(())
-                })?;
-                Some(fields)
-            }
         }
 
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
@@ -480,6 +524,37 @@ macro_rules! fields {
     };
 }
 pub(crate) use fields;
+
+/// Declares a struct of optional verbatim values, as [`fields`] does, that [`skim`] reads. A field declared with another such struct has no
+/// value if that is not an object.
+macro_rules! skimmed {
+    (@value $life:lifetime) => { &$life str };
+    (@value $life:lifetime $inner:ident) => { $inner<$life> };
+    (@skim $scanner:ident) => { Some($scanner.raw()?) };
+    (@skim $scanner:ident $inner:ident) => { $scanner.object::<$inner<'a>>()? };
+    ($(#[$doc:meta])* $name:ident { $($field:ident $(: $inner:ident)? = $key:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $name<'a> {
+            $(pub $field: Option<skimmed!(@value 'a $($inner)?)>,)*
+        }
+
+        impl<'a> crate::provider::json::Skim<'a> for $name<'a> {
+            fn skim(scanner: &mut crate::provider::json::Scanner<'a>) -> Option<Self> {
+                let mut fields = $name::default();
+                scanner.members(|scanner, name| {
+                    match name {
+                        $(name if name == $key.as_bytes() => fields.$field = skimmed!(@skim scanner $($inner)?),)*
+                        _ => scanner.pass()?,
+                    }
+                    Some(())
+                })?;
+                Some(fields)
+            }
+        }
+    };
+}
+pub(crate) use skimmed;
 
 #[cfg(test)]
 mod tests {
@@ -544,12 +619,33 @@ mod tests {
                 proptest::prop_assert_eq!(found.len(), parsed.len());
                 for (found, (name, value)) in found.iter().zip(&parsed) {
                     proptest::prop_assert_eq!((&*found.name, &document[found.value.clone()]), (&**name, value.get()));
-                    let of_parser: Vec<&str> = elements(value).into_iter().map(RawValue::get).collect();
+                    let of_parser: Vec<&str> = elements(*value).into_iter().map(RawValue::get).collect();
                     let own: Vec<&str> = found.elements.iter().flatten().map(|element| &document[element.clone()]).collect();
                     proptest::prop_assert_eq!(own, of_parser);
                 }
             }
         }
+    }
+
+    #[test]
+    fn named_values_are_read_without_the_others() {
+        skimmed!(Inner { value = "v", });
+        skimmed!(Outer { a = "a", inner: Inner = "i", });
+        let read = |bytes: &[u8]| {
+            let (outer, length) = skim_first::<Outer<'_>>(bytes)?;
+            let inner = outer.inner.map(|inner| inner.value.unwrap_or_default().to_owned());
+            Some((outer.a.unwrap_or_default().to_owned(), inner, bytes.len() - length))
+        };
+        let found = |a: &str, inner: Option<&str>, rest: usize| Some((a.to_owned(), inner.map(str::to_owned), rest));
+        let row = br#"{"x":[{"a":"\\\"]}"}],"a":1,"i":{"v":"\ud83d"},"a":[2]}"#;
+        assert_eq!(read(row), found("[2]", Some(r#""\ud83d""#), 0), "the last of equal names, and a lone surrogate");
+        assert_eq!(read(br#" { "\u0061" : true , "i" : 3 }"#), found("true", None, 0), "a name with an escape");
+        assert_eq!(read(b"{\"a\":\t1}\0\0"), found("1", None, 2), "zero bytes after a row");
+        assert_eq!(read(br#"{"a":1}{"a":2}"#), found("1", None, 7));
+        let broken =
+            [&b"{\"a\":\"\t\"}"[..], b"{\"a\":\"\xff\"}", b"{\"a\":1", b"{\"x\":\"{\"a\":1}", b"{\"a\":}", b"[]", b"", b"\0"];
+        assert!(broken.iter().all(|broken| read(broken).is_none()));
+        assert!(skim::<Inner<'_>>(b"{}\r").is_some() && skim::<Inner<'_>>(b"{}{}").is_none());
     }
 
     #[test]

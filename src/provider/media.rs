@@ -162,7 +162,7 @@ fn add(media: &mut Media, element: &RawValue, data: &str) -> Cow<'static, str> {
 /// Returns the first text of one of the members with these names, in an element or the objects in it.
 fn first(element: &RawValue, names: &[&str], depth: u32) -> Option<String> {
     let members = members(element);
-    let own = names.iter().find_map(|name| members.iter().find(|(key, _)| key == name).and_then(|(_, value)| text(value)));
+    let own = names.iter().find_map(|name| members.iter().find(|(key, _)| key == name).and_then(|(_, value)| text(*value)));
     let own = own.filter(|text| !text.is_empty()).map(Cow::into_owned);
     own.or_else(|| {
         let inner = members.iter().filter(|(_, value)| depth > 0 && value.get().starts_with('{'));

@@ -125,7 +125,7 @@ fn title_of(blocks: &[ParsedBlock<'_>]) -> Option<String> {
 
 /// Returns the first words of a text on one line, for titles.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().flat_map(|word| [" ", word]).skip(1).collect::<String>().chars().take(TITLE_CHARACTERS).collect()
+    text.split_whitespace().flat_map(|word| [" ", word]).skip(1).flat_map(str::chars).take(TITLE_CHARACTERS).collect()
 }
 
 #[cfg(test)]

@@ -47,7 +47,11 @@ impl NewestRow {
         let rest = bytes[place + TIMESTAMP.needle().len()..].trim_ascii_start();
         let Some(rest) = rest.strip_prefix(b"\"") else { return };
         let rest = &rest[..rest.len().min(TIMESTAMP_BYTES)];
-        let time = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
+        self.time(rest.split(|byte| *byte == b'"').next().unwrap_or_default());
+    }
+
+    /// Takes the time of the next row.
+    pub fn time(&mut self, time: &[u8]) {
         if time > self.0.as_slice() && time.first().is_some_and(u8::is_ascii_digit) {
             time.clone_into(&mut self.0);
         }

@@ -1,15 +1,13 @@
 use super::packed;
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
-use crate::model::{Address, Block, FileUsage, Key, Segment};
-use rayon::prelude::*;
+use crate::model::{Address, Block, Key, Segment};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
-use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Version of the cached data; increased with any change of its meaning. A cache of another version is emptied.
-const FORMAT: i32 = 37;
+const FORMAT: i32 = 38;
 
 /// File name of the cache.
 pub const CACHE_FILE: &str = "cache.db";
@@ -18,7 +16,6 @@ const TABLES: &str = "
     CREATE TABLE files (path TEXT PRIMARY KEY, identity BLOB NOT NULL, probe BLOB NOT NULL, hash BLOB) WITHOUT ROWID;
     CREATE TABLE segments (path TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (path, start));
     CREATE TABLE counts (hash BLOB PRIMARY KEY, o200k INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE usage (path TEXT PRIMARY KEY, identity BLOB NOT NULL, content BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE plans (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, plan BLOB NOT NULL);
 ";
 
@@ -161,39 +158,6 @@ impl Cache {
         let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(identity)) else { return };
         let update = "UPDATE files SET hash = ?3 WHERE path = ?1 AND identity = ?2";
         self.with(|db| db.execute(update, params![path, identity, hash]));
-    }
-
-    /// Returns the cached bills of all session files, by path, each with the state of the file when it was read, and the key of the
-    /// figures that the operation log had in the place of those in the file.
-    pub fn usage(&self) -> FxHashMap<String, ((Identity, Key), FileUsage)> {
-        let rows = self.with(|db| {
-            let mut select = db.prepare("SELECT path, identity, content FROM usage")?;
-            let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-            rows.collect::<rusqlite::Result<Vec<(String, Vec<u8>, Vec<u8>)>>>()
-        });
-        let unpack = |(path, identity, content): (String, Vec<u8>, Vec<u8>)| {
-            Some((path, (postcard::from_bytes(&identity).ok()?, postcard::from_bytes(&content).ok()?)))
-        };
-        rows.unwrap_or_default().into_par_iter().filter_map(unpack).collect::<Vec<_>>().into_iter().collect()
-    }
-
-    /// Stores the bills of session files, and deletes those of the files in `gone`.
-    pub fn remember_usage(&self, files: &[(&Path, (Identity, Key), &FileUsage)], gone: &[String]) {
-        self.with(|db| {
-            let transaction = db.transaction()?;
-            for (path, identity, usage) in files {
-                let (Some(path), Ok(identity), Ok(content)) =
-                    (path.to_str(), postcard::to_stdvec(identity), postcard::to_stdvec(usage))
-                else {
-                    continue;
-                };
-                transaction.execute("INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3)", params![path, identity, content])?;
-            }
-            for path in gone {
-                transaction.execute("DELETE FROM usage WHERE path = ?1", [path])?;
-            }
-            transaction.commit()
-        });
     }
 
     /// True if any count is cached: otherwise no lookup can hit.

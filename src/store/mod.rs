@@ -1,9 +1,10 @@
 //! Storage: the history of sessions, which is durable, and the cache, which is disposable.
 //!
 //! The store is one SQLite database with the operations on sessions and the bytes that undo them. The cache is
-//! another database and a file of totals; the log of requests is a third one. Every failure of the cache is a miss, never an error, so that
+//! another database, a file of totals and one of bills; the log of requests is a third one. Every failure of the cache is a miss, never an error, so that
 //! aperture works on a read-only disk and with a damaged cache.
 
+mod bills;
 mod block_edits;
 mod cache;
 mod companions;
@@ -20,12 +21,14 @@ mod packed;
 mod proposals;
 mod requests;
 mod rows;
+mod sealed;
 mod totals;
 mod values;
 mod window_changes;
 mod wire;
 mod wire_calls;
 
+pub use bills::{BILLS_FILE, BilledState, BillsCache, KnownBills};
 pub use cache::{CACHE_FILE, Cache, CachedFile};
 pub use companions::LoggedCompanion;
 pub use database::{STORE_FILE, SessionKey, Store, StoreError, StoredSession};

@@ -3,22 +3,20 @@
 //! In the database they dominated the time of a list of cached sessions: opening it, copying its
 //! pages, and copying each value out of them.
 
+use super::sealed;
 use crate::fsio::{Disk, Identity};
-use crate::model::Key;
-use crate::model::limits::TOTALS_BYTES;
 use crate::provider::Totals;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 /// Version of the totals; increased when their form or meaning changes, or more of a title is masked. Totals of another version are
 /// ignored.
-const FORMAT: u8 = 8;
+const FORMAT: u8 = 9;
 
 /// File name in the directory of the cache.
 pub const TOTALS_FILE: &str = "totals";
@@ -42,35 +40,17 @@ impl TotalsCache {
 
     /// Reads the stored totals.
     pub fn read(&self, disk: &dyn Disk) -> KnownTotals {
-        let read = |path: &PathBuf| {
-            let length = disk.identify(path)?.bytes as usize;
-            let mut bytes = Vec::with_capacity(length.min(TOTALS_BYTES) + 1);
-            disk.open(path, 0)?.take(TOTALS_BYTES as u64).read_to_end(&mut bytes)?;
-            Ok::<_, io::Error>(bytes)
-        };
-        self.file.as_ref().and_then(|path| KnownTotals::parse(read(path).ok()?)).unwrap_or_default()
+        self.file.as_ref().and_then(|path| KnownTotals::parse(sealed::read(disk, path)?)).unwrap_or_default()
     }
 
     /// Stores totals of files. Totals of other files stay in the directories in `kept`, and are deleted in all others.
     pub fn remember(&self, disk: &dyn Disk, files: &[(&Path, Identity, &Totals)], kept: impl Fn(&Path) -> bool) {
         let Some(path) = &self.file else { return };
-        // Concurrent writers write nearly the same; lost totals are scanned again. Where locks are not available, the
-        // hash detects interleaved writes.
-        let lock = disk.lock(&path.with_extension("lock"));
-        if matches!(lock, Ok(None)) {
-            return;
-        }
-        let mut known = self.read(disk);
-        known.directories.retain(|directory, _| kept(Path::new(directory)));
-        let Some(bytes) = known.with(files) else { return };
-        let temporary = path.with_extension("new");
-        let written = || {
-            disk.create(&temporary, path)?.write_all(&bytes)?;
-            disk.rename(&temporary, path)
-        };
-        if written().is_err() {
-            let _ = disk.remove(&temporary);
-        }
+        sealed::replace(disk, path, || {
+            let mut known = self.read(disk);
+            known.directories.retain(|directory, _| kept(Path::new(directory)));
+            known.with(files)
+        });
     }
 }
 
@@ -96,9 +76,7 @@ impl KnownTotals {
 
     /// Parses the file; empty if it is damaged or of another version.
     fn parse(bytes: Vec<u8>) -> Option<KnownTotals> {
-        let (key, content) = bytes.split_first_chunk()?;
-        let (format, content) = content.split_first().filter(|_| Key::from_bytes(content).0.to_le_bytes() == *key)?;
-        let (index, pieces): (Vec<(String, u32)>, _) = postcard::take_from_bytes(content).ok().filter(|_| *format == FORMAT)?;
+        let (index, pieces): (Vec<(String, u32)>, _) = postcard::take_from_bytes(sealed::open(FORMAT, &bytes)?).ok()?;
         let mut end = bytes.len() - pieces.len();
         let place = |(directory, length)| {
             let start = end;
@@ -122,9 +100,9 @@ impl KnownTotals {
             pieces.insert(directory, pack(self.piece(directory).unwrap_or_default(), &files)?.into());
         }
         let index: Vec<(&str, u32)> = pieces.iter().map(|(directory, piece)| (*directory, piece.len() as u32)).collect();
-        let mut content = postcard::to_extend(&index, vec![FORMAT]).ok()?;
+        let mut content = postcard::to_stdvec(&index).ok()?;
         pieces.values().for_each(|piece| content.extend_from_slice(piece));
-        Some([&Key::from_bytes(&content).0.to_le_bytes()[..], &content].concat())
+        Some(sealed::seal(FORMAT, &content))
     }
 }
 

@@ -1,5 +1,8 @@
 //! Texts as such: shell commands, sentences, names. Functions of strings; they know no session, no client and no disk.
 
+pub mod function_words;
 pub mod names;
 pub mod sentence;
 pub mod shell;
+pub mod stop_words;
+pub mod words;

@@ -15,8 +15,9 @@ use std::io::{self, BufReader, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The number of bytes that are read at a time, and the initial size of the scan buffer; it grows for longer rows.
-const READ_BYTES: usize = 1 << 20;
+/// The number of bytes that are read at a time, and the initial size of the scan buffer, which grows for longer rows: it stays in the
+/// cache of a core.
+const READ_BYTES: usize = 1 << 18;
 
 /// A session with its totals.
 #[derive(Debug)]
@@ -170,7 +171,7 @@ fn totals(
     buffer: &mut Vec<u8>,
 ) -> io::Result<(Totals, FileUsage)> {
     let mut file = disk.open(path, 0)?;
-    let (totals, bills, whole) = scan(provider, &mut *file, buffer)?;
+    let (totals, bills, whole) = scan(provider, &mut *file, buffer, titles)?;
     let cut = totals.title.chars().count() >= TITLE_CHARACTERS;
     let masked = if cut { engine::mask_cut(&totals.title) } else { engine::mask(&totals.title).into_owned() };
     if !engine::could_be_named(&masked) {
@@ -190,28 +191,31 @@ fn totals(
     Ok((Totals { title: named.mask_start(&masked), ..totals }, bills))
 }
 
-/// Computes the totals of one file and collects its bills, in one pass. Also returns its bytes, if it has at most [`HELD_FILE_BYTES`].
+/// Computes the totals of one file and collects its bills, in one pass. With `hold`, also returns its bytes, if it has at most
+/// [`HELD_FILE_BYTES`].
 pub fn scan<'a>(
     provider: &dyn ProviderAdapter,
     file: &mut dyn OpenFile,
     buffer: &'a mut Vec<u8>,
+    hold: bool,
 ) -> io::Result<(Totals, FileUsage, Option<&'a [u8]>)> {
     let mut scanner = provider.scanner();
-    let whole = each_line(file, buffer, &mut |line| scanner.line(line))?;
+    let whole = each_line(file, buffer, hold, &mut |line| scanner.line(line))?;
     let (totals, bills) = scanner.finish();
     Ok((totals, bills, whole))
 }
 
-/// Calls a function with each line of a file, the unfinished last one included. Returns the bytes of the file, if it has at most
-/// [`HELD_FILE_BYTES`].
+/// Calls a function with each line of a file, the unfinished last one included. With `hold`, returns the bytes of the file, if it has at
+/// most [`HELD_FILE_BYTES`].
 pub fn each_line<'a>(
     file: &mut dyn OpenFile,
     buffer: &'a mut Vec<u8>,
+    hold: bool,
     take: &mut dyn FnMut(&[u8]),
 ) -> io::Result<Option<&'a [u8]>> {
     let length = file.seek(SeekFrom::End(0))?;
     file.seek(SeekFrom::Start(0))?;
-    let held = if length <= HELD_FILE_BYTES as u64 { length as usize } else { 0 };
+    let held = if hold && length <= HELD_FILE_BYTES as u64 { length as usize } else { 0 };
     // One more byte, so that the end of the file is detected without moving the bytes.
     buffer.resize(buffer.len().max(held + 1).max(READ_BYTES), 0);
     let mut is_whole = true;
@@ -237,7 +241,7 @@ pub fn each_line<'a>(
         }
         if read == 0 {
             take(&buffer[start..end]);
-            return Ok(is_whole.then_some(&buffer[..end]));
+            return Ok((hold && is_whole).then_some(&buffer[..end]));
         }
     }
 }

@@ -1,38 +1,34 @@
 //! Collects the bills of sessions, which are read once and cached.
 
 use super::list::{Listed, each_line};
-use crate::fsio::{Disk, Identity};
+use crate::fsio::Disk;
 use crate::model::{Address, FileUsage, Key, Slot};
-use crate::store::{Cache, ReplacedBills};
+use crate::store::{BilledState, BillsCache, KnownBills, ReplacedBills};
 use rayon::prelude::*;
 use std::io;
 use std::path::Path;
 
 /// Returns the bills of sessions, in their order: those of a file that was just listed, or else cached ones, or else read now. Files that
-/// cannot be read are passed to `skipped`, and have no bills. `listed` must be all sessions, each with the bills that aperture replaced in
+/// cannot be read are passed to `skipped`, and have no bills. `known` are the cached bills; `listed` must be all sessions, each with the bills that aperture replaced in
 /// its file: the cached bills of other files are deleted. `original` returns a value of the log.
 pub fn usage(
     disk: &dyn Disk,
-    cache: &Cache,
+    cache: &BillsCache,
+    known: &KnownBills,
     listed: &[(&Listed, Option<&ReplacedBills>)],
     original: &dyn Fn(&Address) -> Option<Vec<u8>>,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Vec<FileUsage> {
-    let mut known = cache.usage();
-    let states: Vec<(Identity, Key)> = listed.iter().map(|(listed, replaced)| (listed.identity, key(*replaced))).collect();
-    let cached = |((listed, _), state): (&(&Listed, _), &(Identity, Key))| {
-        let (known, usage) = known.remove(listed.found.path.to_str()?)?;
-        (known == *state).then_some(usage)
-    };
-    let cached: Vec<Option<FileUsage>> = listed.iter().zip(&states).map(cached).collect();
-    let gone: Vec<String> = known.into_keys().collect();
+    let states: Vec<BilledState> = listed.iter().map(|(listed, replaced)| (listed.identity, key(*replaced))).collect();
+    let cached: Vec<Option<FileUsage>> =
+        listed.par_iter().zip(&states).map(|((listed, _), state)| known.of_file(&listed.found.path, state)).collect();
     // Rows that aperture removed are read only for a file that is not in the cache.
     let removed = |((_, replaced), cached): (&(_, Option<&ReplacedBills>), &Option<FileUsage>)| -> Vec<Vec<u8>> {
         let rows = replaced.filter(|_| cached.is_none()).map_or(&[][..], |replaced| &replaced.rows);
         rows.iter().filter_map(original).collect()
     };
     let removed: Vec<Vec<Vec<u8>>> = listed.iter().zip(&cached).map(removed).collect();
-    let known: Vec<(Option<FileUsage>, &[Vec<u8>])> = cached.into_iter().zip(removed.iter().map(Vec::as_slice)).collect();
+    let cached: Vec<(Option<FileUsage>, &[Vec<u8>])> = cached.into_iter().zip(removed.iter().map(Vec::as_slice)).collect();
     let read = |buffer: &mut Vec<u8>, ((listed, replaced), (cached, removed)): (&(&Listed, _), (_, &[Vec<u8>]))| match cached {
         Some(usage) => (Ok(usage), false),
         None => match (&listed.bills, replaced) {
@@ -40,13 +36,14 @@ pub fn usage(
             _ => (scan(disk, listed, *replaced, removed, buffer), true),
         },
     };
-    let read: Vec<(io::Result<FileUsage>, bool)> = listed.par_iter().zip(known).map_init(Vec::new, read).collect();
-    let fresh = listed.iter().zip(&states).zip(&read).filter(|(_, (_, fresh))| *fresh);
-    let fresh: Vec<_> = fresh
-        .filter_map(|(((listed, _), state), (usage, _))| Some((&*listed.found.path, *state, usage.as_ref().ok()?)))
-        .collect();
-    if !fresh.is_empty() || !gone.is_empty() {
-        cache.remember_usage(&fresh, &gone);
+    let read: Vec<(io::Result<FileUsage>, bool)> = listed.par_iter().zip(cached).map_init(Vec::new, read).collect();
+    let files = listed.iter().zip(&states).zip(&read).filter_map(|(((listed, _), state), (usage, fresh))| {
+        let usage = usage.as_ref().ok()?;
+        Some((&*listed.found.path, *state, fresh.then_some(usage)))
+    });
+    let files: Vec<_> = files.collect();
+    if files.len() != known.count() || files.iter().any(|(.., fresh)| fresh.is_some()) {
+        cache.remember(disk, known, &files);
     }
     let usage = |((listed, _), (usage, _)): (&(&Listed, _), (io::Result<FileUsage>, bool))| {
         usage.unwrap_or_else(|error| {
@@ -82,7 +79,7 @@ fn scan(
     for lines in removed {
         lines.split(|byte| *byte == b'\n').for_each(|line| scanner.line(line));
     }
-    each_line(&mut *disk.open(&listed.found.path, 0)?, buffer, &mut |line| match replaced.and_then(|_| billed(line)) {
+    each_line(&mut *disk.open(&listed.found.path, 0)?, buffer, false, &mut |line| match replaced.and_then(|_| billed(line)) {
         Some(line) => scanner.line(&line),
         None => scanner.line(line),
     })?;

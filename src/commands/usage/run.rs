@@ -15,12 +15,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     check_client(arguments.client.as_deref())?;
     let mut skipped = Vec::new();
     let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, None, arguments.by == By::Session, &mut skip)?;
-    let listed: Vec<Listed> = listed.into_iter().flatten().collect();
+    let (disk, totals, cache, places, titles) = (env.disk, env.totals(), env.bills(), &env.places, arguments.by == By::Session);
+    let (listed, known) = rayon::join(|| workspace::list(disk, &totals, places, None, titles, &mut skip), || cache.read(disk));
+    let listed: Vec<Listed> = listed?.into_iter().flatten().collect();
     let LoggedUsage { store, changes, replaced } = logged(env);
     let original = |address: &Address| store.as_ref().and_then(|store| store.original(address).ok());
     let with_replaced: Vec<_> = listed.iter().map(|listed| (listed, of_file(env, &replaced, &listed.found.path))).collect();
-    let bills = workspace::usage(env.disk, env.cache(), &with_replaced, &original, &mut skip);
+    let bills = workspace::usage(env.disk, &cache, &known, &with_replaced, &original, &mut skip);
     for problem in skipped {
         env.note(&format!("skipped {problem}"));
     }
@@ -55,6 +56,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         By::Model => UsageGroup::Model,
     };
     let table = engine::usage(&sources, group, &filter, &zone, &env.prices);
+    drop(sources);
+    // The program ends here: freeing the bills of thousands of sessions takes longer than writing the output.
+    std::mem::forget((listed, bills));
     env.print(&UsageReport { by: group, table })
 }
 

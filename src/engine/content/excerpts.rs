@@ -1,10 +1,10 @@
 //! Excerpts of the words of a person: phrases that can name a topic, and sentences that state a rule.
 
-use super::function_words::{BREAKS, EDGES};
-use super::keywords::is_stop_word;
 use crate::engine::summary::plain_sentences;
 use crate::engine::{mask, mask_cut};
 use crate::model::{Block, BlockKind, Conventions, Excerpts, Keywords, Role};
+use crate::text::function_words::{BREAKS, EDGES};
+use crate::text::stop_words::is_stop_word;
 use rustc_hash::FxHashSet;
 use std::sync::LazyLock;
 

@@ -1,12 +1,11 @@
 //! The telling words of a text: code-aware, without the words that everybody uses.
 
-use super::stop_words::STOP_WORDS;
 use crate::model::limits::KEYWORDS_PER_BLOCK;
 use crate::model::{Block, BlockKind, Conventions, Keywords, Role, starts_with_any};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::text::stop_words::is_stop_word;
+use crate::text::words::parts;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use std::ops::Range;
-use std::sync::LazyLock;
 
 /// Bytes of a text that are examined: the topic usually appears early.
 const LOOK_BYTES: usize = 4096;
@@ -97,12 +96,6 @@ fn words<'a>(line: &str, lower: &'a str, mut found: impl FnMut(Cow<'a, str>, boo
     }
 }
 
-/// Returns true if a lowercase word carries no information about the topic of a text.
-pub fn is_stop_word(word: &str) -> bool {
-    static KNOWN: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
-    KNOWN.contains(word)
-}
-
 /// Trims characters that are neither letters nor digits from both ends; also returns the number of bytes removed at the start.
 fn trim(text: &str) -> (&str, usize) {
     let other = |c: char| !c.is_alphanumeric();
@@ -119,31 +112,6 @@ fn is_alphabetic(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphabetic()) || !text.is_ascii() && text.chars().all(char::is_alphabetic)
 }
 
-/// Passes on the stretches of letters of a text, names in camelCase taken apart; an empty one between two other characters.
-pub fn parts(text: &str, mut found: impl FnMut(Range<usize>)) {
-    let mut start = 0;
-    let mut before: Option<char> = None;
-    let mut characters = text.char_indices().peekable();
-    while let Some((at, here)) = characters.next() {
-        if !here.is_alphabetic() {
-            found(start..at);
-            start = at + here.len_utf8();
-            before = None;
-            continue;
-        }
-        let after = characters.peek().map(|(_, after)| *after);
-        let begins = here.is_uppercase()
-            && before
-                .is_some_and(|before| before.is_lowercase() || before.is_uppercase() && after.is_some_and(char::is_lowercase));
-        if begins {
-            found(start..at);
-            start = at;
-        }
-        before = Some(here);
-    }
-    found(start..text.len());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,11 +121,6 @@ mod tests {
         let mut found = Vec::new();
         words(line, &lower, |word, _| found.push(word));
         assert_eq!(found, expected, "{line}");
-    }
-
-    #[test]
-    fn stop_words_are_sorted() {
-        assert!(STOP_WORDS.is_sorted());
     }
 
     #[test]

@@ -2,10 +2,8 @@
 
 pub mod encoded;
 pub mod excerpts;
-mod function_words;
 pub mod keywords;
 mod measure;
-pub mod stop_words;
 pub mod terms;
 
 pub use measure::{counts, measure, preview};

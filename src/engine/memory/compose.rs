@@ -9,9 +9,9 @@ use super::layout::{self, FolderNames, folders};
 use super::project::{ProjectWork, Ranked};
 use super::statements::{Brief, brief};
 use super::words::first_line;
-use crate::engine::content::keywords::is_stop_word;
 use crate::engine::content::terms;
 use crate::model::{Memory, MemoryId, MemoryKind, MemoryScope, MemoryState};
+use crate::text::stop_words::is_stop_word;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sections::{Section, shares};
 

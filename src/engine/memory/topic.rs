@@ -1,6 +1,6 @@
 //! Compares statements: equal topics, opposites, and the facts that a newer statement must not lose.
 
-use crate::engine::content::keywords::is_stop_word;
+use crate::text::stop_words::is_stop_word;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};

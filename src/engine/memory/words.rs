@@ -1,8 +1,8 @@
 //! Texts of memories: their normal form, their keys, their days, and the names of their sessions.
 
-use crate::engine::content::keywords::is_stop_word;
 use crate::engine::{find_secrets, named_in};
 use crate::model::{Key, is_subagent_id, split_id};
+use crate::text::stop_words::is_stop_word;
 
 /// Milliseconds of a day.
 pub const DAY: i64 = 86_400_000;

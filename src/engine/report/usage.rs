@@ -146,49 +146,52 @@ pub fn usage(
     let mut table = UsageTable::default();
     let mut sums: Vec<UsageRow> = Vec::new();
     // The sum of each name, and of each property from which it is made: most responses need no name.
-    let (mut names, mut places) = (BTreeMap::<String, usize>::new(), FxHashMap::<(Option<Date>, &str), usize>::default());
+    let (mut names, mut places) = (BTreeMap::<String, usize>::new(), FxHashMap::<Property<'_>, usize>::default());
     let mut day_of = days(zone);
-    let mut known: FxHashMap<&str, Option<&ModelPrice>> = FxHashMap::default();
-    for counted in distinct(sources).iter().filter(|counted| counted.source.selected) {
-        let Counted { source, model, copies, .. } = *counted;
+    let (responses, models) = distinct(sources);
+    let models: Vec<KnownModel<'_>> = models.into_iter().map(|name| KnownModel::new(name, filter, prices)).collect();
+    // Most responses are in the sum of the one before.
+    let mut last = None;
+    for counted in responses.iter().filter(|counted| counted.source.selected) {
+        let Counted { source, copies, .. } = *counted;
+        let model = &models[counted.model as usize];
         let response = counted.response();
         let day = day_of(response.time);
-        let wanted = filter.since.is_none_or(|since| day >= since)
-            && filter.until.is_none_or(|until| day <= until)
-            && filter.model.as_ref().is_none_or(|part| model.contains(part.as_str()));
+        let wanted =
+            filter.since.is_none_or(|since| day >= since) && filter.until.is_none_or(|until| day <= until) && model.wanted;
         if !wanted {
             continue;
         }
         let property = match group {
-            UsageGroup::Day | UsageGroup::Week | UsageGroup::Month => (Some(day), ""),
-            UsageGroup::Session => (None, source.session),
-            UsageGroup::Project => (None, source.project),
-            UsageGroup::Model => (None, model),
+            UsageGroup::Day | UsageGroup::Week | UsageGroup::Month => Property::Day(day),
+            UsageGroup::Session => Property::Text(source.session),
+            UsageGroup::Project => Property::Text(source.project),
+            UsageGroup::Model => Property::Text(model.name),
         };
-        let dollars = response.dollars.or_else(|| {
-            let price = *known.entry(model).or_insert_with(|| prices.for_model(model));
-            cost(response, price?)
-        });
-        if dollars.is_none() && !table.unpriced_models.iter().any(|known| known == model) {
-            table.unpriced_models.push(model.to_owned());
+        let dollars = response.dollars.or_else(|| cost(response, model.price?));
+        if dollars.is_none() && !table.unpriced_models.iter().any(|known| known == model.name) {
+            table.unpriced_models.push(model.name.to_owned());
         }
         let saved = saved(source, response);
-        let place = *places.entry(property).or_insert_with(|| {
-            *names.entry(name(group, property)).or_insert_with_key(|name| {
-                sums.push(UsageRow { name: name.clone(), ..UsageRow::default() });
-                sums.len() - 1
+        let mut find = || {
+            *places.entry(property).or_insert_with(|| {
+                *names.entry(name(group, property)).or_insert_with_key(|name| {
+                    sums.push(UsageRow { name: name.clone(), ..UsageRow::default() });
+                    sums.len() - 1
+                })
             })
-        });
+        };
+        let (_, place) = *last.insert(last.filter(|(last, _)| *last == property).unwrap_or_else(|| (property, find())));
         let sum = &mut sums[place];
         if group == UsageGroup::Session && sum.title.is_empty() {
             sum.title = source.title.to_owned();
         }
         sum.add(response, dollars, saved);
         table.total.add(response, dollars, saved);
-        let largest = capacity::largest(model).unwrap_or(u64::MAX);
-        table.impossible_responses += u64::from(response.exceeds_window || response.tokens.sent() > largest);
-        table.copies.copied_responses += copies;
-        table.copies.copied_tokens = table.copies.copied_tokens.saturating_add(response.tokens.total().saturating_mul(copies));
+        table.impossible_responses += u64::from(response.exceeds_window || response.tokens.sent() > model.largest);
+        table.copies.copied_responses += u64::from(copies);
+        table.copies.copied_tokens =
+            table.copies.copied_tokens.saturating_add(response.tokens.total().saturating_mul(u64::from(copies)));
     }
     table.unpriced_models.sort();
     table.rows = names.into_values().map(|place| std::mem::take(&mut sums[place])).collect();
@@ -198,16 +201,41 @@ pub fn usage(
     table
 }
 
-/// Returns the name of the group of a day or a text.
-fn name(group: UsageGroup, (day, text): (Option<Date>, &str)) -> String {
-    match (group, day) {
-        (UsageGroup::Week, Some(day)) => {
+/// A model, with all that is the same for each of its responses.
+struct KnownModel<'a> {
+    name: &'a str,
+    price: Option<&'a ModelPrice>,
+    /// The largest window that it has in any offer.
+    largest: u64,
+    /// True if the filter selects it.
+    wanted: bool,
+}
+
+impl<'a> KnownModel<'a> {
+    fn new(name: &'a str, filter: &UsageFilter, prices: &'a Prices) -> KnownModel<'a> {
+        let wanted = filter.model.as_ref().is_none_or(|part| name.contains(part.as_str()));
+        KnownModel { name, price: prices.for_model(name), largest: capacity::largest(name).unwrap_or(u64::MAX), wanted }
+    }
+}
+
+/// The property of a response that its group has. A day has no text: comparing two empty ones takes longer than all else.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Property<'a> {
+    Day(Date),
+    /// A session id, a project or a model.
+    Text(&'a str),
+}
+
+/// Returns the name of the group of responses with a property.
+fn name(group: UsageGroup, property: Property<'_>) -> String {
+    match (group, property) {
+        (UsageGroup::Week, Property::Day(day)) => {
             let week = day.iso_week_date();
             format!("{:04}-W{:02}", week.year(), week.week())
         }
-        (UsageGroup::Month, Some(day)) => day.strftime("%Y-%m").to_string(),
-        (_, Some(day)) => day.to_string(),
-        (_, None) => text.to_owned(),
+        (UsageGroup::Month, Property::Day(day)) => day.strftime("%Y-%m").to_string(),
+        (_, Property::Day(day)) => day.to_string(),
+        (_, Property::Text(text)) => text.to_owned(),
     }
 }
 
@@ -232,9 +260,9 @@ struct Counted<'b, 'a> {
     first: &'a ResponseUsage,
     /// Its figures with those of its copies, if it has any.
     joined: Option<Box<ResponseUsage>>,
-    /// Its model; the index of a model is valid only beside the file that holds the response.
-    model: &'a str,
-    copies: u64,
+    /// The index of its model among those of all files.
+    model: u32,
+    copies: u32,
 }
 
 impl Counted<'_, '_> {
@@ -243,22 +271,27 @@ impl Counted<'_, '_> {
     }
 }
 
-/// Returns each response once.
-fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> Vec<Counted<'b, 'a>> {
+/// Returns each response once, and the models of all.
+fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> (Vec<Counted<'b, 'a>>, Vec<&'a str>) {
     let mut order: Vec<&UsageSource<'_>> = sources.iter().collect();
     order.sort_by_key(|source| (source.usage.responses.first().map(|first| first.time), source.session));
     let most = sources.iter().map(|source| source.usage.responses.len()).sum();
-    let mut places: FxHashMap<(Option<u64>, u64), usize> = FxHashMap::with_capacity_and_hasher(most, FxBuildHasher);
+    let mut places: FxHashMap<u64, u32> = FxHashMap::with_capacity_and_hasher(most, FxBuildHasher);
     let mut responses: Vec<Counted<'_, '_>> = Vec::with_capacity(most);
     let families = Families::new(sources);
+    // A response of a damaged file can have an index without a model.
+    let mut models = vec![""];
     for source in order {
         let mut inherits = true;
+        let indexes: Vec<u32> = source.usage.models.iter().map(|model| index(&mut models, model)).collect();
         for response in &source.usage.responses {
-            let model = source.usage.model_of(response);
-            let mut made_by = |key| source.usage.lineage.map(|lineage| families.made_by(lineage, key, &mut inherits));
-            match response.key.map(|key| *places.entry((made_by(key), key)).or_insert(responses.len())) {
-                Some(place) if place < responses.len() => {
-                    let counted = &mut responses[place];
+            let model = indexes.get(response.model as usize).copied().unwrap_or_default();
+            // The session that made it is a part of the identity, as another hash.
+            let mut made_by = |key| source.usage.lineage.map_or(0, |lineage| families.made_by(lineage, key, &mut inherits));
+            let fresh = responses.len() as u32;
+            match response.key.map(|key| *places.entry(key ^ made_by(key)).or_insert(fresh)) {
+                Some(place) if place < fresh => {
+                    let counted = &mut responses[place as usize];
                     counted.copies += 1;
                     let before = counted.response().tokens;
                     let replaces = response.tokens.sent() > before.sent();
@@ -272,7 +305,16 @@ fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> Vec<Counted<'b, 'a>> {
             }
         }
     }
-    responses
+    (responses, models)
+}
+
+/// Returns the index of a text, which is added if it is new.
+fn index<'a>(texts: &mut Vec<&'a str>, text: &'a str) -> u32 {
+    let place = texts.iter().position(|known| *known == text).unwrap_or(texts.len());
+    if place == texts.len() {
+        texts.push(text);
+    }
+    place as u32
 }
 
 /// The sessions that are forks of others, and the identities of the responses in the file of each.

@@ -370,7 +370,7 @@ fn unusable(row: &mut Row, blocks: &mut Vec<ParsedBlock<'_>>) {
 }
 
 fn usage(value: Option<&RawValue>, row: &mut Row) {
-    let Some(usage) = value.and_then(|value| serde_json::from_str::<Figures<'_>>(value.get()).ok()) else { return };
+    let Some(usage) = value.and_then(|value| json::skim::<Figures<'_>>(value.get().as_bytes())) else { return };
     // Of several iterations, the last one has the size of the window.
     let last = last_iteration(&usage);
     let window = last.as_ref().map_or(&usage, |(_, last)| last);
@@ -380,7 +380,7 @@ fn usage(value: Option<&RawValue>, row: &mut Row) {
         cache_creation: number(window.creation).unwrap_or_default(),
         output: number(usage.output).unwrap_or_default(),
     });
-    if let Some(tokens) = usage.details.and_then(|details| number(member(details, "thinking_tokens"))) {
+    if let Some(tokens) = usage.details.and_then(|details| number(details.thinking)) {
         row.event.get_or_insert_with(|| Box::new(Event::ThinkingTokens(tokens)));
     }
 }

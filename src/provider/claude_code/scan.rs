@@ -1,5 +1,5 @@
 use super::parse;
-use super::usage::{BilledRow, UsageScan};
+use super::usage::{BilledRow, Figures, SYNTHETIC, UsageScan};
 use super::write::last_iteration;
 use crate::model::{Event, FileUsage, Flags, Key, RowKind};
 use crate::provider::json::{self, is_true, number, text_of};
@@ -38,6 +38,8 @@ pub(super) struct Scan {
     main: Side,
     /// The rows of subagents; all rows in a subagent's own file.
     sidechain: Side,
+    /// The values of the last response that its next row can repeat.
+    last: String,
     newest: NewestRow,
     usage: UsageScan,
 }
@@ -48,6 +50,8 @@ struct Side {
     totals: Totals,
     message: Option<Key>,
     message_output: u64,
+    /// True if an edit by aperture changed the figures of the last response.
+    edited: bool,
     named: bool,
     /// The text of a command that the model has not answered yet.
     command: Option<String>,
@@ -58,28 +62,39 @@ struct Side {
 impl Scanner for Scan {
     fn line(&mut self, bytes: &[u8]) {
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-        // A record of files has the time of the files.
-        if FILES.find(&head[..head.len().min(KIND_BYTES)]).is_none() {
-            self.newest.line(bytes);
+        let role = ROLE.find(head).map(|place| &bytes[place + ROLE.needle().len()..]);
+        let answers = role.is_some_and(|rest| rest.starts_with(b"assistant\""));
+        // Tool results are not parsed: they hold most of the bytes, and have no bill.
+        let is_result = role.is_some_and(|rest| rest.starts_with(b"user\"") && is_result(&rest[..rest.len().min(RESULT_BYTES)]));
+        let has_figures = answers || !is_result && USAGE.find(bytes).is_some();
+        let billed = if has_figures || role.is_none() && BOUNDARY.find(bytes).is_some() {
+            // A row whose message is not an object has no bill.
+            json::skim_first::<BilledRow<'_>>(bytes).map(|(row, _)| row)
+        } else {
+            None
+        };
+        match billed.and_then(|row| row.time).filter(|_| answers) {
+            Some(time) => self.newest.time(time.trim_matches('"').as_bytes()),
+            // A record of files has the time of the files.
+            None if FILES.find(&head[..head.len().min(KIND_BYTES)]).is_some() => {}
+            None => self.newest.line(bytes),
         }
         if self.main.totals.directory.is_empty() && DIRECTORY.find(bytes).is_some() {
             self.main.totals.directory = parse::parse(bytes).origin[1].as_deref().unwrap_or_default().into();
         }
-        let role = ROLE.find(head).map(|place| &bytes[place + ROLE.needle().len()..]);
-        let answers = role.is_some_and(|rest| rest.starts_with(b"assistant\""));
-        let has_figures = answers || USAGE.find(bytes).is_some();
-        let billed = if has_figures || BOUNDARY.find(bytes).is_some() {
-            // A row whose message is not an object has no bill.
-            json::skim::<BilledRow<'_>>(bytes).or_else(|| json::first(bytes))
-        } else {
-            None
-        };
-        billed.iter().for_each(|row| self.usage.row(row));
-        let response = billed.filter(|row| !is_true(row.api_error) && text_of(row.kind).as_deref() == Some("assistant"));
+        if answers && billed.is_some_and(|row| self.repeats(&row)) {
+            return;
+        }
+        let figures = billed.and_then(|row| row.message?.figures());
+        let is_billed = billed.is_some_and(|row| self.usage.row(&row, figures.as_ref()));
+        let is_response = |row: &BilledRow<'_>| !is_true(row.api_error) && text_of(row.kind).as_deref() == Some("assistant");
+        let response = billed.filter(is_response).zip(figures);
         match role {
-            Some(_) if answers => return self.response(response),
-            // Tool results are not parsed: they hold most of the bytes, and affect no total.
-            Some(rest) if rest.starts_with(b"user\"") && is_result(&rest[..rest.len().min(RESULT_BYTES)]) => {
+            Some(_) if answers => {
+                self.last = response.filter(|_| is_billed).map(|(row, _)| values(&row)).unwrap_or_default();
+                return self.response(response);
+            }
+            Some(_) if is_result => {
                 self.main.totals.moved_on = true;
                 self.sidechain.totals.moved_on = true;
                 return;
@@ -102,7 +117,7 @@ impl Scanner for Scan {
     }
 
     fn finish(self: Box<Self>) -> (Totals, FileUsage) {
-        let Scan { main: Side { totals: main, .. }, sidechain: Side { totals: side, .. }, newest, usage } = *self;
+        let Scan { main: Side { totals: main, .. }, sidechain: Side { totals: side, .. }, newest, usage, .. } = *self;
         let own = main.steps + main.turns > 0 || side.steps + side.turns == 0;
         let directory = main.directory.clone();
         let chosen = if own { main } else { side };
@@ -115,9 +130,19 @@ impl Scan {
         if sidechain { &mut self.sidechain } else { &mut self.main }
     }
 
-    fn response(&mut self, row: Option<BilledRow<'_>>) {
-        let Some(row) = row else { return };
-        self.side(is_true(row.sidechain)).response(&row);
+    /// Returns true if a row repeats the values of the last response, as each but the first of its rows does, mostly.
+    fn repeats(&mut self, row: &BilledRow<'_>) -> bool {
+        let repeats = !self.last.is_empty() && values(row) == self.last;
+        if repeats {
+            let side = self.side(is_true(row.sidechain));
+            side.totals.moved_on = side.edited;
+        }
+        repeats
+    }
+
+    fn response(&mut self, response: Option<(BilledRow<'_>, Figures<'_>)>) {
+        let Some((row, figures)) = response else { return };
+        self.side(is_true(row.sidechain)).response(&row, &figures);
     }
 
     fn other(&mut self, bytes: &[u8]) {
@@ -126,16 +151,24 @@ impl Scan {
     }
 }
 
+/// Returns the values of a row that a bill and the totals depend on.
+fn values(row: &BilledRow<'_>) -> String {
+    let BilledRow { kind, sidechain, api_error, request, cost, message, .. } = *row;
+    let message = message.unwrap_or_default();
+    let values = [kind, sidechain, api_error, request, cost, message.id, message.model, message.usage];
+    values.map(Option::unwrap_or_default).join("\n")
+}
+
 impl Side {
-    fn response(&mut self, row: &BilledRow<'_>) {
-        let Some((message, usage)) = row.message.and_then(|message| Some((message, message.usage?))) else { return };
+    fn response(&mut self, row: &BilledRow<'_>, usage: &Figures<'_>) {
+        let message = row.message.unwrap_or_default();
         let model = text_of(message.model).unwrap_or_default();
-        if model == "<synthetic>" {
+        if model == SYNTHETIC {
             return;
         }
-        let count = |value| number(value).unwrap_or_default();
-        let last = last_iteration(&usage);
-        let window = last.as_ref().map_or(&usage, |(_, last)| last);
+        let count = |value: Option<&str>| number(value).unwrap_or_default();
+        let last = last_iteration(usage);
+        let window = last.as_ref().map_or(usage, |(_, last)| last);
         let sent = count(window.input) + count(window.read) + count(window.creation);
         let output = count(usage.output);
         let id = text_of(message.id).map(|id| Key::from_text(&id));
@@ -158,7 +191,8 @@ impl Side {
         totals.window_tokens = sent + self.message_output;
         totals.peak_tokens = totals.peak_tokens.max(sent);
         // If the figures differ, an edit by aperture added an estimate beside the bill.
-        totals.moved_on = last.is_some() && sent != count(usage.input) + count(usage.read) + count(usage.creation);
+        self.edited = last.is_some() && sent != count(usage.input) + count(usage.read) + count(usage.creation);
+        totals.moved_on = self.edited;
         if *totals.model != *model {
             totals.model = model.into();
         }

@@ -25,7 +25,7 @@ pub(super) struct ToolInput {
 pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
     let members: Vec<(Cow<'_, str>, &RawValue)> = input.map(json::members).unwrap_or_default();
     let texts: Vec<(&str, Cow<'_, str>)> =
-        members.iter().map(|(key, value)| (key.as_ref(), json::text(value).unwrap_or(Cow::Borrowed(value.get())))).collect();
+        members.iter().map(|(key, value)| (key.as_ref(), json::text(*value).unwrap_or(Cow::Borrowed(value.get())))).collect();
     let get = |key: &str| texts.iter().rev().find(|(known, _)| *known == key).map(|(_, text)| text.as_ref());
     let target = TARGET_KEYS
         .iter()

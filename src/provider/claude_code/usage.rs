@@ -1,7 +1,7 @@
 //! Collects the bills of a session file from the rows that have figures.
 
 use crate::model::{BilledTokens, FileUsage, ResponseUsage};
-use crate::provider::json::{self, elements, fields, member, number, text_of};
+use crate::provider::json::{self, elements, number, skimmed, text_of};
 use crate::provider::usage::{Bills, response_key};
 use memchr::memmem::Finder;
 use serde_json::value::RawValue;
@@ -13,9 +13,9 @@ const APART: [&str; 2] = ["advisor_message", "compaction"];
 static APART_KINDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| APART.map(Finder::new));
 
 /// The model of rows that the client writes in the place of a response.
-const SYNTHETIC: &str = "<synthetic>";
+pub(super) const SYNTHETIC: &str = "<synthetic>";
 
-fields! {
+skimmed! {
     /// The keys of a row with figures.
     BilledRow {
         kind = "type",
@@ -30,23 +30,23 @@ fields! {
     }
 }
 
-fields! {
+skimmed! {
     /// The keys of a message with a bill.
     BilledMessage {
         id = "id",
         model = "model",
-        usage: Figures = "usage",
+        usage = "usage",
     }
 }
 
-fields! {
+skimmed! {
     /// The keys of the data of a row about the progress of a subagent: it holds a row of the subagent.
     Progress {
         message: ProgressRow = "message",
     }
 }
 
-fields! {
+skimmed! {
     /// The keys of a subagent's row that is held by another row.
     ProgressRow {
         message: BilledMessage = "message",
@@ -56,21 +56,50 @@ fields! {
     }
 }
 
-fields! {
+skimmed! {
     /// The token figures of a response, or of one of its `iterations`, which have a kind and a model too. Those of iterations are in the
     /// sum, except for those of [`APART`].
     Figures {
         input = "input_tokens",
         output = "output_tokens",
         creation = "cache_creation_input_tokens",
-        lifetimes = "cache_creation",
+        lifetimes: Lifetimes = "cache_creation",
         read = "cache_read_input_tokens",
-        details = "output_tokens_details",
+        details: OutputDetails = "output_tokens_details",
         iterations = "iterations",
-        tools = "server_tool_use",
+        tools: ServerTools = "server_tool_use",
         speed = "speed",
         kind = "type",
         model = "model",
+    }
+}
+
+skimmed! {
+    /// Written tokens by the life of the cache.
+    Lifetimes {
+        short = "ephemeral_5m_input_tokens",
+        long = "ephemeral_1h_input_tokens",
+    }
+}
+
+skimmed! {
+    /// The parts of the output that are billed as output.
+    OutputDetails {
+        thinking = "thinking_tokens",
+    }
+}
+
+skimmed! {
+    /// The calls of tools that the API runs itself.
+    ServerTools {
+        searches = "web_search_requests",
+    }
+}
+
+impl<'a> BilledMessage<'a> {
+    /// Returns the figures of the message; `None` if it has none.
+    pub(super) fn figures(&self) -> Option<Figures<'a>> {
+        json::skim(self.usage?.as_bytes())
     }
 }
 
@@ -81,18 +110,21 @@ pub(super) struct UsageScan {
 }
 
 impl UsageScan {
-    /// Takes the next row with figures, or the next boundary.
-    pub(super) fn row(&mut self, row: &BilledRow<'_>) {
-        let Some(time) = time(row.time) else { return };
+    /// Takes the next row with figures, those of its message, or the next boundary. Returns true if the message has an identity, so that
+    /// a row with equal values adds nothing.
+    pub(super) fn row(&mut self, row: &BilledRow<'_>, figures: Option<&Figures<'_>>) -> bool {
+        let Some(time) = time(row.time) else { return false };
         let kind = text_of(row.kind).unwrap_or_default();
         if kind == "system" && text_of(row.subtype).is_some_and(|subtype| subtype == "compact_boundary") {
             self.bills.usage.compactions.push(time);
-        } else if let Some(message) = row.message.filter(|message| message.usage.is_some()) {
-            self.add(time, &message, row.request, row.cost);
-        } else if let Some(held) = row.data.and_then(|data| data.message) {
-            let time = self::time(held.time).unwrap_or(time);
-            held.message.iter().for_each(|message| self.add(time, message, held.request, held.cost));
+        } else if let (Some(message), Some(figures)) = (&row.message, figures) {
+            return self.add(time, message, figures, row.request, row.cost);
+        } else if let Some(held) = row.data.and_then(|data| data.message)
+            && let Some((message, figures)) = held.message.and_then(|message| Some((message, message.figures()?)))
+        {
+            self.add(self::time(held.time).unwrap_or(time), &message, &figures, held.request, held.cost);
         }
+        false
     }
 
     /// Returns the bills of all rows.
@@ -100,20 +132,29 @@ impl UsageScan {
         self.bills.usage
     }
 
-    fn add(&mut self, time: i64, message: &BilledMessage<'_>, request: Option<&RawValue>, cost: Option<&RawValue>) {
+    fn add(
+        &mut self,
+        time: i64,
+        message: &BilledMessage<'_>,
+        figures: &Figures<'_>,
+        request: Option<&str>,
+        cost: Option<&str>,
+    ) -> bool {
         let model = text_of(message.model).unwrap_or_default();
-        let Some(figures) = message.usage.filter(|_| model != SYNTHETIC) else { return };
+        if model == SYNTHETIC {
+            return false;
+        }
         let id = text_of(message.id).filter(|id| !id.is_empty());
         // Some endpoints and subagents give no request id: the message id alone is the identity then.
         let request = text_of(request).unwrap_or_default();
         let place = self.bills.usage.model(&model);
         let response = ResponseUsage {
             key: id.as_ref().map(|id| response_key(&[id, &request])),
-            dollars: cost.and_then(|cost| cost.get().parse().ok()).filter(|cost: &f64| cost.is_finite() && *cost >= 0.0),
-            ..bill(&figures, time, place)
+            dollars: cost.and_then(|cost| cost.parse().ok()).filter(|cost: &f64| cost.is_finite() && *cost >= 0.0),
+            ..bill(figures, time, place)
         };
         // A stated cost is that of the whole request.
-        let apart = if response.dollars.is_none() { apart(&figures) } else { Vec::new() };
+        let apart = if response.dollars.is_none() { apart(figures) } else { Vec::new() };
         self.bills.add(response);
         for (place, figures) in apart.into_iter().enumerate() {
             let model = text_of(figures.model).unwrap_or(model.clone());
@@ -121,12 +162,13 @@ impl UsageScan {
             let model = self.bills.usage.model(&model);
             self.bills.add(ResponseUsage { key, ..bill(&figures, time, model) });
         }
+        id.is_some()
     }
 }
 
 /// Returns the figures of the iterations whose tokens are not in the sum, in their order.
 fn apart<'a>(figures: &Figures<'a>) -> Vec<Figures<'a>> {
-    let holds = |list: &&RawValue| APART_KINDS.iter().any(|kind| kind.find(list.get().as_bytes()).is_some());
+    let holds = |list: &&str| APART_KINDS.iter().any(|kind| kind.find(list.as_bytes()).is_some());
     let Some(list) = figures.iterations.filter(holds) else { return Vec::new() };
     let read = |entry: &'a RawValue| {
         let iteration: Figures<'a> = json::skim(entry.get().as_bytes())?;
@@ -143,7 +185,7 @@ fn bill(figures: &Figures<'_>, time: i64, model: u32) -> ResponseUsage {
         model,
         tokens: billed(figures),
         dollars: None,
-        searches: figures.tools.and_then(|tools| number(member(tools, "web_search_requests"))).unwrap_or_default(),
+        searches: number(figures.tools.and_then(|tools| tools.searches)).unwrap_or_default(),
         fast: text_of(figures.speed).is_some_and(|speed| speed == "fast"),
         exceeds_window: false,
     }
@@ -151,12 +193,10 @@ fn bill(figures: &Figures<'_>, time: i64, model: u32) -> ResponseUsage {
 
 /// Returns the tokens of a bill; cache writes without a lifetime are those for five minutes.
 fn billed(figures: &Figures<'_>) -> BilledTokens {
-    let count = |value| number(value).unwrap_or_default();
-    let lifetime = |name| figures.lifetimes.and_then(|lifetimes| number(member(lifetimes, name))).unwrap_or_default();
-    let written = figures
-        .creation
-        .map_or_else(|| lifetime("ephemeral_5m_input_tokens") + lifetime("ephemeral_1h_input_tokens"), |all| count(Some(all)));
-    let long = lifetime("ephemeral_1h_input_tokens").min(written);
+    let count = |value: Option<&str>| number(value).unwrap_or_default();
+    let lifetimes = figures.lifetimes.unwrap_or_default();
+    let written = figures.creation.map_or_else(|| count(lifetimes.short) + count(lifetimes.long), |all| count(Some(all)));
+    let long = count(lifetimes.long).min(written);
     BilledTokens {
         input: count(figures.input),
         output: count(figures.output),
@@ -166,7 +206,7 @@ fn billed(figures: &Figures<'_>) -> BilledTokens {
     }
 }
 
-fn time(value: Option<&RawValue>) -> Option<i64> {
+fn time(value: Option<&str>) -> Option<i64> {
     Some(text_of(value)?.parse::<jiff::Timestamp>().ok()?.as_millisecond())
 }
 
@@ -211,6 +251,23 @@ mod tests {
         assert_eq!(outputs(&found), [90, 5]);
         let tokens = BilledTokens { input: 3, output: 90, cache_write_5m: 12, cache_write_1h: 8, cache_read: 40 };
         assert_eq!((found.responses[0].tokens, found.model_of(&found.responses[0])), (tokens, "claude-opus-4-8"));
+    }
+
+    #[test]
+    fn a_row_that_repeats_a_response_follows_the_rows_before_it() {
+        let totals = |rows: &[String]| {
+            let mut scan = Box::new(Scan::default());
+            rows.iter().for_each(|row| scan.line(row.replace('\'', "\"").replace("\": ", "\":").as_bytes()));
+            let (totals, usage) = scan.finish();
+            (totals.moved_on, totals.steps, usage.responses.len())
+        };
+        let response = row("m1", "'requestId': 'r1',", 9);
+        let timeless = response.replace("2026-11-21T10:00:00Z", "");
+        let result =
+            "{'type': 'user', 'message': {'role': 'user', 'content': [{'type': 'tool_result', 'tool_use_id': 't'}]}}".to_owned();
+        let rows = [timeless, response.clone(), result, response, row("", "", 9), row("", "", 9)];
+        let expected = [(false, 1, 0), (false, 1, 1), (true, 1, 1), (false, 1, 1), (false, 2, 2), (false, 2, 3)];
+        assert_eq!([1, 2, 3, 4, 5, 6].map(|count| totals(&rows[..count])), expected);
     }
 
     #[test]

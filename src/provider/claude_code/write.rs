@@ -225,7 +225,7 @@ pub(in crate::provider) fn decode(value: &[u8]) -> String {
 pub(super) fn usage(value: &[u8], sent: u64, keep_bills: bool) -> Option<Vec<u8>> {
     let usage: &RawValue = serde_json::from_slice(value).ok()?;
     let billed = figures(value, usage, sent)?;
-    let last = last_iteration(&serde_json::from_slice(value).ok()?).and_then(|(last, _)| figures(value, last, sent));
+    let last = last_iteration(&json::skim(value)?).and_then(|(last, _)| figures(value, last, sent));
     match (keep_bills, last) {
         (true, Some(last)) => Some(with_figures(value, last)),
         (true, None) => {
@@ -260,7 +260,7 @@ fn add_iteration(value: &[u8], usage: &RawValue, lowered: &RawValue) -> Option<V
 /// Returns the iteration from which the client takes the window size: the last one, if it has all figures. There is none without
 /// input figures beside it: a client that copies rows across a compaction sets these to zero, because the bill counted what is gone.
 pub(super) fn last_iteration<'a>(usage: &Figures<'a>) -> Option<(&'a RawValue, Figures<'a>)> {
-    let list = usage.iterations.filter(|list| list.get().len() > 2 && !is_zero(usage))?;
+    let list = usage.iterations.filter(|list| list.len() > 2 && !is_zero(usage))?;
     let last = elements(list).pop()?;
     let figures: Figures<'a> = json::skim(last.get().as_bytes())?;
     let is_message = text_of(figures.kind).is_some_and(|kind| kind == "message");

@@ -3,7 +3,7 @@
 use super::parse;
 use super::usage::{Head, HeadPayload, UsageScan};
 use crate::model::{Event, FileUsage, RowKind};
-use crate::provider::json::{self, member, number, text_of};
+use crate::provider::json::{self, number, text_of};
 use crate::provider::usage::NewestRow;
 use crate::provider::{Scanner, Totals, without_insertions};
 use std::sync::Arc;
@@ -40,12 +40,12 @@ impl Scanner for Scan {
             ("response_item", kind) if !kind.is_empty() && kind != "ghost_snapshot" => {
                 (self.answering, self.totals.moved_on) = (false, true);
             }
-            ("event_msg", "token_count") => {
-                self.billed(&payload);
-                self.whole(bytes);
+            ("event_msg", "token_count") => self.billed(&payload),
+            ("event_msg", "task_started") => {
+                self.totals.capacity_tokens = number(payload.capacity).or(self.totals.capacity_tokens);
             }
-            ("event_msg", "task_started" | "thread_name_updated") => self.whole(bytes),
-            ("session_meta" | "turn_context" | "compacted", _) => self.whole(bytes),
+            ("session_meta" | "turn_context", _) => self.state(&kind, &payload),
+            ("event_msg", "thread_name_updated") | ("compacted", _) => self.whole(bytes),
             _ => {}
         }
     }
@@ -74,42 +74,44 @@ impl Scan {
 
     fn billed(&mut self, payload: &HeadPayload<'_>) {
         let Some(info) = payload.info else { return };
-        let figure = |part: &str, name: &str| member(info, part).and_then(|usage| number(member(usage, name)));
-        let sent = figure("last_token_usage", "input_tokens").unwrap_or_default();
-        let output = figure("last_token_usage", "output_tokens").unwrap_or_default();
-        let window = number(member(info, "model_context_window")).filter(|window| *window > 0);
+        let last = info.last.unwrap_or_default();
+        let [sent, output] = [last.input, last.output].map(|figure| number(figure).unwrap_or_default());
+        let window = number(info.window);
         // A bill larger than its window is none of the window.
-        if sent > 0 && self.answered && window.is_none_or(|window| sent <= window) {
+        if sent > 0 && self.answered && window.is_none_or(|window| window == 0 || sent <= window) {
             self.totals.window_tokens = sent + output;
             self.totals.peak_tokens = self.totals.peak_tokens.max(sent);
             self.totals.moved_on = false;
         }
-        if let Some(output) = figure("total_token_usage", "output_tokens") {
+        if let Some(output) = number(info.total.and_then(|total| total.output)) {
             self.totals.output_tokens = output;
+        }
+        self.totals.capacity_tokens = window.or(self.totals.capacity_tokens);
+    }
+
+    /// Takes the row of a session or of a turn, which names the directory, and that of a turn the model.
+    fn state(&mut self, kind: &str, payload: &HeadPayload<'_>) {
+        let totals = &mut self.totals;
+        if let Some(directory) = text_of(payload.directory).filter(|_| totals.directory.is_empty()) {
+            totals.directory = directory.into();
+        }
+        if let Some(model) = text_of(payload.model).filter(|model| kind == "turn_context" && !model.is_empty()) {
+            totals.model = model.into();
+            self.model = Some(totals.model.clone());
         }
     }
 
     fn whole(&mut self, bytes: &[u8]) {
         let parsed = parse::parse(bytes);
         let totals = &mut self.totals;
-        if let Some(directory) = parsed.origin[1].as_deref().filter(|_| totals.directory.is_empty()) {
-            totals.directory = directory.into();
-        }
         match (parsed.row.kind, parsed.row.event.as_deref()) {
             (RowKind::Boundary, _) => {
                 totals.compactions += 1;
                 (self.answering, self.answered, totals.moved_on) = (false, false, true);
             }
-            (_, Some(Event::Capacity(tokens))) => totals.capacity_tokens = Some(*tokens),
             (_, Some(Event::Title { text, .. })) => {
                 self.named = true;
                 totals.title.clone_from(text);
-            }
-            (RowKind::State, _) => {
-                if let Some(model) = parsed.row.model.as_deref() {
-                    totals.model = model.into();
-                    self.model = Some(totals.model.clone());
-                }
             }
             (RowKind::User | RowKind::Attachment, _) => {
                 (self.answering, totals.moved_on) = (false, true);

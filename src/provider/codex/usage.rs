@@ -1,11 +1,10 @@
 //! Collects the bills of a rollout. Its figures are cumulative, and repeated without a new response.
 
 use crate::model::{BilledTokens, FileUsage, Lineage, ResponseUsage};
-use crate::provider::json::{fields, member, number, text_of};
+use crate::provider::json::{number, skimmed, text_of};
 use crate::provider::usage::{Bills, response_key};
-use serde_json::value::RawValue;
 
-fields! {
+skimmed! {
     /// The keys of a row that determine its type, and those of its bill.
     Head {
         kind = "type",
@@ -14,7 +13,7 @@ fields! {
     }
 }
 
-fields! {
+skimmed! {
     /// The same of its payload.
     HeadPayload {
         kind = "type",
@@ -22,7 +21,27 @@ fields! {
         id = "id",
         source = "forked_from_id",
         model = "model",
-        info = "info",
+        directory = "cwd",
+        capacity = "model_context_window",
+        info: TokenInfo = "info",
+    }
+}
+
+skimmed! {
+    /// The figures of a row that counts tokens.
+    TokenInfo {
+        total: TokenFigures = "total_token_usage",
+        last: TokenFigures = "last_token_usage",
+        window = "model_context_window",
+    }
+}
+
+skimmed! {
+    /// The figures of a request, or of all requests so far; the input has the cached part too.
+    TokenFigures {
+        input = "input_tokens",
+        cached = "cached_input_tokens",
+        output = "output_tokens",
     }
 }
 
@@ -68,7 +87,7 @@ impl UsageScan {
             "compacted" => self.bills.usage.compactions.extend(time()),
             "event_msg" if text_of(payload.kind).is_some_and(|kind| kind == "token_count") => {
                 if let (Some(time), Some(info)) = (time(), payload.info) {
-                    self.count(time, info);
+                    self.count(time, &info);
                 }
             }
             _ => {}
@@ -81,8 +100,8 @@ impl UsageScan {
     }
 
     /// Counts a response: the figures of the last request, or the growth of the total if they are missing.
-    fn count(&mut self, time: i64, info: &RawValue) {
-        let total = figures(info, "total_token_usage");
+    fn count(&mut self, time: i64, info: &TokenInfo<'_>) {
+        let total = figures(info.total);
         if total.is_some() && total == self.total {
             return;
         }
@@ -92,7 +111,7 @@ impl UsageScan {
             cached: total.cached.saturating_sub(before.cached),
             output: total.output.saturating_sub(before.output),
         };
-        let figures = figures(info, "last_token_usage").or_else(|| total.map(growth)).unwrap_or_default();
+        let figures = figures(info.last).or_else(|| total.map(growth)).unwrap_or_default();
         self.total = total.or(self.total);
         if figures == Figures::default() {
             return;
@@ -102,17 +121,16 @@ impl UsageScan {
         let model = self.bills.usage.model(&self.model);
         let tokens =
             BilledTokens { input: figures.input - cached, cache_read: cached, output: figures.output, ..BilledTokens::default() };
-        let window = number(member(info, "model_context_window")).filter(|window| *window > 0);
+        let window = number(info.window).filter(|window| *window > 0);
         let exceeds_window = window.is_some_and(|window| figures.input > window);
         self.bills.add(ResponseUsage { key, time, model, tokens, exceeds_window, ..ResponseUsage::default() });
     }
 }
 
-fn figures(info: &RawValue, part: &str) -> Option<Figures> {
-    let usage = member(info, part)?;
-    let figure = |name: &str| number(member(usage, name));
-    let cached = figure("cached_input_tokens").unwrap_or_default();
-    figure("input_tokens").map(|input| Figures { input, cached, output: figure("output_tokens").unwrap_or_default() })
+fn figures(usage: Option<TokenFigures<'_>>) -> Option<Figures> {
+    let TokenFigures { input, cached, output } = usage?;
+    let [cached, output] = [cached, output].map(|figure| number(figure).unwrap_or_default());
+    number(input).map(|input| Figures { input, cached, output })
 }
 
 #[cfg(test)]

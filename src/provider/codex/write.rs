@@ -197,7 +197,7 @@ pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
         [("input_tokens", figure("input_tokens").map(|_| sent)), ("cached_input_tokens", cached), ("total_tokens", total)]
             .into_iter()
             .filter_map(|(name, new)| {
-                let old = member(usage, name).filter(|old| number(Some(old)).is_some())?;
+                let old = member(usage, name).filter(|old| number(Some(*old)).is_some())?;
                 let start = old.get().as_ptr() as usize - value.as_ptr() as usize;
                 Some((start..start + old.get().len(), new?))
             })

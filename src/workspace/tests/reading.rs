@@ -202,7 +202,7 @@ fn totals_and_bills_agree_with_the_whole_reading() {
         let provider = provider(&fs::read(&fixture).unwrap());
         let mut file = RealDisk.open(&fixture, 0).unwrap();
         let mut buffer = Vec::new();
-        let (totals, bills, whole) = scan(provider, &mut *file, &mut buffer).unwrap();
+        let (totals, bills, whole) = scan(provider, &mut *file, &mut buffer, true).unwrap();
         assert!(whole == Some(&fs::read(&fixture).unwrap()[..]), "{}", fixture.display());
         if provider.name() == "claude-code" {
             assert_eq!(outputs(&bills), outputs_of_rows(&fixture), "{}", fixture.display());

@@ -4,11 +4,11 @@
 //! differences of variable length, so that most take one byte.
 
 use super::names::names;
-use crate::engine::content::keywords::is_stop_word;
-use crate::engine::query::recall::words::{Word, words};
 use crate::engine::{mask, mask_cut};
 use crate::model::Key;
 use crate::model::{TraceCall, TraceContent, TraceEvent};
+use crate::text::stop_words::is_stop_word;
+use crate::text::words::{Word, words};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

@@ -2,13 +2,10 @@
 
 use super::grammar::ENGLISH;
 use super::sentence::plain_words;
+use crate::text::words::stem;
 
 /// Maximum number of words that make the topic: the longest ones, which carry most of it.
 const TOPIC_WORDS: usize = 5;
-/// Minimum length, in characters, of a word that loses its ending.
-const STEMMED_LENGTH: usize = 5;
-/// Endings of inflected words, longest first.
-const ENDINGS: [&str; 5] = ["ing", "ed", "es", "en", "s"];
 /// Words that say that something is done, not what.
 const GENERIC: [&str; 42] = [
     "add", "added", "adding", "at", "be", "been", "being", "by", "for", "from", "get", "getting", "go", "going", "in", "into",
@@ -18,7 +15,9 @@ const GENERIC: [&str; 42] = [
 
 /// Returns the key of the topic of a statement, from its content words and whether it is negated. Stable across runs.
 pub fn topic_key(text: &str) -> u64 {
-    let words = content_words(text);
+    // Code spans are names, and names are the topic: they count as words here.
+    let plain = plain_words(&text.replace(['`', '"'], " "));
+    let words = content_words(&plain);
     let mut hash = fnv(FNV_START, &[u8::from(is_negated(text))]);
     if words.is_empty() {
         hash = fnv(hash, plain_words(text).as_bytes());
@@ -35,11 +34,9 @@ fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
 }
 
-/// Returns the content words of a text, each once, sorted.
-fn content_words(text: &str) -> Vec<String> {
-    // Code spans are names, and names are the topic: they count as words here.
-    let plain = plain_words(&text.replace(['`', '"'], " "));
-    let mut words: Vec<String> = plain.split_whitespace().filter(|word| !is_function_word(word)).map(stem).collect();
+/// Returns the content words of plain words, each once, sorted.
+fn content_words(plain: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = plain.split_whitespace().filter(|word| !is_function_word(word)).map(key).collect();
     words.sort_by(|a, b| b.chars().count().cmp(&a.chars().count()).then_with(|| a.cmp(b)));
     words.dedup();
     words.truncate(TOPIC_WORDS);
@@ -53,12 +50,9 @@ fn is_function_word(word: &str) -> bool {
         || (ENGLISH.lists().into_iter().any(|list| list.contains(&word)) && !other.contains(&word))
 }
 
-fn stem(word: &str) -> String {
-    if word.chars().count() < STEMMED_LENGTH || word.contains(['-', '_']) {
-        return word.to_owned();
-    }
-    let stem = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word);
-    stem.trim_end_matches('e').to_owned()
+/// Returns the stem of a word; a name in several parts as it is.
+fn key(word: &str) -> &str {
+    if word.contains(['-', '_']) { word } else { stem(word) }
 }
 
 /// True if a negation precedes the first content word: `never push`, unlike `use rg, not grep`.

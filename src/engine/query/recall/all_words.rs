@@ -1,7 +1,7 @@
 //! Selection of the texts that have every word of a query.
 
-use super::words::Word;
-use crate::engine::content::keywords::is_stop_word;
+use crate::text::stop_words::is_stop_word;
+use crate::text::words::Word;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 /// The words of a query: all but those that most texts have. Case and the ending of a plain word do not count.

@@ -9,16 +9,15 @@
 
 mod all_words;
 mod pieces;
-pub mod words;
 
 pub use all_words::AllWords;
 pub use pieces::{answer, pieces};
 
-use crate::engine::content::keywords::is_stop_word;
 use crate::engine::content::terms;
+use crate::text::stop_words::is_stop_word;
+use crate::text::words::{Word, words};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-use words::{Word, words};
 
 /// Term frequency saturation: the `k1` of BM25.
 const SATURATION: f32 = 8.0;

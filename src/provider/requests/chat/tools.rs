@@ -57,7 +57,7 @@ pub(super) fn of_object(name: &str, input: &str) -> Call {
     let value: Option<&RawValue> = serde_json::from_str(input).ok();
     let members = value.map(json::members).unwrap_or_default();
     let texts: Vec<(&str, Cow<'_, str>)> =
-        members.iter().map(|(key, value)| (key.as_ref(), json::text(value).unwrap_or(Cow::Borrowed(value.get())))).collect();
+        members.iter().map(|(key, value)| (key.as_ref(), json::text(*value).unwrap_or(Cow::Borrowed(value.get())))).collect();
     let get = |key: &str| texts.iter().rev().find(|(known, _)| *known == key).map(|(_, text)| text.as_ref());
     let any = |keys: &[&str]| keys.iter().find_map(|key| get(key).filter(|text| !text.is_empty())).map(unmarked);
     let first = || texts.iter().find(|(_, text)| !text.is_empty()).map(|(_, text)| unmarked(text));

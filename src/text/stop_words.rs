@@ -1,8 +1,11 @@
 //! Words without information about the topic of a text.
 
+use rustc_hash::FxHashSet;
+use std::sync::LazyLock;
+
 /// English words, words of code and words of tools without information about a topic; sorted. Selected manually for agent contents;
 /// not a published list.
-pub const STOP_WORDS: &[&str] = &[
+const STOP_WORDS: &[&str] = &[
     "able", "about", "above", "actually", "add", "added", "adding", "after", "again", "against", "all", "already", "also",
     "always", "and", "another", "any", "anything", "are", "around", "ask", "async", "available", "await", "back", "based",
     "because", "been", "before", "being", "below", "best", "better", "between", "bin", "bool", "both", "but", "call", "called",
@@ -30,3 +33,19 @@ pub const STOP_WORDS: &[&str] = &[
     "whether", "which", "while", "who", "why", "will", "with", "within", "without", "work", "working", "works", "workspace",
     "would", "write", "written", "wrong", "yes", "yet", "you", "your",
 ];
+
+/// Returns true if a lowercase word carries no information about the topic of a text.
+pub fn is_stop_word(word: &str) -> bool {
+    static KNOWN: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
+    KNOWN.contains(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_words_are_sorted() {
+        assert!(STOP_WORDS.is_sorted());
+    }
+}

@@ -1,6 +1,6 @@
-//! Splits text into search words.
+//! The words of a text: identifiers whole and in parts, and the stem that all forms of a word share.
 
-use crate::engine::content::keywords::parts;
+use std::ops::Range;
 
 /// Maximum length of the part after a dot that is treated as a file extension or a member name, in bytes.
 const EXTENSION_BYTES: usize = 5;
@@ -129,7 +129,7 @@ fn foreign<'a>(word: &'a str, found: &mut impl FnMut(Word<'a>)) {
 /// After the S-stemmer of Harman (How effective is suffixing?, JASIS 42, 1991), and step 1b of Porter (An algorithm for suffix
 /// stripping, Program 14, 1980) without its conditions on vowels. A final `e` is removed, so that `caches`, `caching` and `cache`
 /// are equal.
-fn stem(word: &str) -> &str {
+pub fn stem(word: &str) -> &str {
     if !word.is_ascii() || word.len() < 4 {
         return word;
     }
@@ -152,6 +152,31 @@ fn stem(word: &str) -> &str {
         }
     }
     stem
+}
+
+/// Passes on the stretches of letters of a text, names in camelCase taken apart; an empty one between two other characters.
+pub fn parts(text: &str, mut found: impl FnMut(Range<usize>)) {
+    let mut start = 0;
+    let mut before: Option<char> = None;
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, here)) = characters.next() {
+        if !here.is_alphabetic() {
+            found(start..at);
+            start = at + here.len_utf8();
+            before = None;
+            continue;
+        }
+        let after = characters.peek().map(|(_, after)| *after);
+        let begins = here.is_uppercase()
+            && before
+                .is_some_and(|before| before.is_lowercase() || before.is_uppercase() && after.is_some_and(char::is_lowercase));
+        if begins {
+            found(start..at);
+            start = at;
+        }
+        before = Some(here);
+    }
+    found(start..text.len());
 }
 
 /// The keys of a text, in order.
