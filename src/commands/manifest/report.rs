@@ -3,7 +3,7 @@ use crate::engine::tokens::most_tokens;
 use crate::engine::{BlockSummary, Forgotten, Manifest, SuggestionKind, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Level, Pin, State, TokenCount, Zone};
-use crate::output::{Report, Style, clip, plural, printable, tokens, unit};
+use crate::output::{Report, Style, advice, clip, format, plural, printable, tokens, unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -174,7 +174,7 @@ impl ManifestReport {
         let mut lines = Vec::new();
         let offers = manifest.suggestions.iter().enumerate();
         for (place, suggestion) in offers.filter(|(place, offer)| *place == 0 || offer.kind == SuggestionKind::Expand) {
-            let text = format!("  - {} ({})", printable(&suggestion.command), crate::output::advice::effect(suggestion));
+            let text = format!("  - {} ({})", printable(&suggestion.command), advice::effect(suggestion));
             lines.push(Line(if place == 0 { 2 } else { 5 }, text));
         }
         if manifest.expandable > 0 {
@@ -439,7 +439,7 @@ impl ManifestReport {
     /// Counts the blocks that are not in the window.
     fn cold(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
         let manifest = &self.manifest;
-        let (blocks, places) = (plural(zone.blocks as usize, "block"), crate::output::format::hidden(&manifest.hidden));
+        let (blocks, places) = (plural(zone.blocks as usize, "block"), format::hidden(&manifest.hidden));
         let mut lines = vec![Line(0, format!("OUTSIDE THE WINDOW ({blocks}: {places})"))];
         let forgotten = self.forgotten(listed);
         // Blocks of abandoned branches are not forgotten, but their topics are worth a line.

@@ -4,7 +4,8 @@ use crate::model::paths::relative;
 use crate::model::{As, Damage, Fault, Hidden, Measured, OperationId, Time, TokenCount, Zone, json_forms};
 use crate::output::pending::{PendingChanges, difference};
 use crate::output::{
-    Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, printable, tokens, unit, wrap,
+    Paint, Report, Style, advice, age, amount, bytes, clip, clip_start, count, format, percent, plural, printable, tokens, unit,
+    wrap,
 };
 use crate::text::shell::quoted_word;
 use schemars::JsonSchema;
@@ -362,10 +363,10 @@ impl StatusReport {
         let offers = self.suggestions.iter().filter(|offer| self.all || offer.kind != SuggestionKind::Expand);
         for (place, suggestion) in offers.take(listed).enumerate() {
             let name = if place == 0 { "next" } else { "" };
-            let (command, aim) = (printable(&suggestion.command), crate::output::advice::aim(suggestion));
+            let (command, aim) = (printable(&suggestion.command), advice::aim(suggestion));
             let others = self.suggestions.len() - listed;
             let more = if others > 0 { "; others: --offers" } else { "" };
-            let cost = crate::output::advice::cost(suggestion);
+            let cost = advice::cost(suggestion);
             let undo = if cost.is_empty() { "undo any time" } else { "; undo any time" };
             let note = format!("{cost}{undo}{more}");
             let line = format!("{name:<MARGIN$}{aim}: {}", style.paint(Paint::Name, &command));
@@ -389,7 +390,7 @@ impl StatusReport {
     /// Lists the blocks outside the window, the size of the file and its faults.
     fn file_lines(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         let hidden = &self.hidden;
-        let away = crate::output::format::hidden(hidden);
+        let away = format::hidden(hidden);
         if !away.is_empty() {
             lines.extend(wrap(&format!("not sent  {}: {away}", plural(hidden.total() as usize, "block")), MARGIN, width));
         }
