@@ -1,22 +1,22 @@
-//! Executes requests, and holds their environment: global options, settings, the machine, errors and exit codes.
+//! The environment of requests: global options, settings, the machine, errors and exit codes.
 
-mod bulk;
-mod change;
-mod dispatch;
-mod environment;
-mod history;
-mod live;
-mod look;
-mod maintenance;
-mod memory;
-mod model;
+mod again;
+mod editor;
+mod env;
+mod error;
+pub mod files;
+mod find;
+mod git;
+mod globals;
+mod hints;
+mod pager;
+mod selection;
+mod session_name;
+mod settings;
 
-pub use dispatch::{change, read, run_change, run_other, run_read};
-pub use environment::{
-    Answer, Client, CommandError, Env, ErrorKind, Hooks, PROJECT_FILE, files, print_error, print_line, session_name, wait,
-};
-pub use live::proxied;
-pub use look::bare;
-pub use look::show::content;
-pub use maintenance::{completions, help};
-pub use model::ask::{CallOutcome, ask};
+pub use env::{Answer, Client, Env, wait};
+pub use error::{CommandError, ErrorKind, next_step, print_error, print_line};
+pub use globals::{ColorChoice, Globals, number, tokens};
+pub use hints::WITHOUT_SESSION;
+pub use session_name::session_name;
+pub use settings::{Hooks, PROJECT_FILE};

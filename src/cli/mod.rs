@@ -2,7 +2,7 @@
 
 use crate::app::{self, Env, ErrorKind, print_error, print_line};
 use crate::commands::json::missing_argument;
-use crate::commands::{CommandLine, Other, Program, Request, definition};
+use crate::commands::{self, CommandLine, Other, Program, Request, definition};
 use crate::mcp;
 use crate::output::Gate;
 use crate::text::shell::quoted_word;
@@ -49,13 +49,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Env::new(&line.globals, given.clone(), gate.clone()).and_then(|env| run(&with_sessions(&env)))
     };
     let outcome = match &line.request {
-        None => with_env(&mut app::bare::run),
-        Some(Request::Read(request)) => with_env(&mut |env| app::run_read(env, request)),
-        Some(Request::Change(request)) => with_env(&mut |env| app::run_change(env, request)),
-        Some(Request::Other(request)) => with_env(&mut |env| app::run_other(env, request)),
+        None => with_env(&mut commands::run_bare),
+        Some(Request::Read(request)) => with_env(&mut |env| commands::run_read(env, request)),
+        Some(Request::Change(request)) => with_env(&mut |env| commands::run_change(env, request)),
+        Some(Request::Other(request)) => with_env(&mut |env| commands::run_other(env, request)),
         Some(Request::Program(program)) => match program {
-            Program::Help(arguments) => app::help::run(arguments),
-            Program::Completions(arguments) => app::completions::run(arguments),
+            Program::Help(arguments) => commands::help::run(arguments),
+            Program::Completions(arguments) => commands::completions::run(arguments),
             Program::Mcp(_) => with_env(&mut mcp::serve),
             Program::Proxy(arguments) => with_env(&mut |env| proxy(env, arguments)),
             Program::Run(arguments) => with_env(&mut |env| client(env, arguments).map(|code| exit = code)),
@@ -128,13 +128,13 @@ fn with_sessions(env: &Env) -> Env {
 
 /// Refuses to start the proxy.
 #[cfg(not(feature = "proxy"))]
-fn proxy(_: &Env, _: &crate::commands::proxy::Arguments) -> Result<(), app::CommandError> {
+fn proxy(_: &Env, _: &commands::proxy::Arguments) -> Result<(), app::CommandError> {
     Err(without_proxy())
 }
 
 /// Refuses to start a client behind the proxy.
 #[cfg(not(feature = "proxy"))]
-fn client(_: &Env, _: &crate::commands::run::Arguments) -> Result<u8, app::CommandError> {
+fn client(_: &Env, _: &commands::run::Arguments) -> Result<u8, app::CommandError> {
     Err(without_proxy())
 }
 

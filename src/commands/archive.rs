@@ -1,6 +1,12 @@
 //! `aperture archive`: moves blocks to cold storage.
 
+use super::change::pipeline::{ChangeSummary, change};
 use super::{BulkOptions, ChangeOptions};
+use crate::app::{CommandError, Env};
+use crate::model::{BlockNumber, Level};
+use crate::output::ChangeReport;
+use crate::workspace::shorten;
+use std::collections::BTreeMap;
 
 /// Arguments of `archive`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -27,4 +33,15 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,
+}
+
+/// Moves the blocks to cold storage.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    let selector = env.selector(&arguments.selector)?;
+    change(env, arguments.options, &|draft, opened| {
+        draft.name_blocks(selector.named(&opened.workspace.reading));
+        let wanted: BTreeMap<BlockNumber, Level> =
+            selector.select(&opened.workspace.reading)?.into_iter().map(|number| (number, Level::Archived)).collect();
+        Ok(ChangeSummary { kept: shorten(draft, &wanted, &arguments.reason, None)?, ..ChangeSummary::change("archived") })
+    })
 }

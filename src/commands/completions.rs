@@ -1,5 +1,9 @@
 //! `aperture completions`: prints the completion script of a shell.
 
+use crate::app::CommandError;
+use clap_complete::Shell;
+use std::io::Write;
+
 /// Arguments of `completions`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
@@ -13,5 +17,111 @@ topics of help. They run aperture for that; nothing is changed.")]
 pub struct Arguments {
     /// The shell
     #[serde(serialize_with = "super::json::choice")]
-    pub shell: clap_complete::Shell,
+    pub shell: Shell,
+}
+
+/// Completes the words whose candidates `aperture complete` knows, and all others by the generated function.
+const BASH: &str = r#"
+_aperture_values() {
+    local line values=()
+    while IFS= read -r line; do
+        values+=("${line%%$'\t'*}")
+    done < <(aperture complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    if [[ ${#values[@]} -gt 0 ]]; then
+        COMPREPLY=("${values[@]}")
+        # Quotes parentheses and spaces.
+        compopt -o filenames 2>/dev/null
+    else
+        _aperture "$@"
+    fi
+}
+
+complete -F _aperture_values -o bashdefault -o default aperture
+"#;
+
+/// As [`BASH`], with descriptions.
+const ZSH: &str = r#"
+_aperture_values() {
+    local -a lines values
+    lines=("${(@f)$(aperture complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    if [[ -n "$lines[1]" ]]; then
+        values=("${(@)lines%%$'\t'*}")
+        lines=("${(@)lines//$'\t'/  }")
+        compadd -l -d lines -a values
+    else
+        _aperture "$@"
+    fi
+}
+"#;
+
+/// As [`BASH`]: fish takes the descriptions after the tabs.
+///
+/// fish completes the value of an option only from the definition of this option.
+const FISH: &str = r#"
+function __aperture_values
+    aperture complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null
+end
+complete -c aperture -k -a "(__aperture_values)"
+complete -c aperture -s s -l session -x -k -a "(__aperture_values)"
+complete -c aperture -n "__fish_seen_subcommand_from fork" -l at -x -k -a "(__aperture_values)"
+"#;
+
+/// Prints the script.
+pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
+    Ok(std::io::stdout().write_all(script(arguments.shell).as_bytes())?)
+}
+
+/// Returns the completion script of a shell.
+pub fn script(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut visible_definition(), "aperture", &mut script);
+    let script = String::from_utf8_lossy(&script).into_owned();
+    match shell {
+        Shell::Bash => script + BASH,
+        Shell::Fish => script + FISH,
+        // The end of the file calls or registers the function.
+        Shell::Zsh => match script.rfind("\nif [ \"$funcstack[1]\"") {
+            Some(end) => {
+                let (functions, start) = script.split_at(end);
+                // The first call of an autoloaded file replaces the registered function by the generated one.
+                let first = "    compdef _aperture_values aperture\n    _aperture_values \"$@\"";
+                let start = start.replace("    _aperture \"$@\"", first);
+                format!("{functions}{ZSH}{}", start.replace("compdef _aperture aperture", "compdef _aperture_values aperture"))
+            }
+            None => script,
+        },
+        _ => script,
+    }
+}
+
+/// Returns the definition of the command line without its hidden commands, which the generated functions would offer.
+fn visible_definition() -> clap::Command {
+    let full = super::definition();
+    let visible = full.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    clap::Command::new("aperture")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .args(full.get_arguments().cloned())
+        .subcommands(visible)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_commands_are_not_offered() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::Elvish, Shell::PowerShell] {
+            let script = script(shell);
+            assert!(script.contains("completions") && script.contains("window"), "{shell}");
+            assert!(!script.contains("Print candidates for a word"), "{shell}");
+            assert!(!script.contains("subcmd__complete_") && !script.contains("subcmd__complete\""), "{shell}");
+        }
+    }
+
+    #[test]
+    fn every_call_completes_values() {
+        assert_eq!(script(Shell::Zsh).matches("compdef _aperture_values aperture").count(), 2);
+        assert!(script(Shell::Fish).contains("-s s -l session -x -k -a"));
+    }
 }

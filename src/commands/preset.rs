@@ -1,5 +1,13 @@
 //! `aperture preset`: lists, shows and selects compression presets.
 
+use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, files};
+use crate::engine::{self, PRESETS};
+use crate::output::{Paint, Report, Style};
+use anyhow::{Context, anyhow};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
 /// Arguments of `preset`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
@@ -28,4 +36,110 @@ pub enum Action {
         /// Its name
         name: String,
     },
+}
+
+/// Lists, shows or selects presets.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let measured = |preset: &engine::Preset| engine::preset(preset.name).filter(|named| *named == preset);
+    let row = |preset: &engine::Preset| PresetRow {
+        name: preset.name.to_owned(),
+        description: preset.description.to_owned(),
+        keeps_percent: measured(preset).map(|named| named.keeps_percent),
+        frees_percent: measured(preset).map(|named| named.frees_percent),
+        worth_millionths: preset.worth_millionths,
+        newest_percent: preset.newest_percent,
+        used: preset.name == env.preset,
+    };
+    let presets = match arguments.action.as_ref().unwrap_or(&Action::List) {
+        Action::List => PRESETS.iter().map(row).collect(),
+        Action::Show { name: Some(name) } => vec![row(find_preset(name)?)],
+        Action::Show { name: None } => {
+            vec![row(&env.rules.preset)]
+        }
+        Action::Use { name } => {
+            let preset = find_preset(name)?;
+            let path = set(env, preset.name)?;
+            env.note(&format!("wrote preset = \"{}\" to {}", preset.name, path.display()));
+            vec![PresetRow { used: true, ..row(preset) }]
+        }
+    };
+    env.print(&PresetReport { presets })
+}
+
+/// Sets the preset in the project's settings: in the `aperture.toml` of the working directory or its nearest ancestor that has one.
+/// Returns the path of the file.
+fn set(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
+    let mut paths = env.directory.ancestors().map(|directory| directory.join(PROJECT_FILE));
+    let path = paths.find(|path| env.disk.identify(path).is_ok()).unwrap_or_else(|| env.directory.join(PROJECT_FILE));
+    let write = |path: &Path| -> anyhow::Result<()> {
+        let before = files::text(env.disk, path)?;
+        let mut document: toml_edit::DocumentMut = before.as_deref().unwrap_or_default().parse()?;
+        document["preset"] = toml_edit::value(name);
+        let (before, after) = (before.as_deref().map(str::as_bytes), document.to_string());
+        Ok(files::replace(env.disk, path, before, after.as_bytes(), files::Mode::Plain)?)
+    };
+    write(&path)
+        .with_context(|| format!("cannot set the preset in {}", path.display()))
+        .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
+    Ok(path)
+}
+
+fn find_preset(name: &str) -> Result<&'static engine::Preset, CommandError> {
+    engine::preset(name).ok_or_else(|| {
+        let error = anyhow!("unknown preset '{name}'");
+        CommandError::new(ErrorKind::Usage, error).hint("to list them: aperture preset list")
+    })
+}
+
+/// A preset.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Preset")]
+pub struct PresetRow {
+    /// Name.
+    pub name: String,
+    /// Description.
+    pub description: String,
+    /// Measured share of what the agent needed later that is left; null if the settings override the preset.
+    #[schemars(extend("unit" = "percent"))]
+    pub keeps_percent: Option<u32>,
+    /// Measured share of the old content that is removed; null as above.
+    #[schemars(extend("unit" = "percent"))]
+    pub frees_percent: Option<u32>,
+    /// Minimum usefulness per byte: the chance that the agent needs the content.
+    #[schemars(extend("unit" = "parts per million"))]
+    pub worth_millionths: f32,
+    /// Newest part of the window that is kept almost unchanged, as a share of its tokens.
+    #[schemars(extend("unit" = "percent"))]
+    pub newest_percent: f64,
+    /// True if the preset is in use.
+    pub used: bool,
+}
+
+/// The presets.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PresetReport {
+    /// Presets, the mildest first.
+    pub presets: Vec<PresetRow>,
+}
+
+impl Report for PresetReport {
+    const SCHEMA: &str = "aperture.presets/1";
+
+    fn text(&self, style: &Style) -> String {
+        let row = |preset: &PresetRow| {
+            let mark = if preset.used { " (in use)" } else { "" };
+            let measured = match preset.keeps_percent.zip(preset.frees_percent) {
+                Some((kept, freed)) => format!("keeps {kept} % of what the agent needed later, frees ~{freed} %"),
+                None => format!("not measured: its threshold is set to {} per million", preset.worth_millionths),
+            };
+            format!(
+                "{}{}\n  {}\n  {}\n",
+                style.paint(Paint::Heading, &preset.name),
+                style.paint(Paint::Good, mark),
+                preset.description,
+                style.paint(Paint::Dim, &measured),
+            )
+        };
+        self.presets.iter().map(row).collect()
+    }
 }

@@ -1,7 +1,10 @@
 //! `aperture redo`: inverts an undo.
 
 use super::ChangeOptions;
-use crate::model::OperationId;
+use super::undo::invert;
+use crate::app::{CommandError, Env};
+use crate::model::{OperationId, OperationKind};
+use crate::output::ChangeReport;
 
 /// Arguments of `redo`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -17,4 +20,9 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
+}
+
+/// Inverts the last undo, or the given one.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    invert(env, arguments.options, OperationKind::Redo, arguments.operation)
 }

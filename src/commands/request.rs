@@ -1,13 +1,13 @@
 //! The requests, one for each command, and their command line.
 
 use super::deferred::commands;
-use super::json;
 use super::{
-    ChangeOptions, Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
-    export, focus, fork, gc, git_hook, help, hook, import, inbox, install, job, log, manifest, mcp, memory, obey, pin, preset,
+    ChangeOptions, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export,
+    focus, fork, gc, git_hook, help, hook, import, inbox, install, job, json, log, manifest, mcp, memory, obey, pin, preset,
     proxy, recall, redact, redo, repair, restore, run, sessions, show, shrink, snapshot, stage, status, statusline, summary,
     transcript, undo, update, usage, util, verify, watch,
 };
+use crate::app::Globals;
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use serde_json::{Map, Value};
@@ -393,6 +393,7 @@ pub fn definition() -> clap::Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::WITHOUT_SESSION;
 
     #[test]
     fn options_of_every_command_stand_anywhere() {
@@ -423,5 +424,13 @@ mod tests {
         shown.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(grouped, shown);
+    }
+
+    #[test]
+    fn commands_without_a_session_exist() {
+        let line = CommandLine::command();
+        for name in WITHOUT_SESSION {
+            assert!(name == "usage" || line.find_subcommand(name).is_some(), "{name}");
+        }
     }
 }

@@ -1,6 +1,11 @@
 //! `aperture restore`: restores a session to a point in its log.
 
 use super::ChangeOptions;
+use super::change::pipeline::{ChangeSummary, change};
+use super::diff::point;
+use super::undo::{inexact, revert_companions};
+use crate::app::{CommandError, Env};
+use crate::output::ChangeReport;
 
 /// Arguments of `restore`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -17,4 +22,16 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
+}
+
+/// Restores the session.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    change(env, arguments.options, &|draft, opened| {
+        let point = point(&opened.workspace.history, &arguments.point)?;
+        let restored = draft.restore_to(point)?;
+        let what = Some(format!("the session as of '{}'", arguments.point));
+        let mut summary = ChangeSummary { what, notes: inexact(restored), ..ChangeSummary::change("restored") };
+        revert_companions(env, opened, &|operation| operation > point, &mut summary)?;
+        Ok(summary)
+    })
 }

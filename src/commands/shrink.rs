@@ -1,6 +1,9 @@
 //! `aperture shrink`: makes a session file smaller without changing what the client sends.
 
 use super::ChangeOptions;
+use super::change::pipeline::{ChangeSummary, change};
+use crate::app::{CommandError, Env};
+use crate::output::ChangeReport;
 
 /// Arguments of `shrink`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -26,4 +29,14 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
+}
+
+/// Shrinks the file of the session.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    let found = env.find(arguments.session.as_deref())?;
+    let env = &env.visiting(&found);
+    change(env, arguments.options, &|draft, _| {
+        let removed = draft.shrink_file()?;
+        Ok(ChangeSummary { what: Some("the session file".to_owned()), removed, ..ChangeSummary::change("shrunk") })
+    })
 }

@@ -1,5 +1,11 @@
 //! `aperture stage`: stages a text for the next prompt.
 
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::output::{Paint, Report, Style, clip, printable};
+use anyhow::anyhow;
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// Arguments of `stage`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
@@ -18,4 +24,67 @@ pub struct Arguments {
     /// Discard queued texts
     #[arg(long)]
     pub clear: bool,
+}
+
+/// Maximum length of a text, in bytes: it is part of every later request.
+const MAX_BYTES: usize = 100_000;
+
+/// Stages a text, or lists or removes the texts that wait.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let found = env.find(None)?;
+    env.learn(&found);
+    let session = &found.location.id;
+    let done = match &arguments.text {
+        Some(text) if text.trim().is_empty() => {
+            return Err(CommandError::new(ErrorKind::Usage, anyhow!("the text is empty")));
+        }
+        Some(text) if text.len() > MAX_BYTES => {
+            let error = anyhow!("the text has {} bytes; at most {MAX_BYTES} can be staged", text.len());
+            return Err(CommandError::new(ErrorKind::Usage, error).hint("name the file in a short text: the agent can read it"));
+        }
+        Some(text) => {
+            env.store()?.stage(session, text, env.style.now.as_millisecond())?;
+            Some(format!(
+                "staged for the next prompt; to remove it: aperture stage --clear -s {}",
+                env.name_of(&found.path, session)
+            ))
+        }
+        None if arguments.clear => {
+            let count = env.existing_store()?.map(|store| store.unstage(session)).transpose()?.unwrap_or_default();
+            Some(format!("{} removed", crate::output::plural(count, "text")))
+        }
+        None => None,
+    };
+    let staged = env.existing_store()?.map(|store| store.staged(session)).transpose()?.unwrap_or_default();
+    env.print(&StageReport { done, texts: staged.into_iter().map(|staged| staged.text).collect() })
+}
+
+/// The texts that wait for the next prompt of a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct StageReport {
+    /// Change of the list; null if it was only listed.
+    pub done: Option<String>,
+    /// Texts, the oldest first.
+    pub texts: Vec<String>,
+}
+
+impl Report for StageReport {
+    const SCHEMA: &str = "aperture.stage/1";
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        if let Some(done) = &self.done {
+            text.push_str(&style.paint(Paint::Heading, &clip(done, style.width)));
+            text.push('\n');
+        }
+        if self.texts.is_empty() && self.done.is_none() {
+            text.push_str("no staged texts\n");
+        }
+        for (number, staged) in (1..).zip(&self.texts) {
+            let line = format!("{number}  {}", printable(staged).replace('\n', " "));
+            text.push_str(&clip(&line, style.width));
+            text.push('\n');
+        }
+        text
+    }
 }

@@ -1,6 +1,13 @@
 //! `aperture update`: replaces the text of a block.
 
 use super::ChangeOptions;
+use super::change::pipeline::{ChangeSummary, change, inherited};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::model::{BlockKind, Level};
+use crate::output::ChangeReport;
+use crate::workspace::SkipReason;
+use anyhow::anyhow;
+use std::slice;
 
 /// Arguments of `update`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -18,4 +25,37 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
+}
+
+/// Replaces the text.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    let selector = env.selector(slice::from_ref(&arguments.selector))?;
+    let text = env.text(&arguments.text)?;
+    if text.trim().is_empty() {
+        let error = anyhow!("the text is empty; the model's API refuses empty texts");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("to replace a block by one line: aperture archive"));
+    }
+    change(env, arguments.options, &|draft, opened| {
+        let numbers = selector.select(&opened.workspace.reading)?;
+        let [number] = numbers[..] else {
+            let error = anyhow!("'{}' matches {} blocks; update takes one", arguments.selector, numbers.len());
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list blocks with their numbers: aperture blocks"));
+        };
+        if let Some(why) = draft.immutable(number)? {
+            if why == SkipReason::Inherited {
+                let (what, hint) = inherited(env, &opened.workspace, &[number]);
+                return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
+            }
+            let error = anyhow!("block {number} cannot be changed: {}", why.reason());
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("to add a note: aperture create"));
+        }
+        let call = opened.workspace.reading.block(number).is_some_and(|block| block.kind == BlockKind::ToolUse);
+        if call && serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).is_err() {
+            let error = anyhow!("block {number} is a tool use, and its input is a JSON object");
+            return Err(CommandError::new(ErrorKind::Usage, error)
+                .hint(format!("to print the current input: aperture show {number} --raw")));
+        }
+        draft.replace(number, Level::Original, &text, "")?;
+        Ok(ChangeSummary::change("updated"))
+    })
 }

@@ -3,10 +3,9 @@
 use super::call::{self, Call};
 use super::tools::{Effect, TOOLS, Tool};
 use super::{answer, resources, session};
-use crate::app;
 use crate::app::{Answer, Client, CommandError, Env, ErrorKind};
-use crate::app::{CallOutcome, ask};
-use crate::commands::{Change, Request};
+use crate::commands::model::{CallOutcome, ask};
+use crate::commands::{self, Change, Request};
 use crate::engine::mask;
 use crate::model::Actor;
 use anyhow::anyhow;
@@ -100,7 +99,7 @@ impl Server {
         env.command = line;
         env.actor = Actor::Model;
         if let Request::Read(request) = &call.request {
-            return Ok(Body::new(String::new(), app::read(&env, request)?));
+            return Ok(Body::new(String::new(), commands::read(&env, request)?));
         }
         let only_said = |text: String| Ok(Body { before: String::new(), text, json: String::new() });
         let change = match ask(&env, &call.request, call.dry_run)? {
@@ -118,7 +117,7 @@ impl Server {
         let answer = env.answer(&*change);
         // A model that expands blocks wants to read them, but its own window does not change before the next resume.
         if let (Request::Change(Change::Expand(arguments)), false) = (&call.request, change.dry_run) {
-            let content = app::content(&env, &arguments.selector)?;
+            let content = commands::show::content(&env, &arguments.selector)?;
             let before = answer.text.into_string() + "\n";
             return Ok(Body::new(before, Answer { text: env.answer(&content).text, json: answer.json }));
         }

@@ -243,7 +243,7 @@ impl BulkReport {
 }
 
 /// Formats a table of sessions.
-pub(super) fn table<'a>(
+pub fn table<'a>(
     style: &Style,
     headings: impl Iterator<Item = &'a str>,
     rows: Vec<Vec<String>>,

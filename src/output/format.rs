@@ -2,7 +2,7 @@
 
 use super::{Style, amount};
 use crate::engine::mask;
-use crate::model::{Basis, Hidden, TokenCount};
+use crate::model::{Basis, Hidden, TokenCount, split_id};
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -75,12 +75,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns true if a character controls a terminal: a control character, or a character that reorders text.
-pub(super) fn is_harmful(c: char) -> bool {
+pub fn is_harmful(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || is_reordering(c)
 }
 
 /// Returns the character that is printed in place of a harmful one.
-pub(super) fn symbol(c: char) -> char {
+pub fn symbol(c: char) -> char {
     match c {
         '\u{7f}' => '\u{2421}',
         c if c.is_ascii_control() => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
@@ -151,6 +151,13 @@ pub fn wrap(text: &str, indent: usize, width: usize) -> Vec<String> {
     }
     lines.push(line);
     lines.iter().map(|line| clip(line.trim_end(), width)).collect()
+}
+
+/// Returns the first eight characters of an id, after the word in front of it if there is one.
+pub fn short_id(id: &str) -> String {
+    let (word, rest) = split_id(id);
+    let short: String = rest.chars().take(8).collect();
+    format!("{word}{short}")
 }
 
 #[cfg(test)]

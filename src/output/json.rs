@@ -1,10 +1,5 @@
-//! The JSON of reports: how it is written, and its schemas, which `docs/json.md` is generated from.
-//!
-//! A key is a field of a report: a schema whose fields are renamed or change their type gets the next number.
+//! The JSON of reports: how it is written.
 
-use super::Report;
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::io;
@@ -23,7 +18,7 @@ pub(super) fn indented(schema: &'static str, content: &(impl Serialize + ?Sized)
 }
 
 /// Returns a document on one line.
-pub(super) fn line(schema: &'static str, content: &impl Serialize) -> String {
+pub fn line(schema: &'static str, content: &impl Serialize) -> String {
     text(&Document { schema, content }, CompactFormatter)
 }
 
@@ -66,42 +61,6 @@ impl<F: Formatter> Formatter for Numbers<F> {
 
     as_within! { begin_array() end_array() begin_array_value(first) end_array_value() }
     as_within! { begin_object() end_object() begin_object_key(first) begin_object_value() end_object_value() }
-}
-
-/// A documented schema: its name, such as `aperture.blocks/2`, and the JSON Schema of its objects without the key `schema`.
-#[derive(Clone, Debug)]
-pub struct Contract {
-    /// The value of the key `schema`.
-    pub name: &'static str,
-    /// The JSON Schema of the other keys.
-    pub schema: Schema,
-}
-
-macro_rules! reports {
-    ($($report:ident)*) => {
-        vec![$(contract::<super::$report>(super::$report::SCHEMA)),*]
-    };
-}
-
-/// Returns the schemas of all reports and of the events of `aperture watch`, sorted by name.
-pub fn contracts() -> Vec<Contract> {
-    let mut contracts = reports! {
-        AccuracyReport InstructionsReport BlocksReport BulkReport ChangeReport CheckReport DiffReport ExplainReport
-        ErrorReport ExportReport ForkReport GcReport GitHooksReport HookReport ImportReport InboxReport InstallReport
-        LogReport ManifestReport MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport
-        MemoryLearnReport MemoryListReport MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport
-        MemoryTreesReport MemoryWhyReport ObeyReport PlaceholdersReport PresetReport ProxyRequestReport
-        ProxyRequestsReport ProxyStatusReport RecallReport SessionsReport ShowReport SnapshotReport StageReport
-        StatusLineReport StatusReport SummaryReport TellReport TranscriptReport UsageReport VerifyReport
-    };
-    contracts.push(contract::<super::WatchEvent<'_>>(super::WatchEvent::SCHEMA));
-    contracts.sort_by_key(|contract| contract.name);
-    contracts
-}
-
-fn contract<T: JsonSchema>(name: &'static str) -> Contract {
-    let generator = SchemaSettings::default().for_serialize().into_generator();
-    Contract { name, schema: generator.into_root_schema_for::<T>() }
 }
 
 #[cfg(test)]

@@ -23,6 +23,6 @@ impl PendingChanges {
 }
 
 /// Formats a change of tokens: `+1.3k`.
-pub(super) fn difference(tokens: f64) -> String {
+pub fn difference(tokens: f64) -> String {
     format!("{}{}", if tokens < 0.0 { "−" } else { "+" }, amount(tokens.abs().round() as u64))
 }

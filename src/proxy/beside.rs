@@ -7,8 +7,8 @@ use super::memory::{LARGEST_LOOK, Memory};
 use super::schedule::Schedule;
 use super::server::Proxy;
 use super::turns::{LARGE, Turn, Turns};
-use crate::app::proxied::{Automatic, Job, Looked, Moment, RequestWriter};
-use crate::app::{CommandError, Env, proxied, wait};
+use crate::app::{CommandError, Env, wait};
+use crate::commands::live::proxied::{self, Automatic, Job, Looked, Moment, RequestWriter};
 use crate::engine::preview;
 use crate::provider::{EditedBody, KnownHashes, ResponseContent};
 use crate::wire::{Refusal, RefusalCause, RequestApi, RequestFacts};
@@ -296,7 +296,7 @@ impl Beside {
                 let (client_tokens, now) = (request.client_tokens, self.proxy.now());
                 let ended = Ended { number: task.number, facts, billed, client_tokens, now };
                 let account = self.ledger.ended(&ended, &self.proxy.env.prices);
-                let explain = |request: &mut crate::output::ProxyRequest| {
+                let explain = |request: &mut crate::commands::proxy::ProxyRequest| {
                     request.lost_tokens = account.loss.map_or(0, |loss| loss.tokens);
                     request.lost_by = account.loss.map_or("", |loss| loss.cause.name()).to_owned();
                     request.saved_full_price_tokens = account.saving.full_price_tokens;

@@ -3,11 +3,11 @@
 use super::body::{self, RequestBody, ResponseBody, Tee};
 use super::connection::{ClientBody, Connection};
 use super::passage::Passage;
-use super::secret::Owner;
+use super::secret::{self, Owner};
 use super::server::Proxy;
 use super::upload::{Upload, upload};
-use super::{control, headers, relay, secret};
-use crate::output::ProxyRequest;
+use super::{control, headers, relay};
+use crate::commands::proxy::ProxyRequest;
 use crate::provider::{CallFilter, Endpoint, ResponseForm};
 use crate::wire::TOOL;
 use anyhow::Context;

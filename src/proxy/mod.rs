@@ -30,9 +30,10 @@ pub use child::run;
 pub use state::with_sessions;
 
 use crate::app::{CommandError, Env, ErrorKind};
-use crate::commands::proxy::{Action, Arguments};
+use crate::commands::proxy::{
+    Action, Arguments, ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport,
+};
 use crate::model::id_starts_with;
-use crate::output::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport};
 use anyhow::anyhow;
 use requests::LISTED;
 use server::Options;
@@ -91,7 +92,7 @@ fn requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
     };
     let is_running =
         |logged: &ProxyRequest| running.iter().any(|known| (known.time, known.number) == (logged.time, logged.number));
-    let mut requests = crate::app::proxied::logged_requests(env)?;
+    let mut requests = crate::commands::live::proxied::logged_requests(env)?;
     requests.retain(|logged| !is_running(logged));
     requests.extend(running);
     requests.sort_by_key(|request| (request.time, request.number));

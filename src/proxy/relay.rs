@@ -6,7 +6,7 @@ use super::forward::form;
 use super::kept::KeptBody;
 use super::passage::Passage;
 use super::server::Proxy;
-use crate::app::proxied::answer_call;
+use crate::commands::live::proxied::answer_call;
 use crate::model::{Key, ReplyPart, WithheldReply};
 use crate::output::plural;
 use crate::provider::{

@@ -1,7 +1,7 @@
 //! The list of the newest requests, kept in memory.
 
+use crate::commands::proxy::{ProxyRequest, ProxyTokens};
 use crate::engine::LossCause;
-use crate::output::{ProxyRequest, ProxyTokens};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! The sessions on which rules may act: when their prompt cache expires, and from which size of the window on.
 
-use crate::app::proxied::Automatic;
+use crate::commands::live::proxied::Automatic;
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 

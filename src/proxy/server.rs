@@ -2,18 +2,16 @@
 
 use super::beside::{self, Tasks, Worker};
 use super::body::Buffers;
-use super::child;
 use super::connection::{self, ClientStream, Connection};
-use super::control;
-use super::forward;
 use super::headers::TOKEN_HEADER;
 use super::memory::Memory;
 use super::requests::Requests;
-use super::secret;
 use super::state::State;
 use super::upstream::{Bases, Upstream};
-use crate::app::{CommandError, Env, ErrorKind, files, proxied};
-use crate::output::ProxyStatus;
+use super::{child, control, forward, secret};
+use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::commands::live::proxied;
+use crate::commands::proxy::ProxyStatus;
 use crate::wire::Wire;
 use anyhow::Context;
 use hyper::body::Bytes;

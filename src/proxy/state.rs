@@ -4,7 +4,7 @@
 use super::control;
 use super::memory::hash_of;
 use crate::app::{CommandError, Env, ErrorKind, files};
-use crate::output::ProxyStatus;
+use crate::commands::proxy::ProxyStatus;
 use crate::workspace::{RequestSession, RequestSessions, SessionBytes, is_alive};
 use anyhow::{Context, anyhow};
 use serde::de::DeserializeOwned;

@@ -6,7 +6,7 @@ use super::connection::ClientBody;
 use super::passage::Passage;
 use super::server::Proxy;
 use super::turns::Turn;
-use crate::output::RequestStage;
+use crate::commands::proxy::RequestStage;
 use crate::provider::EditedBody;
 use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, Stage, Wire};
 use hyper::body::{Body, Bytes};

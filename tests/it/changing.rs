@@ -41,7 +41,7 @@ pub fn done(sandbox: &Sandbox, line: &str) -> String {
 /// Runs a command line with `--json` and returns its object, whose schema is `aperture.<name>/1`.
 pub fn json(sandbox: &Sandbox, line: &str, name: &str) -> serde_json::Value {
     let words = words(line);
-    let contracts = aperture::output::json::contracts();
+    let contracts = aperture::commands::contracts();
     let schema = contracts.iter().find(|contract| contract.name.starts_with(&format!("aperture.{name}/"))).unwrap().name;
     sandbox.json(&words.iter().map(String::as_str).collect::<Vec<_>>(), schema)
 }

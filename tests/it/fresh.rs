@@ -2,8 +2,7 @@
 //! in documents and help texts. `UPDATE_EXPECT=1 cargo test` updates the generated files.
 
 use crate::sandbox::{Sandbox, repository};
-use aperture::app::{completions, help::help_topic};
-use aperture::commands::{CommandLine, Request, definition};
+use aperture::commands::{CommandLine, Request, completions, definition, help::help_topic};
 use clap::error::ErrorKind;
 use clap::{Command, ValueEnum};
 use clap_complete::{Generator, Shell};

@@ -6,7 +6,7 @@ use crate::network;
 use crate::sandbox::{Sandbox, all_or, skipped};
 use crate::watch::Watching;
 use crate::{fresh, obeying};
-use aperture::output::json::{Contract, contracts};
+use aperture::commands::{Contract, contracts};
 use serde_json::{Deserializer, Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ use std::process::Command;
 
 const HEAD: &str = "# JSON
 
-Generated from the reports in `src/output/`. With `--json` a command prints one object, whose key `schema` names its form:
+Generated from the reports that `src/commands/contracts.rs` lists. With `--json` a command prints one object, whose key `schema` names its form:
 `aperture.` and a name, then the number of the version. The number goes up when a field is removed, renamed or gets another
 type. `aperture watch --json` prints one object on each line.
 

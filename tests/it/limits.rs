@@ -1,10 +1,11 @@
 //! A manifest stays within its token limit, counted in the tokens of the model that reads it.
 
 use crate::sandbox::{Sandbox, all_or, directory_in};
+use aperture::commands::manifest::{ManifestReport, Tier};
 use aperture::engine::{self, Advice, Prices, ReadSettings, Rules};
 use aperture::fsio::RealDisk;
 use aperture::model::History;
-use aperture::output::{ManifestReport, Report, Style, Tier};
+use aperture::output::{Report, Style};
 use aperture::provider::{FileKind, PROVIDERS, sniff};
 use aperture::store::Cache;
 use aperture::workspace;

@@ -77,8 +77,8 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("commands/topics.rs", "claude_", "the variables that the help lists"),
     ("commands/topics.rs", "codex_", "the variables that the help lists"),
     ("commands/topics.rs", "todowrite", "an example in the help on settings"),
-    ("app/live/install/claude_code.rs", "claude-code", "the name of the command's target"),
-    ("app/live/install/claude_code.rs", ".claude", "the files into which the command installs"),
+    ("commands/install/claude_code/run.rs", "claude-code", "the name of the command's target"),
+    ("commands/install/claude_code/run.rs", ".claude", "the files into which the command installs"),
 ];
 
 /// The string literals of Rust code, without comments and unit tests.

@@ -241,8 +241,7 @@ fn functions_are_named_by_the_thing_they_are_about() {
 fn public_types_and_functions_have_documentation() {
     let root = &repository();
     let mut missing: Vec<String> = Vec::new();
-    // The documentation of a command is its help, in an attribute.
-    let is_code = |path: &PathBuf| !path.starts_with(root.join("src/commands")) && !path.to_string_lossy().contains("tests");
+    let is_code = |path: &PathBuf| !path.to_string_lossy().contains("tests");
     for path in files(&root.join("src"), "rs").into_iter().filter(is_code) {
         let text = fs::read_to_string(&path).unwrap();
         let mut is_documented = false;
@@ -253,7 +252,9 @@ fn public_types_and_functions_have_documentation() {
                     .iter()
                     .any(|keyword| item.starts_with(keyword))
             });
-            if is_item && !is_documented {
+            // The documentation of a command is its help, in an attribute.
+            let is_command = line.contains("Arguments {");
+            if is_item && !is_documented && !is_command {
                 missing.push(format!("{}:{}: {line}", relative(root, &path), number + 1));
             }
             // Attributes are between an item and its documentation.

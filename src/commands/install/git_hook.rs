@@ -1,5 +1,11 @@
 //! `aperture install git-hook` and `uninstall git-hook`: the integration with git hooks.
 
+use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::commands::git_hook::{GitHooksReport, InstalledHook};
+use crate::engine::{GitHook, with_hook, without_hook};
+use anyhow::{Context, anyhow};
+use std::path::PathBuf;
+
 /// Arguments of `install git-hook`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {
@@ -36,4 +42,72 @@ pub struct Options {
     /// Dry run: show the result; write nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+}
+
+/// Adds aperture to the selected hooks.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    change(env, &arguments.options, true, arguments.check)
+}
+
+/// Removes aperture from the selected hooks.
+pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
+    change(env, &arguments.options, false, false)
+}
+
+fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<(), CommandError> {
+    let directory = hooks_directory(env)?;
+    let mut report = GitHooksReport { hooks: Vec::new(), dry_run: options.dry_run, check };
+    let mut writes = Vec::new();
+    for hook in meant(options, install) {
+        let path = directory.join(hook.name());
+        // Replacing a symbolic link would break it: write to its target.
+        let path = env.disk.resolve(&path).unwrap_or(path);
+        let before = files::whole(env.disk, &path).with_context(|| format!("cannot read the hook {}", path.display()));
+        let before =
+            before.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"))?;
+        let after =
+            if install { with_hook(before.as_deref(), hook).map(Some) } else { before.as_deref().map_or(Ok(None), without_hook) };
+        let after = after.with_context(|| format!("cannot change the hook {}", path.display())).map_err(|error| {
+            CommandError::new(ErrorKind::Refused, error).hint(format!("add this line by hand: aperture git-hook {}", hook.name()))
+        })?;
+        let done = before == after;
+        report.hooks.push(InstalledHook { hook, path: path.display().to_string(), installed: install == done, changed: !done });
+        if !done {
+            writes.push((path, before, after));
+        }
+    }
+    let missing = !writes.is_empty();
+    if !options.dry_run && !check {
+        for (path, before, after) in writes {
+            let written = match (&before, after) {
+                (before, Some(script)) => files::replace(env.disk, &path, before.as_deref(), &script, files::Mode::Script),
+                (Some(before), None) => files::delete(env.disk, &path, before, &|_| false),
+                (None, None) => Ok(()),
+            };
+            written
+                .with_context(|| format!("cannot write the hook {}", path.display()))
+                .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
+        }
+        report.hooks.iter_mut().for_each(|hook| hook.installed = install);
+    }
+    env.print(&report)?;
+    if check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Returns the selected hooks; by default the first one for `install`, and all for `uninstall`.
+fn meant(options: &Options, install: bool) -> Vec<GitHook> {
+    let named = [options.pre_commit, options.post_commit, options.pre_push];
+    let named: Vec<GitHook> = GitHook::ALL.into_iter().zip(named).filter(|(_, named)| *named).map(|(hook, _)| hook).collect();
+    match (named.is_empty(), install) {
+        (false, _) => named,
+        (true, true) => vec![GitHook::PreCommit],
+        (true, false) => GitHook::ALL.to_vec(),
+    }
+}
+
+/// Returns the directory of this repository's hooks; respects `core.hooksPath` and worktrees.
+fn hooks_directory(env: &Env) -> Result<PathBuf, CommandError> {
+    let hooks = env.git(&["rev-parse", "--git-path", "hooks"])?;
+    let hooks = String::from_utf8(hooks).map_err(|error| CommandError::new(ErrorKind::Refused, anyhow!(error)))?;
+    Ok(env.directory.join(hooks.trim_end_matches('\n')))
 }

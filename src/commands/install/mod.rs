@@ -2,6 +2,12 @@
 
 pub mod claude_code;
 pub mod git_hook;
+mod made;
+mod report;
+
+pub use report::InstallReport;
+
+use crate::app::{CommandError, Env};
 
 /// Arguments of `install`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -54,4 +60,28 @@ pub enum From {
     ClaudeCode(claude_code::UninstallArguments),
     /// Hooks of git in this repository
     GitHook(git_hook::UninstallArguments),
+}
+
+/// Installs, or reports missing parts.
+///
+/// # Errors
+///
+/// An existing file cannot be read, changed or written.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    match &arguments.into {
+        InstallTarget::ClaudeCode(arguments) => claude_code::run(env, arguments),
+        InstallTarget::GitHook(arguments) => git_hook::run(env, arguments),
+    }
+}
+
+/// Removes the installed parts.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
+    match &arguments.from {
+        From::ClaudeCode(arguments) => claude_code::run_uninstall(env, arguments),
+        From::GitHook(arguments) => git_hook::run_uninstall(env, arguments),
+    }
 }

@@ -1,0 +1,436 @@
+//! Settings: the user's `config.toml`, then the project's `aperture.toml`, then the command line.
+
+use super::{CommandError, ErrorKind, files};
+use crate::engine::{
+    self, CheckLimits, ModelPolicy, Permission, PriceSetting, Prices, ReadSettings, Rules, StalePolicy, StalenessLimit,
+};
+use crate::fsio::Disk;
+use crate::model::{BlockKind, Verb};
+use crate::wire::PipelineSettings;
+use anyhow::{Context, anyhow};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use toml::{Table, Value};
+
+/// The name of a project's settings file; it applies to its directory and all directories below.
+pub const PROJECT_FILE: &str = "aperture.toml";
+
+/// The content of the settings files, the project's over the user's.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Window sizes in tokens, by prefix of the model name.
+    windows: BTreeMap<String, u64>,
+    stale: StaleSettings,
+    /// The preset, which determines how short stale blocks become.
+    preset: Option<String>,
+    /// Content that is not shortened unless selected explicitly.
+    protect: ProtectSettings,
+    /// The amount of old content to keep, overriding the preset.
+    keep: KeepSettings,
+    budget: BudgetSettings,
+    /// The limits that `check` uses if none are given.
+    check: Option<CheckLimits>,
+    pub hooks: Hooks,
+    /// The lifetime of focus marks.
+    focus: FocusSettings,
+    watch: WatchSettings,
+    pipeline: PipelineSettings,
+    pub memory: MemorySettings,
+    /// Prices, by prefix of the model name.
+    prices: BTreeMap<String, PriceSetting>,
+    model: ModelSettings,
+    /// The permissions of the model in the project's settings, kept separate because they can only restrict the user's.
+    #[serde(skip)]
+    model_in_project: ModelSettings,
+}
+
+/// The permissions of the model, by command. Any other key is an error.
+#[derive(Clone, Debug, Default, Deserialize)]
+struct ModelSettings {
+    commands_per_turn: Option<u32>,
+    #[serde(flatten)]
+    permissions: BTreeMap<Verb, Permission>,
+}
+
+impl ModelSettings {
+    /// Returns the policy with these settings applied.
+    fn over(&self, policy: ModelPolicy) -> ModelPolicy {
+        let mut policy = policy.with(self.permissions.iter().map(|(verb, permission)| (*verb, *permission)));
+        policy.commands_per_turn = self.commands_per_turn.unwrap_or(policy.commands_per_turn);
+        policy
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ProtectSettings {
+    tools: Vec<String>,
+    paths: Vec<String>,
+    patterns: Vec<String>,
+    turns: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct KeepSettings {
+    worth_millionths: Option<f32>,
+    newest_percent: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct BudgetSettings {
+    tokens: Option<u64>,
+    percent: Option<f64>,
+}
+
+/// The optional actions of the client's hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hooks {
+    /// True if a new session receives a summary of the project's last session.
+    pub handoff: bool,
+    /// True if long tool results are shortened before the model sees them.
+    pub reduce_results: bool,
+    /// The size, in tokens, above which they are shortened.
+    pub reduce_over_tokens: u64,
+}
+
+impl Default for Hooks {
+    fn default() -> Hooks {
+        Hooks { handoff: false, reduce_results: false, reduce_over_tokens: 4000 }
+    }
+}
+
+/// The settings for memories within a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemorySettings {
+    /// True if hooks and `watch` learn from sessions.
+    pub learn: bool,
+    /// The maximum size of the memories that a new session receives, in tokens; 0 for none.
+    pub session_tokens: usize,
+    /// The maximum size of the memories that a prompt brings, in tokens; 0 for none.
+    pub prompt_tokens: usize,
+    /// True if entries of the model are in use at once; otherwise they are pending.
+    pub trust_model: bool,
+}
+
+impl Default for MemorySettings {
+    fn default() -> MemorySettings {
+        MemorySettings { learn: true, session_tokens: 500, prompt_tokens: 150, trust_model: false }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct FocusSettings {
+    turns: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct WatchSettings {
+    /// The user may still be reading an answer.
+    idle_seconds: u64,
+}
+
+impl Default for WatchSettings {
+    fn default() -> WatchSettings {
+        WatchSettings { idle_seconds: 60 }
+    }
+}
+
+/// The staleness limits.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct StaleSettings {
+    turns: Option<u32>,
+    steps: Option<u32>,
+    kinds: KindSettings,
+}
+
+/// The kinds that can go stale. Text of the user and the model is excluded, because it defines the task.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct KindSettings {
+    tool_use: Option<PatienceSetting>,
+    tool_result: Option<PatienceSetting>,
+    image: Option<PatienceSetting>,
+    document: Option<PatienceSetting>,
+    attachment: Option<PatienceSetting>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged, expecting = "\"never\" or { turns = …, steps = … }")]
+enum PatienceSetting {
+    Never(Never),
+    Limits(LimitSettings),
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Never {
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitSettings {
+    turns: Option<u32>,
+    steps: Option<u32>,
+}
+
+impl StaleSettings {
+    /// Returns the staleness limits, by kind.
+    fn policy(&self) -> StalePolicy {
+        let default = StalenessLimit::default();
+        let patience = StalenessLimit { turns: self.turns.unwrap_or(default.turns), steps: self.steps.unwrap_or(default.steps) };
+        let kinds = [
+            (BlockKind::ToolUse, self.kinds.tool_use),
+            (BlockKind::ToolResult, self.kinds.tool_result),
+            (BlockKind::Image, self.kinds.image),
+            (BlockKind::Document, self.kinds.document),
+            (BlockKind::Attachment, self.kinds.attachment),
+        ];
+        kinds.into_iter().fold(StalePolicy::of_all(patience), |policy, (kind, setting)| match setting {
+            None => policy,
+            Some(PatienceSetting::Never(Never::Never)) => policy.with(kind, None),
+            Some(PatienceSetting::Limits(limits)) => {
+                let (turns, steps) = (limits.turns.unwrap_or(patience.turns), limits.steps.unwrap_or(patience.steps));
+                policy.with(kind, Some(StalenessLimit { turns, steps }))
+            }
+        })
+    }
+}
+
+impl Settings {
+    /// Reads the settings files of the user and of the project, each of which can be missing.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or has unknown names or values.
+    pub fn read(disk: &dyn Disk, user: Option<&Path>, project: Option<&Path>) -> Result<Settings, CommandError> {
+        let table = |path: Option<&Path>| path.map_or(Ok(Table::new()), |path| table(disk, path));
+        let merged = Settings::merged(table(project)?, table(user)?).context("cannot use the settings");
+        merged.map_err(|error| CommandError::new(ErrorKind::Usage, error))
+    }
+
+    /// Returns the settings of two files. The project's take precedence, value by value. It can extend the protection but not
+    /// lift it, and cannot trust the model more than the user does, because the model can write there.
+    fn merged(mut project: Table, mut user: Table) -> Result<Settings, toml::de::Error> {
+        let [far, near] = [&user, &project].map(|table| table.clone().try_into::<Settings>());
+        let (far, near) = (far?, near?);
+        // The limits of a check belong together.
+        if project.contains_key("check") {
+            user.remove("check");
+        }
+        for table in [&mut project, &mut user] {
+            table.remove("protect");
+            table.remove("model");
+        }
+        let mut settings: Settings = over(project, user).try_into()?;
+        settings.protect = ProtectSettings {
+            tools: [near.protect.tools, far.protect.tools].concat(),
+            paths: [near.protect.paths, far.protect.paths].concat(),
+            patterns: [near.protect.patterns, far.protect.patterns].concat(),
+            turns: near.protect.turns.max(far.protect.turns),
+        };
+        settings.memory.trust_model &= far.memory.trust_model;
+        (settings.model, settings.model_in_project) = (far.model, near.model);
+        Ok(settings)
+    }
+
+    /// Returns the permissions of the model. A project can only restrict the user's, because the model can write there.
+    pub fn model(&self) -> ModelPolicy {
+        let user = self.model.over(ModelPolicy::default());
+        self.model_in_project.over(user.clone()).and(&user)
+    }
+
+    /// Returns the rules for shortening.
+    ///
+    /// # Errors
+    ///
+    /// A preset or a glob is invalid.
+    pub fn rules(&self) -> Result<Rules, CommandError> {
+        let wrong = |error: anyhow::Error| {
+            CommandError::new(ErrorKind::Usage, error.context("cannot use the settings"))
+                .hint("to list the settings: aperture help settings")
+        };
+        let name = self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET);
+        let preset = engine::preset(name)
+            .ok_or_else(|| wrong(anyhow!("unknown preset '{name}'")).hint("to list them: aperture preset list"))?;
+        let worth_millionths = self.keep.worth_millionths.unwrap_or(preset.worth_millionths).max(0.0);
+        let newest_percent = self.keep.newest_percent.unwrap_or(preset.newest_percent).clamp(0.0, 100.0);
+        let budget_percent = self.budget.percent.filter(|percent| (1.0..=100.0).contains(percent));
+        let mut rules = Rules::default();
+        rules.preset = engine::Preset { worth_millionths, newest_percent, ..*preset };
+        rules.budget_tokens = self.budget.tokens;
+        rules.keep_turns = self.protect.turns;
+        rules.budget_percent = budget_percent.unwrap_or(rules.budget_percent);
+        rules
+            .protecting(&self.protect.tools, &self.protect.paths, &self.protect.patterns)
+            .map_err(|glob| wrong(anyhow!("'{glob}' under [protect] is not a valid glob")))
+    }
+
+    /// Returns the limits that `check` uses if none are given: those in the settings, otherwise no credentials, no damage, and a
+    /// window of at most 100%.
+    pub fn check(&self) -> CheckLimits {
+        let full = CheckLimits { max_percent: Some(100.0), no_secrets: true, no_damage: true, ..CheckLimits::default() };
+        self.check.unwrap_or(full)
+    }
+
+    /// Returns the name of the preset in use.
+    pub fn preset(&self) -> &str {
+        self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET)
+    }
+
+    /// Returns the settings for the stages of the proxy.
+    pub fn pipeline(&self) -> PipelineSettings {
+        let policy = self.model();
+        // A tool whose commands are all denied would only cost tokens.
+        let is_useful = Verb::ALL.into_iter().any(|verb| policy.permission(verb) != Permission::Deny);
+        PipelineSettings { tool: self.pipeline.tool && is_useful, ..self.pipeline }
+    }
+
+    /// Returns the built-in prices, overridden by the settings.
+    pub fn prices(&self) -> Prices {
+        Prices::default().with(&self.prices)
+    }
+
+    /// Returns the time without writes after which rules may act on a session, in seconds.
+    pub fn idle_seconds(&self) -> u64 {
+        self.watch.idle_seconds
+    }
+
+    /// Returns the settings for reading a session.
+    pub fn for_reading(&self, window_tokens: Option<u64>) -> ReadSettings {
+        ReadSettings {
+            window_tokens,
+            model_windows: self.windows.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect(),
+            stale: self.stale.policy(),
+            focus_turns: self.focus.turns.unwrap_or(ReadSettings::default().focus_turns),
+        }
+    }
+}
+
+/// Reads a settings file; a missing one is empty.
+fn table(disk: &dyn Disk, path: &Path) -> Result<Table, CommandError> {
+    let read = files::whole(disk, path).with_context(|| format!("cannot read the settings in {}", path.display()));
+    let bytes = read.map_err(|error| CommandError::new(ErrorKind::Refused, error))?.unwrap_or_default();
+    // An error has the place in the file.
+    let checked = toml::from_slice::<Settings>(&bytes).and_then(|_| toml::from_slice(&bytes));
+    checked
+        .with_context(|| format!("cannot use the settings in {}", path.display()))
+        .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("to list the settings: aperture help settings"))
+}
+
+/// Returns the values of two tables; those of the near one take precedence, value by value.
+fn over(near: Table, mut far: Table) -> Table {
+    for (key, value) in near {
+        let value = match (value, far.remove(&key)) {
+            (Value::Table(near), Some(Value::Table(far))) => Value::Table(over(near, far)),
+            (value, _) => value,
+        };
+        far.insert(key, value);
+    }
+    far
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(project: &str, user: &str) -> Settings {
+        Settings::merged(project.parse().unwrap(), user.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_nearer_file_wins() {
+        let far = "windows.claude-opus = 9\nwindows.claude = 5\n[stale]\nturns = 7\nsteps = 8\n[watch]\nidle_seconds = 9";
+        let near = merged("windows.claude-opus = 2\n[stale]\nturns = 1", far);
+        assert_eq!((near.idle_seconds(), Settings::default().idle_seconds()), (9, 60));
+        let read = near.for_reading(None);
+        assert_eq!(read.model_windows, [("claude".to_owned(), 5), ("claude-opus".to_owned(), 2)]);
+        assert_eq!(read.stale, StalePolicy::of_all(StalenessLimit { turns: 1, steps: 8 }));
+    }
+
+    #[test]
+    fn rules_act_on_the_wire_only_if_they_are_switched_on() {
+        let default = PipelineSettings::default();
+        assert_eq!((default.condense, default.budget, default.pay_back_turns, default.cache_seconds), (false, false, 5, None));
+        let (near, far) = ("condense = true\npay_back_turns = 2", "condense = false\nbudget = true\ncache_seconds = 3600");
+        let both = PipelineSettings { condense: true, budget: true, pay_back_turns: 2, cache_seconds: Some(3600), ..default };
+        assert_eq!(merged(&format!("[pipeline]\n{near}"), &format!("[pipeline]\n{far}")).pipeline(), both);
+    }
+
+    #[test]
+    fn memories_are_learned_and_sent_unless_they_are_switched_off() {
+        let default = MemorySettings { learn: true, session_tokens: 500, prompt_tokens: 150, trust_model: false };
+        assert_eq!(Settings::default().memory, default);
+        let near = "[memory]\nlearn = false\nprompt_tokens = 0\ntrust_model = true";
+        let both = MemorySettings { learn: false, session_tokens: 900, prompt_tokens: 0, trust_model: false };
+        let of_both = merged(near, "[memory]\nlearn = true\nsession_tokens = 900").memory;
+        assert_eq!(of_both, both, "a project does not trust the model by itself");
+        assert!(merged("", near).memory.trust_model && merged(near, near).memory.trust_model);
+        assert!(!merged("[memory]\ntrust_model = false", near).memory.trust_model);
+        assert!(toml::from_str::<Settings>("[memory]\nprompt_tokens = -1").is_err());
+    }
+
+    #[test]
+    fn a_project_extends_the_protection_and_has_its_own_checks() {
+        let user = "[protect]\ntools = ['a']\nturns = 3\n[check]\nno_secrets = true";
+        let settings = merged("[protect]\ntools = ['b']\nturns = 2\n[check]\nmax_tokens = 9", user);
+        assert_eq!((settings.protect.tools.as_slice(), settings.protect.turns), (&["b".to_owned(), "a".to_owned()][..], 3));
+        assert_eq!(settings.check(), CheckLimits { max_tokens: Some(9), ..CheckLimits::default() });
+        assert!(merged("", user).check().no_secrets);
+    }
+
+    #[test]
+    fn each_kind_goes_stale_by_its_own_rule() {
+        let near = "[stale.kinds]\nimage = { turns = 1 }\ndocument = 'never'";
+        let far = "[stale]\nsteps = 8\n[stale.kinds]\nimage = 'never'\nattachment = {}";
+        let policy = merged(near, far).for_reading(None).stale;
+        let patience = |turns, steps| Some(StalenessLimit { turns, steps });
+        for (kind, expected) in [
+            (BlockKind::Image, patience(1, 8)),
+            (BlockKind::Document, None),
+            (BlockKind::Attachment, patience(3, 8)),
+            (BlockKind::ToolResult, patience(3, 8)),
+            (BlockKind::Text, None),
+        ] {
+            assert_eq!(policy.limit_for_kind(kind), expected, "{kind:?}");
+        }
+        for wrong in ["text = { turns = 1 }", "image = 'always'", "image = { years = 1 }"] {
+            assert!(toml::from_str::<Settings>(&format!("[stale.kinds]\n{wrong}")).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_project_allows_the_model_less_and_never_more() {
+        use Permission::{Approve, Auto, Deny};
+        let project = "[model]\narchive = 'approve'\npin = 'auto'\nupdate = 'auto'\nfocus = 'deny'";
+        let policy = merged(project, "[model]\narchive = 'auto'\npin = 'approve'").model();
+        let expected =
+            [(Verb::Archive, Approve), (Verb::Pin, Approve), (Verb::Update, Approve), (Verb::Focus, Deny), (Verb::Recall, Auto)];
+        for (verb, permission) in expected {
+            assert_eq!(policy.permission(verb), permission, "{}", verb.name());
+        }
+        let alone = merged(project, "").model();
+        assert_eq!(
+            (alone.permission(Verb::Update), alone.permission(Verb::Archive), alone.commands_per_turn),
+            (Approve, Approve, 10)
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error() {
+        for wrong in
+            ["windwos = 1", "[model]\nsurprise = 'auto'", "[model]\npin = 'perhaps'", "[model]\ncommands_per_turn = 'two'"]
+        {
+            assert!(toml::from_str::<Settings>(wrong).is_err(), "{wrong}");
+        }
+    }
+}

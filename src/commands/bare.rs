@@ -1,0 +1,51 @@
+//! `aperture` without a command: the newest session of the project; outside of a project, the sessions that were used last.
+
+use super::help::{self, Arguments as HelpArguments};
+use super::sessions::{self, Arguments, Sort};
+use super::status;
+use crate::app::{CommandError, Env};
+use crate::workspace::FindError;
+
+/// Number of sessions that are listed outside of a project.
+const RECENT: usize = 8;
+
+/// Prints the status of the newest session of the project; outside of a project, recent sessions; without sessions, the help.
+pub fn run(env: &Env) -> Result<(), CommandError> {
+    run_here(env).map_err(|error| env.name_session_in(error))
+}
+
+fn run_here(env: &Env) -> Result<(), CommandError> {
+    let Err(error) = env.find(None) else { return status::run(env, &Default::default()) };
+    match error.source.downcast_ref() {
+        Some(FindError::NoneHere(_)) => {
+            let mut report = sessions::report(env, &recent())?;
+            report.outside_project = true;
+            env.print(&report)
+        }
+        // JSON is for a program, which can do nothing with the help.
+        Some(FindError::NoSessions(_)) if !env.json => {
+            env.note(&format!("{:#}", error.source));
+            help::run(&HelpArguments { topic: None })
+        }
+        _ => Err(error),
+    }
+}
+
+fn recent() -> Arguments {
+    Arguments {
+        text: None,
+        project: None,
+        client: None,
+        model: None,
+        newer: None,
+        older: None,
+        larger: None,
+        fuller: None,
+        open: false,
+        subagents: false,
+        all: false,
+        sort: Sort::Age,
+        reverse: false,
+        limit: Some(RECENT),
+    }
+}

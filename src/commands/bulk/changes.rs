@@ -1,0 +1,170 @@
+//! Changes of many sessions, each an operation of its own.
+
+use super::sessions::{BulkSession, listed};
+use super::visit::{Visited, fail, outcome, row, visit};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::change::pipeline::{NothingToChange, is_live, open_in_client};
+use crate::commands::dispatch::change_one;
+use crate::commands::{self, BulkOptions, ChangeOptions, redact};
+use crate::engine::SelectorError;
+use crate::fsio::is_packed;
+use crate::output::{BulkOutcome, BulkReport, BulkRow, ChangeReport};
+use crate::text::shell::quoted_word;
+use crate::workspace::ApplyError;
+use anyhow::anyhow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// The longest time between two changes of one run, in milliseconds.
+const RUN_PAUSE: i64 = 600_000;
+
+/// The change of one session, without its details.
+#[derive(Default)]
+struct Change {
+    is_changed: bool,
+    what: Option<String>,
+    tokens: Option<(f64, f64)>,
+    operation: Option<u32>,
+    /// The reason why nothing was changed.
+    reason: Option<String>,
+}
+
+/// Changes the sessions that the options select, one after the other, and prints a row for each.
+///
+/// # Errors
+///
+/// The selector is invalid, there are no sessions, or not every session was done.
+pub fn run(env: &Env, request: &commands::Change, sessions: &BulkOptions) -> Result<(), CommandError> {
+    let chosen = match request {
+        commands::Change::Redact(arguments) => Some(redact::with_chosen_texts(env, arguments)?),
+        _ => None,
+    };
+    let env = chosen.as_ref().unwrap_or(env);
+    // A store that cannot be opened is one error, not one for each session.
+    env.existing_store()?;
+    let given = match request {
+        commands::Change::Redact(arguments) => arguments.applied(),
+        other => *other.clone().options_mut(),
+    };
+    let undone = match request {
+        commands::Change::Undo(_) => Some(last_run(env)?),
+        _ => None,
+    };
+    let mut visited = visit(env, listed(env, sessions)?, &mut |env, session| match &undone {
+        Some(run) if !run.contains(&env.disk.resolve(&session.path)?) => Ok(Change::default()),
+        _ => change_session(env, request, given, session),
+    })?;
+    let exit = outcome(&visited);
+    let rows = rows(&mut visited, undone.is_some());
+    env.print(&BulkReport::new(request.name(), given.dry_run, rows))?;
+    exit
+}
+
+/// Returns the files whose newest change in force is of the last command that ran on many sessions.
+///
+/// # Errors
+///
+/// The store cannot be read, or no such change is in force.
+fn last_run(env: &Env) -> Result<BTreeSet<PathBuf>, CommandError> {
+    let mut changes: Vec<(i64, String, PathBuf)> = Vec::new();
+    if let Some(store) = env.existing_store()? {
+        for session in store.sessions()? {
+            let history = store.history(session.key)?;
+            let newest = history.undoable().and_then(|id| history.operation(id));
+            if let Some(operation) = newest.filter(|operation| is_bulk(&operation.command)) {
+                changes.push((operation.time, operation.command.clone(), session.path));
+            }
+        }
+    }
+    changes.sort_by(|a, b| b.cmp(a));
+    let Some((mut time, command, _)) = changes.first().cloned() else {
+        let error = anyhow!("nothing to undo: no change of many sessions is in force");
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the changed sessions: aperture verify --all"));
+    };
+    let of_run = changes.into_iter().filter(|(_, other, _)| *other == command).take_while(|(earlier, ..)| {
+        let follows = time - earlier <= RUN_PAUSE;
+        time = *earlier;
+        follows
+    });
+    Ok(of_run.map(|(.., path)| path).collect())
+}
+
+/// Returns true if a logged command ran on many sessions.
+fn is_bulk(command: &str) -> bool {
+    command.split(' ').any(|word| matches!(word, "--all" | "--all-sessions" | "--project") || word.starts_with("--project="))
+}
+
+fn change_session(
+    env: &Env,
+    request: &commands::Change,
+    options: ChangeOptions,
+    session: &BulkSession,
+) -> Result<Change, CommandError> {
+    let is_redaction = matches!(request, commands::Change::Redact(_));
+    // Credentials and damage can be in any row; only prompts and responses have blocks to shorten.
+    if session.is_blank && !is_redaction && !matches!(request, commands::Change::Repair(_)) {
+        return Ok(Change::default());
+    }
+    // A credential that stays in a file is a failure; a compressed session is not used at present, and costs nothing.
+    if is_packed(&session.path) && !is_redaction {
+        return Ok(Change { reason: Some(ApplyError::Packed.to_string()), ..Change::default() });
+    }
+    let report = match request {
+        commands::Change::Redact(arguments) => redact::redact(env, arguments),
+        request => change_one(env, request).map(|report| (report, 0)),
+    };
+    match report {
+        Ok((report, rewritten)) => {
+            if options.dry_run && !options.live && report.edits > 0 && is_live(env, &env.find(None)?) {
+                return Err(open_in_client(&env.find(None)?));
+            }
+            Ok(summary(report, rewritten))
+        }
+        Err(error) => match reason_for_nothing(&error) {
+            Some(reason) => Ok(Change { reason: Some(reason), ..Change::default() }),
+            None => Err(error),
+        },
+    }
+}
+
+/// Returns the reason if the error only says that this session has nothing to change; for a single session, that is an error.
+fn reason_for_nothing(error: &CommandError) -> Option<String> {
+    error.source.chain().find_map(|cause| {
+        let is_unmatched = cause.downcast_ref().is_some_and(SelectorError::is_absent);
+        (is_unmatched || cause.is::<NothingToChange>()).then(|| cause.to_string())
+    })
+}
+
+fn summary(report: ChangeReport, rewritten: usize) -> Change {
+    let is_changed = !report.is_nothing() || rewritten > 0;
+    Change {
+        is_changed,
+        what: is_changed.then(|| report.object()),
+        tokens: is_changed.then_some((report.tokens_before, report.tokens_after)),
+        operation: report.operation,
+        reason: (!is_changed).then(|| report.notes.join("; ")).filter(|reason| !reason.is_empty()),
+    }
+}
+
+/// Returns the rows of the report.
+fn rows(visited: &mut [Visited<Change>], is_undo: bool) -> Vec<BulkRow> {
+    let mut ids: BTreeMap<String, usize> = BTreeMap::new();
+    visited.iter().for_each(|visited| *ids.entry(visited.session.id.clone()).or_default() += 1);
+    let done = |visited: &mut Visited<Change>| {
+        let mut row = row(&visited.session);
+        match visited.outcome.take() {
+            None => row.outcome = BulkOutcome::NotStarted,
+            Some(Err(error)) => fail(&mut row, &error),
+            Some(Ok(change)) => {
+                row.outcome = if change.is_changed { BulkOutcome::Changed } else { BulkOutcome::Unchanged };
+                let name = if ids[&row.session] == 1 { &row.session } else { &row.path };
+                let back = if is_undo { "redo" } else { "undo" };
+                row.undo = change.operation.map(|operation| format!("aperture {back} {operation} -s {}", quoted_word(name)));
+                (row.what, row.operation, row.reason) = (change.what, change.operation, change.reason);
+                (row.tokens_before, row.tokens_after) = change.tokens.unzip();
+            }
+        }
+        row
+    };
+    visited.iter_mut().map(done).collect()
+}

@@ -1,0 +1,136 @@
+use super::Arguments;
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::engine;
+use crate::engine::diff::{BlockDifference, DiffKind};
+use crate::model::{Basis, BlockNumber, History, OperationId, Snapshot, TokenCount};
+use crate::output::DiffReport;
+use anyhow::anyhow;
+
+/// Prints the differences.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let different = report(env, arguments)?;
+    let any = !different.blocks.is_empty();
+    env.print(&different)?;
+    if any && arguments.exit_code { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Returns the differences.
+///
+/// # Errors
+///
+/// There is no such operation or snapshot.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<DiffReport, CommandError> {
+    let named = Named { session: None, from: arguments.from.as_deref(), to: arguments.to.as_deref() };
+    between(env, &named, arguments.full, arguments.stat)
+}
+
+/// Returns the differences between a point and now, one line per block.
+///
+/// # Errors
+///
+/// There is no such operation or snapshot.
+pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
+    let named = Named { session, from: Some(point), to: None };
+    between(env, &named, false, true)
+}
+
+/// Returns the blocks added after a turn and those changed since it ended, one line per block.
+///
+/// # Errors
+///
+/// The session cannot be read.
+pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffReport, CommandError> {
+    let workspace = env.open(session)?;
+    let store = env.existing_store()?;
+    let reading = &workspace.reading;
+    let last = reading.turns.last().map_or(0, |turn| turn.number);
+    if turn > last {
+        let error = anyhow!("there is no turn {turn}: the last one is turn {last}");
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the turns of the window: aperture blocks --tree"));
+    }
+    let next = reading.turns.iter().find(|later| later.number > turn).and_then(|later| later.timestamp);
+    let before = workspace.history.operations.iter().filter(|operation| next.is_none_or(|next| operation.time < next));
+    let point = before.map(|operation| operation.id).next_back().unwrap_or_default();
+    let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
+    let mut blocks = draft.differences(point, None)?;
+    let known: Vec<BlockNumber> = blocks.iter().map(|block| block.number).collect();
+    let came = reading.in_window().filter(|block| block.position.turn > turn && !known.contains(&block.number));
+    blocks.extend(came.map(|block| BlockDifference {
+        number: block.number,
+        label: engine::label(block),
+        kind: DiffKind::Added,
+        level_before: block.level,
+        level_after: block.level,
+        tokens_before: TokenCount::ZERO,
+        tokens_after: block.tokens,
+        before: String::new(),
+        after: block.preview.to_string(),
+    }));
+    blocks.sort_by_key(|block| block.number);
+    let total = reading.price.total.0;
+    let came: f64 = blocks.iter().map(|block| block.tokens_after.value - block.tokens_before.value).sum();
+    let tokens_before = TokenCount { value: (total.value - came).max(0.0), basis: Basis::Estimated };
+    Ok(DiffReport {
+        from: format!("turn {turn}"),
+        to: "now".to_owned(),
+        blocks,
+        tokens_before,
+        tokens_after: total,
+        stat: true,
+        full: false,
+    })
+}
+
+/// Two points of a session, by name.
+struct Named<'a> {
+    session: Option<&'a str>,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+}
+
+fn between(env: &Env, named: &Named<'_>, full: bool, stat: bool) -> Result<DiffReport, CommandError> {
+    let workspace = env.open(named.session)?;
+    let store = env.existing_store()?;
+    let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
+    let history = &workspace.history;
+    let first = named.from.map_or(Ok(0), |name| point(history, name))?;
+    let last = named.to.map(|name| point(history, name)).transpose()?;
+    if last.is_some_and(|last| last < first) {
+        let error = anyhow!("the second point is before the first one");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("name the older one first"));
+    }
+    let tokens = |point| TokenCount { value: draft.tokens_at(point), basis: Basis::Calibrated };
+    Ok(DiffReport {
+        from: name(&history.snapshots, Some(first)),
+        to: name(&history.snapshots, last),
+        blocks: draft.differences(first, last)?,
+        tokens_before: tokens(Some(first)),
+        tokens_after: tokens(last),
+        stat,
+        full,
+    })
+}
+
+/// Parses a point: an operation number, a snapshot name, or `original`.
+pub fn point(history: &History, name: &str) -> Result<OperationId, CommandError> {
+    let snapshot = history.snapshots.iter().find(|snapshot| snapshot.name == name).map(|snapshot| snapshot.operation);
+    let number = name.strip_prefix('#').unwrap_or(name).parse::<OperationId>().ok();
+    let known = number.filter(|number| *number == 0 || history.operation(*number).is_some());
+    let original = (name == "original").then_some(0);
+    snapshot.or(original).or(known).ok_or_else(|| {
+        let error = anyhow!("'{name}' is neither an operation nor a snapshot of this session");
+        CommandError::new(ErrorKind::Refused, error)
+            .hint("to list operations: aperture log; to list snapshots: aperture snapshot list")
+    })
+}
+
+fn name(snapshots: &[Snapshot], point: Option<OperationId>) -> String {
+    match point {
+        None => "now".to_owned(),
+        Some(point) => {
+            let named = snapshots.iter().find(|snapshot| snapshot.operation == point && point != 0);
+            let plain = || if point == 0 { "the original".to_owned() } else { format!("operation {point}") };
+            named.map_or_else(plain, |snapshot| snapshot.name.clone())
+        }
+    }
+}

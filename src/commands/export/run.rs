@@ -1,0 +1,157 @@
+use super::Arguments;
+use super::report::ExportReport;
+use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::commands::bulk::{self, Visited};
+use crate::commands::stored::stored;
+use crate::fsio::read_head;
+use crate::output::{BulkOutcome, BulkReport, BulkRow};
+use crate::store::{Export, Store, StoredSession};
+use crate::workspace;
+use anyhow::{Context, anyhow};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Writes the export file, or one for each session.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    if arguments.bulk.is_bulk() {
+        return run_bulk(env, arguments);
+    }
+    let nothing = || {
+        let error = anyhow!("export writes what undo needs, and aperture has not changed this session");
+        CommandError::new(ErrorKind::Refused, error)
+            .hint("to print the conversation: aperture transcript")
+            .hint("to list the changed sessions: aperture verify --all")
+    };
+    let Some(store) = env.existing_store()? else {
+        env.find(arguments.session.as_deref())?;
+        return Err(nothing());
+    };
+    let stored = stored(env, &store, arguments.session.as_deref())?.ok_or_else(nothing)?;
+    settle(env, &store, &stored)?;
+    let path = env.directory.join(&arguments.output);
+    if !arguments.force && env.disk.identify(&path).is_ok() {
+        return Err(exists(&path));
+    }
+    let export = export(&store, &stored)?.ok_or_else(nothing)?;
+    let file = export.pack()?;
+    write(env, &path, &file)?;
+    env.print(&ExportReport {
+        session: export.session,
+        file: path.display().to_string(),
+        bytes: file.len() as u64,
+        operations: export.history.operations.len(),
+        values: export.values.len(),
+        snapshots: export.history.snapshots.len(),
+    })
+}
+
+/// The export file of one session of many.
+struct Exported {
+    file: PathBuf,
+    bytes: u64,
+    /// False if the file had the same content already.
+    is_written: bool,
+}
+
+/// Writes one file for each session with operations, in a directory.
+fn run_bulk(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let Some(store) = env.existing_store()? else {
+        bulk::listed(env, &arguments.bulk)?;
+        return env.print(&BulkReport::new("export", false, Vec::new()));
+    };
+    let sessions = bulk::stored(env, &store, &arguments.bulk)?;
+    let directory = env.directory.join(&arguments.output);
+    if env.disk.identify(&directory).is_ok() && env.disk.list(&directory).is_err() {
+        let error = anyhow!("{} is not a directory", directory.display());
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("with --all or --project, --output is a directory"));
+    }
+    let mut ids: BTreeMap<String, usize> = BTreeMap::new();
+    sessions.iter().for_each(|(_, stored)| *ids.entry(file_name(&stored.session)).or_default() += 1);
+    let visited = bulk::visit_with(env, sessions, &mut |env, _, stored| {
+        let name = file_name(&stored.session);
+        // Two files can have the same id, such as a session and its copy.
+        let path = blake3::hash(stored.path.as_os_str().as_encoded_bytes()).to_hex();
+        let name = if ids[&name] == 1 { name } else { format!("{name}-{}", &path[..8]) };
+        export_to(env, &store, &stored, &directory.join(format!("{name}.aperture")), arguments.force)
+    })?;
+    let exit = bulk::outcome(&visited);
+    env.print(&BulkReport::new("export", false, visited.into_iter().map(row).collect()))?;
+    exit
+}
+
+/// Exports a session to a file, unless the file has this content already. `None` if there is nothing to export.
+fn export_to(
+    env: &Env,
+    store: &Store,
+    stored: &StoredSession,
+    path: &Path,
+    force: bool,
+) -> Result<Option<Exported>, CommandError> {
+    settle(env, store, stored)?;
+    let Some(export) = export(store, stored)? else { return Ok(None) };
+    let file = export.pack()?;
+    let is_there = env.disk.identify(path).is_ok();
+    let is_same = is_there && read_head(env.disk, path, file.len() + 1).is_ok_and(|known| known == file);
+    if is_there && !is_same && !force {
+        let error = anyhow!("{} has another content; --force replaces it", path.display());
+        return Err(CommandError::new(ErrorKind::Refused, error));
+    }
+    if !is_same {
+        let made = files::make_directory(path.parent().unwrap_or(path));
+        let made = made.with_context(|| format!("cannot create the directory of {}", path.display()));
+        made.map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+        write(env, path, &file)?;
+    }
+    Ok(Some(Exported { file: path.to_owned(), bytes: file.len() as u64, is_written: !is_same }))
+}
+
+fn row(visited: Visited<Option<Exported>>) -> BulkRow {
+    let mut row = bulk::row(&visited.session);
+    match visited.outcome {
+        None => {}
+        Some(Err(error)) => bulk::fail(&mut row, &error),
+        Some(Ok(exported)) => {
+            let is_written = exported.as_ref().is_some_and(|exported| exported.is_written);
+            row.outcome = if is_written { BulkOutcome::Written } else { BulkOutcome::Unchanged };
+            row.reason = match &exported {
+                None => Some("no operations on this session".to_owned()),
+                Some(exported) => (!exported.is_written).then(|| "the file has this content already".to_owned()),
+            };
+            row.bytes = exported.as_ref().map(|exported| exported.bytes);
+            row.file = exported.map(|exported| exported.file.display().to_string());
+        }
+    }
+    row
+}
+
+/// Returns the name of the export file of a session, without its ending. An id can come from another machine, so only plain
+/// characters of it are used.
+fn file_name(id: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' };
+    id.chars().map(plain).collect()
+}
+
+/// Settles an interrupted command, so that the export has its outcome.
+fn settle(env: &Env, store: &Store, stored: &StoredSession) -> Result<(), CommandError> {
+    if !store.prepared(stored.key)?.is_empty() && env.disk.identify(&stored.path).is_ok() {
+        let _lock = env.lock(&stored.path)?;
+        workspace::settle(env.disk, store, &stored.path)?;
+    }
+    Ok(())
+}
+
+/// Returns the record of a session; `None` if it has neither operations nor snapshots.
+fn export(store: &Store, stored: &StoredSession) -> Result<Option<Export>, CommandError> {
+    let export = store.export(stored)?;
+    Ok((!export.history.operations.is_empty() || !export.history.snapshots.is_empty()).then_some(export))
+}
+
+fn write(env: &Env, path: &Path, file: &[u8]) -> Result<(), CommandError> {
+    let written = files::write_private(env.disk, path, file).with_context(|| format!("cannot write {}", path.display()));
+    written.map_err(|error| CommandError::new(ErrorKind::Refused, error))
+}
+
+fn exists(path: &Path) -> CommandError {
+    let error = anyhow!("{} exists", path.display());
+    CommandError::new(ErrorKind::Refused, error).hint("to replace it: --force")
+}

@@ -1,0 +1,101 @@
+use super::Arguments;
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::check::{CheckReport, CheckedSession, without_blocks};
+use crate::commands::summary;
+use crate::engine::summary::{PointKind, summarize};
+use crate::engine::{CheckLimits, Checked, GitHook, Violation, violations};
+use crate::model::limits::SNIFF_BYTES;
+use crate::provider::{FileKind, sniff};
+use crate::workspace;
+use anyhow::anyhow;
+use std::collections::BTreeSet;
+
+/// Runs the hook.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    match arguments.hook {
+        GitHook::PreCommit => refuse(env, "git commit", &staged(env)?),
+        GitHook::PostCommit => note(env),
+        GitHook::PrePush => refuse(env, "git push", &pushed(env, arguments.rest.first())?),
+    }
+}
+
+/// The kinds of summary points that a commit note contains.
+const NOTED: [PointKind; 3] = [PointKind::Objective, PointKind::Narrative, PointKind::State];
+
+/// A file in git: its path, and the object name of its content.
+type SkipReason = (String, String);
+
+/// Returns the staged session files, with their staged content.
+fn staged(env: &Env) -> Result<Vec<SkipReason>, CommandError> {
+    let names = env.git(&["diff", "--cached", "--name-only", "--no-renames", "--diff-filter=ACM", "-z", "--", "*.jsonl"])?;
+    let names = String::from_utf8_lossy(&names);
+    let names = names.split('\0').filter(|name| !name.is_empty());
+    Ok(names.map(|name| (name.to_owned(), format!(":{name}"))).collect())
+}
+
+/// Returns the session files in commits that the remote does not have. git passes one reference per line on standard input.
+fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<SkipReason>, CommandError> {
+    let gone = |hash: &str| hash.bytes().all(|byte| byte == b'0');
+    let remotes = format!("--remotes={}", remote.map_or("*", String::as_str));
+    let mut objects = BTreeSet::new();
+    for line in env.text("-")?.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, local, _, known] = words[..] else { continue };
+        if gone(local) {
+            continue;
+        }
+        // The remote's current commit may be missing from this repository.
+        let listed = env.git(&["rev-list", "--objects", "--ignore-missing", local, "--not", known, &remotes])?;
+        for line in String::from_utf8_lossy(&listed).lines() {
+            if let Some((hash, path)) = line.split_once(' ').filter(|(_, path)| path.ends_with(".jsonl")) {
+                objects.insert((path.to_owned(), hash.to_owned()));
+            }
+        }
+    }
+    Ok(objects.into_iter().collect())
+}
+
+/// Fails if one of the files is a session with credentials.
+fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandError> {
+    let limits = CheckLimits { no_secrets: true, ..CheckLimits::default() };
+    let mut report = CheckReport { rules: vec!["no-secrets"], ..CheckReport::default() };
+    for (path, name) in files {
+        let content = env.git(&["cat-file", "blob", name])?;
+        if !matches!(sniff(&content[..content.len().min(SNIFF_BYTES)]), FileKind::Session(_)) {
+            continue;
+        }
+        let secrets = without_blocks(&workspace::scan(&mut &*content)?);
+        let findings = violations(&Checked { reading: None, secrets: &secrets, ..Checked::default() }, &limits);
+        let findings: Vec<_> = findings.into_iter().map(|finding| Violation { hint: String::new(), ..finding }).collect();
+        if !findings.is_empty() {
+            report.sessions.push(CheckedSession {
+                session: path.clone(),
+                path: path.clone(),
+                findings,
+                ..CheckedSession::default()
+            });
+        }
+    }
+    if report.findings() == 0 {
+        return Ok(());
+    }
+    env.print(&report)?;
+    let error = anyhow!("{what} is refused: it contains sessions with credentials");
+    Err(CommandError::new(ErrorKind::Refused, error)
+        .hint("to remove them: aperture redact --whole-file -s FILE; then stage the file again")
+        .hint(format!("to skip this check once: {what} --no-verify")))
+}
+
+/// Adds a git note about the newest session of the project to the last commit; does nothing if there is no session.
+fn note(env: &Env) -> Result<(), CommandError> {
+    let Ok(found) = env.find(None) else { return Ok(()) };
+    let workspace = env.read(found)?;
+    let (_, short) = summarize(&workspace.reading, &summary::contents(&workspace)?, &|_| String::new());
+    let mut text = format!("Session: {}\n", workspace.location.id);
+    for point in short.summary.points.iter().filter(|point| NOTED.contains(&point.kind)) {
+        text.push_str(&format!("{}: {}\n", point.kind.label(), point.text()));
+    }
+    let text = env.gate.text(&text, false);
+    env.git(&["notes", "--ref=aperture", "add", "--force", "-m", text.as_str(), "HEAD"])?;
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! `aperture hook`: answers the hook events of a client.
+//!
+//! A hook never blocks the client: an error is one line on standard error, and the exit code is 0, because the client interprets
+//! other exit codes.
+
+pub mod compaction;
+mod memory;
+mod prompt;
+mod report;
+mod result;
+mod start;
+mod stop;
+mod told;
+
+pub use report::HookReport;
+
+use super::live::proxied;
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::engine::label;
+use crate::model::{Block, Pin};
+use crate::workspace::{Content, Workspace};
+use anyhow::{Context, anyhow};
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Arguments of `hook`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture hook SessionStart < payload.json   the answer to the client
+
+Clients call it: aperture install claude-code. Events: SessionStart, UserPromptSubmit,
+PreCompact, PostToolUse, Stop, SessionEnd. It always exits with 0 and prints errors on
+standard error.")]
+pub struct Arguments {
+    /// The event
+    pub event: String,
+}
+
+/// The payload of a hook event. Any field may be missing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Payload {
+    transcript_path: Option<PathBuf>,
+    session_id: Option<String>,
+    cwd: Option<PathBuf>,
+    prompt: Option<String>,
+    source: Option<String>,
+    tool_name: Option<String>,
+    tool_use_id: Option<String>,
+    tool_response: Value,
+    last_assistant_message: Option<String>,
+}
+
+/// A hook event and its handler.
+struct Event {
+    name: &'static str,
+    answer: fn(&Env, &Payload) -> Result<Option<HookReport>, CommandError>,
+}
+
+/// The event after a tool call.
+const RESULTS: &str = "PostToolUse";
+
+/// The events whose answer can have a text for the person.
+const ANNOUNCING: &[&str] = &["SessionStart", "UserPromptSubmit", "Stop"];
+
+/// The events, in the order in which they occur in a session.
+static EVENTS: &[Event] = &[
+    Event { name: "SessionStart", answer: start::answer },
+    Event { name: "UserPromptSubmit", answer: prompt::answer },
+    Event { name: "PreCompact", answer: compaction::answer },
+    Event { name: RESULTS, answer: result::answer },
+    Event { name: "Stop", answer: stop::answer },
+    Event { name: "SessionEnd", answer: stop::end },
+];
+
+/// Returns the events to register for; `PostToolUse` only if tool results are to be shortened.
+pub fn wanted(env: &Env) -> Vec<&'static str> {
+    let wanted = EVENTS.iter().filter(|event| event.name != RESULTS || env.hooks.reduce_results);
+    wanted.map(|event| event.name).collect()
+}
+
+/// Handles an event; prints nothing if there is nothing to report.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let event = EVENTS.iter().find(|event| event.name == arguments.event).ok_or_else(|| {
+        let error = anyhow!("unknown hook event '{}'", arguments.event);
+        CommandError::new(ErrorKind::Usage, error)
+    })?;
+    let payload: Payload = serde_json::from_str(&env.text("-")?)
+        .context("stdin is not a hook payload")
+        .map_err(|error| CommandError::new(ErrorKind::Usage, error))?;
+    let path = payload.transcript_path.clone().unwrap_or_default();
+    let session = env.on(&path, &format!("hook {}", event.name));
+    let mut report = (event.answer)(&session, &payload)?;
+    if ANNOUNCING.contains(&event.name)
+        && let Some(message) = session.find(None).ok().and_then(|found| proxied::take_refusal(env, &found.location.id))
+    {
+        report.get_or_insert(HookReport::empty(event.name)).message = Some(message);
+    }
+    match report {
+        Some(report) => env.print(&report),
+        None => Ok(()),
+    }
+}
+
+impl Payload {
+    /// Returns true if the session has a file that is not empty.
+    fn has_session(&self, env: &Env) -> bool {
+        let file = self.transcript_path.as_ref().and_then(|path| env.disk.identify(path).ok());
+        file.is_some_and(|file| file.bytes > 0)
+    }
+}
+
+/// Returns the pinned blocks for which `wanted` is true: first those pinned at the top, then the most used.
+fn pinned<'a>(workspace: &'a Workspace<'_>, wanted: &dyn Fn(&Block) -> bool) -> Vec<&'a Block> {
+    let mut blocks: Vec<_> =
+        workspace.reading.session.blocks.iter().filter(|block| block.pin.is_some() && wanted(block)).collect();
+    blocks.sort_by(|a, b| {
+        let top = |block: &Block| block.pin == Some(Pin::Top);
+        top(b).cmp(&top(a)).then(b.usefulness.heat.total_cmp(&a.usefulness.heat)).then(a.number.cmp(&b.number))
+    });
+    blocks
+}
+
+/// Returns the number and the label of a block.
+fn name(block: &Block) -> String {
+    format!("#{} {}", block.number, label(block))
+}
+
+/// Returns the names and the contents of blocks.
+fn texts(workspace: &Workspace<'_>, blocks: &[&Block]) -> Result<Vec<(String, String)>, CommandError> {
+    let numbers: Vec<_> = blocks.iter().map(|block| block.number).collect();
+    let contents = workspace.contents(&numbers)?;
+    let text = |(block, content): (&&Block, Content)| (name(block), content.readable.trim_end().to_owned());
+    Ok(blocks.iter().zip(contents).map(text).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_names_every_event() {
+        let help = <Arguments as clap::Args>::augment_args(clap::Command::new("hook")).get_after_help().unwrap().to_string();
+        assert!(EVENTS.iter().all(|event| help.contains(event.name)), "{help}");
+    }
+}

@@ -1,0 +1,125 @@
+use super::Arguments;
+use super::report::ImportReport;
+use crate::app::{CommandError, Env, ErrorKind, session_name};
+use crate::fsio::read_range;
+use crate::output::plural;
+use crate::store::{Export, ExportError, Relation, StoreError, relation};
+use crate::workspace::{self, DriftedValue, Found, LoggedSession, Workspace};
+use anyhow::{Context, anyhow};
+use std::io;
+use std::path::Path;
+
+/// Reads the export file, checks it, and stores its content.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let path = env.directory.join(&arguments.file);
+    import(env, arguments, &path)
+        .map_err(|error| CommandError { source: error.source.context(format!("cannot import {}", path.display())), ..error })
+}
+
+fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandError> {
+    let export = Export::unpack(&read(env, path)?).map_err(refused)?;
+    let found = target(env, &export)?;
+    let path = env.disk.resolve(&found.path)?;
+    let store = env.store()?;
+    let _lock = env.lock(&path)?;
+    workspace::settle(env.disk, &store, &path)?;
+    let (_, known) = workspace::history(&store, &path)?;
+    let relation = relation(&known, &export.history);
+    if relation == Relation::Other && !arguments.force {
+        let error = anyhow!("the store has another log of the session {}", session_name(&path));
+        let hint = "to keep that one: aperture export -o FILE; to replace it: --force";
+        return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
+    }
+    let workspace = env.read(found)?;
+    // If the local log continues after the export, its last values are not in the export.
+    let missing = if relation == Relation::Older { 0 } else { count_missing_values(&workspace, &export, arguments.force)? };
+    let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
+    store.take_over(key, &export)?;
+    let history = store.history(key)?;
+    env.print(&ImportReport {
+        session: workspace.location.id.clone(),
+        named: env.name_of(&workspace.path, &workspace.location.id),
+        path: path.display().to_string(),
+        relation: name(relation),
+        operations: history.operations.len(),
+        in_force: workspace::in_force(&history),
+        departed: missing,
+        values: export.values.len(),
+    })
+}
+
+fn name(relation: Relation) -> &'static str {
+    match relation {
+        Relation::New => "new",
+        Relation::Same => "same",
+        Relation::Newer => "newer",
+        Relation::Older => "older",
+        Relation::Other => "other",
+    }
+}
+
+fn read(env: &Env, path: &Path) -> Result<Vec<u8>, CommandError> {
+    let read = env
+        .disk
+        .identify(path)
+        .and_then(|identity| read_range(env.disk, path, 0, usize::try_from(identity.bytes).unwrap_or(usize::MAX)));
+    let hint = "give the path of a file that the command export wrote";
+    read.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint(hint))
+}
+
+fn refused(error: ExportError) -> CommandError {
+    let hint = match &error {
+        ExportError::Foreign => "give a file that the command export wrote",
+        ExportError::Newer { .. } => "update aperture",
+        ExportError::Short { .. } | ExportError::Damaged(_) => "nothing was changed; copy the export again",
+    };
+    CommandError::new(ErrorKind::Refused, error).hint(hint)
+}
+
+/// Returns the session file: the one given, the one at the same path, or the only one with the same id.
+fn target(env: &Env, export: &Export) -> Result<Found, CommandError> {
+    if env.session().is_some() {
+        return env.find(None);
+    }
+    let belongs = |found: &Found| found.provider.name() == export.provider && found.location.id == export.session;
+    if env.disk.identify(Path::new(&export.path)).is_ok()
+        && let Ok(found) = env.find(Some(&export.path))
+        && belongs(&found)
+    {
+        return Ok(found);
+    }
+    let mut unread: Option<io::Error> = None;
+    let all = workspace::find_all(env.disk, &env.places, &mut |_, error| unread = Some(error));
+    let mut fitting: Vec<Found> = all.into_iter().map(|(found, _)| found).filter(belongs).collect();
+    match (fitting.pop(), fitting.len()) {
+        (Some(found), 0) => Ok(found),
+        (None, _) => {
+            let error = anyhow!("the session {} is not on this machine", export.session);
+            Err(CommandError::new(ErrorKind::Refused, error).hint("copy its file here and name it: --session FILE"))
+        }
+        (Some(_), others) => {
+            let error = anyhow!("the session {} is on this machine {} times", export.session, others + 1);
+            Err(CommandError::new(ErrorKind::Refused, error).hint("name its file: --session FILE"))
+        }
+    }
+}
+
+/// Returns the number of logged values that are missing from the session. Those could not be undone there, so such a log is refused
+/// without `force`.
+fn count_missing_values(workspace: &Workspace<'_>, export: &Export, force: bool) -> Result<usize, CommandError> {
+    let session = &workspace.reading.session;
+    let bytes = workspace.bytes().context("cannot read the session");
+    let bytes = bytes.map_err(|error| CommandError::new(ErrorKind::Conflict, error).hint("try again"))?;
+    let operations = &export.history.operations;
+    let logged = LoggedSession { provider: workspace.provider, session, bytes: &bytes, operations, values: &export.values };
+    let check = logged.check().map_err(StoreError::from)?;
+    let missing = check.drifted.iter().filter(|drifted| DriftedValue::blocks_undo(drifted)).count();
+    if missing == 0 || force {
+        return Ok(missing);
+    }
+    let (values, are) = (plural(check.values, "value"), if missing == 1 { "is" } else { "are" });
+    let name = session_name(&workspace.path);
+    let error = anyhow!("{missing} of {values} of its log {are} missing from the session {name}");
+    let hint = "it belongs to another state of the session; to import it nevertheless: --force";
+    Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
+}

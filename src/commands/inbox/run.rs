@@ -1,0 +1,194 @@
+use super::report::{InboxReport, InboxRow};
+use super::{ApproveArguments, Arguments, DenyArguments, ProposalSelection, REJECTED};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::change::pipeline::{is_live, open_in_client};
+use crate::commands::model::proposing::{Decision, follow, outcome, shown};
+use crate::commands::obey::{ObeyReport, ObeyedCommand};
+use crate::commands::{ModelAction, Request};
+use crate::engine::model_commands::read;
+use crate::model::{Proposal, ProposalStatus};
+use crate::output::ChangeReport;
+use crate::store::{Outcome, Store, StoredSession};
+use crate::text::shell::quoted_word;
+use crate::workspace;
+use anyhow::anyhow;
+
+/// Lists the pending proposals.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let (mut proposals, mut live) = (Vec::new(), false);
+    if let Some(store) = env.existing_store()? {
+        let sessions = if arguments.all { store.sessions()? } else { here(env, &store)?.into_iter().collect() };
+        for session in sessions {
+            for proposal in waiting(&store, &session)? {
+                proposals.push(row(env, &session, &proposal));
+                live |= is_live(env, &workspace::found(&session)?);
+            }
+        }
+    }
+    env.print(&InboxReport { proposals, live })
+}
+
+/// Returns the number of pending proposals of the selected session; 0 if it cannot be determined.
+pub fn count(env: &Env) -> usize {
+    let waits = || -> Result<usize, CommandError> {
+        let Some(store) = env.existing_store()? else { return Ok(0) };
+        let session = here(env, &store)?;
+        session.map_or(Ok(0), |session| waiting(&store, &session).map(|proposals| proposals.len()))
+    };
+    waits().unwrap_or(0)
+}
+
+/// Executes the selected proposals.
+pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), CommandError> {
+    let mut env = env.clone();
+    env.is_approved = true;
+    let env = &env;
+    let check = |session: &StoredSession, proposal: &Proposal| match arguments.live || arguments.dry_run {
+        true => Ok(()),
+        false => refuse_open_session(env, session, proposal),
+    };
+    decide(env, &arguments.which, arguments.dry_run, &check, &|store, session, proposal| {
+        if arguments.dry_run {
+            return Ok(follow(env, &session.path, &approved_decision(proposal), &proposal.command, true));
+        }
+        // The lock prevents another run from treating this proposal as interrupted while it is executed.
+        let _lock = env.lock(&session.path.join("obey"))?;
+        if !store.begin(proposal.number)? {
+            return Err(decided(session, proposal));
+        }
+        let (outcome, change) = follow(env, &session.path, &approved_decision(proposal), &proposal.command, false);
+        store.conclude(proposal.number, &outcome)?;
+        Ok((outcome, change))
+    })
+}
+
+/// Refuses a proposal that would change the file of a session that a client has open. It stays pending.
+fn refuse_open_session(env: &Env, session: &StoredSession, proposal: &Proposal) -> Result<(), CommandError> {
+    let found = workspace::found(session)?;
+    if !is_live(env, &found) {
+        return Ok(());
+    }
+    let (_, change) = follow(env, &session.path, &approved_decision(proposal), &proposal.command, true);
+    if change.is_some_and(|change| change.edits > 0) {
+        let refused = open_in_client(&found);
+        return Err(CommandError { source: refused.source.context(format!("cannot approve {}", proposal.number)), ..refused });
+    }
+    Ok(())
+}
+
+/// Rejects the selected proposals.
+pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError> {
+    decide(env, &arguments.which, false, &|_, _| Ok(()), &|store, session, proposal| {
+        if !store.begin(proposal.number)? {
+            return Err(decided(session, proposal));
+        }
+        let reason = Some(arguments.reason.trim()).filter(|reason| !reason.is_empty()).unwrap_or(REJECTED);
+        let outcome = outcome(ProposalStatus::Denied, reason);
+        store.conclude(proposal.number, &outcome)?;
+        Ok((outcome, None))
+    })
+}
+
+/// The action that a decision applies to each proposal.
+type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Outcome, Option<ChangeReport>), CommandError>;
+
+/// Applies a decision to each selected proposal, after checking that all of them are pending and that `check` refuses none.
+fn decide(
+    env: &Env,
+    which: &ProposalSelection,
+    dry_run: bool,
+    check: &dyn Fn(&StoredSession, &Proposal) -> Result<(), CommandError>,
+    one: Deciding<'_>,
+) -> Result<(), CommandError> {
+    let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("no pending commands"));
+    let store = env.existing_store()?.ok_or_else(nothing)?;
+    let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
+    if which.all
+        && let Some(session) = here(env, &store)?
+    {
+        meant.extend(waiting(&store, &session)?.into_iter().map(|proposal| (session.clone(), proposal)));
+    }
+    for number in &which.numbers {
+        let (session, proposal) = store.proposal(*number)?.ok_or_else(|| {
+            let error = anyhow!("there is no proposal {number}");
+            CommandError::new(ErrorKind::Refused, error).hint("to list pending commands: aperture inbox --all")
+        })?;
+        if proposal.status != ProposalStatus::Waiting {
+            return Err(decided(&session, &proposal));
+        }
+        meant.push((session, proposal));
+    }
+    if meant.is_empty() {
+        return Err(nothing());
+    }
+    meant.iter().try_for_each(|(session, proposal)| check(session, proposal))?;
+    let mut report = ObeyReport { session: String::new(), agent: "", dry_run, commands: Vec::new() };
+    for (session, proposal) in meant {
+        env.learn(&workspace::found(&session)?);
+        let (Outcome { status, answer, .. }, change) = one(&store, &session, &proposal)?;
+        report.agent = workspace::found(&session)?.provider.agent();
+        report.session = session.session;
+        let (number, turn, command) = (Some(proposal.number), proposal.turn, shown(&proposal.command));
+        report.commands.push(ObeyedCommand { number, turn, command, status, answer, change });
+    }
+    let failed =
+        report.commands.iter().any(|command| matches!(command.status, ProposalStatus::Refused | ProposalStatus::Waiting));
+    env.print(&report)?;
+    if failed { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Returns the error for a proposal that is not pending, with what became of it.
+fn decided(session: &StoredSession, proposal: &Proposal) -> CommandError {
+    let name = quoted_word(&session.session);
+    let reason = proposal.answer.lines().next().unwrap_or_default().trim();
+    let status = match proposal.status {
+        ProposalStatus::Done => "was executed",
+        ProposalStatus::Denied => "was rejected",
+        ProposalStatus::Refused => "was refused",
+        ProposalStatus::Recorded | ProposalStatus::Begun | ProposalStatus::Waiting => "is being executed",
+    };
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    let error = anyhow!("proposal {} {status}{reason}", proposal.number);
+    CommandError::new(ErrorKind::Refused, error).hint(format!("to list the operations: aperture log -s {name}"))
+}
+
+/// Returns the current session, if it is in the store.
+fn here(env: &Env, store: &Store) -> Result<Option<StoredSession>, CommandError> {
+    Ok(store.find(&env.disk.resolve(&env.find(None)?.path)?)?)
+}
+
+fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, CommandError> {
+    let mut proposals = store.proposals(session.key)?;
+    proposals.retain(|proposal| proposal.status == ProposalStatus::Waiting);
+    Ok(proposals)
+}
+
+/// Returns the decision for an approved proposal: its request, on the blocks that it named when it was made. A command in the
+/// text of the model is parsed again.
+fn approved_decision(proposal: &Proposal) -> Decision {
+    let stored = |json: &String| Some(ModelAction::from_request(&serde_json::from_str::<Request>(json).ok()?)?.1);
+    let action = match &proposal.request {
+        Some(json) => stored(json),
+        None => read(&proposal.command).map(|command| ModelAction::from(&command)),
+    };
+    match action {
+        None => Decision::No(ProposalStatus::Refused, "this version cannot parse it".to_owned()),
+        Some(action) if proposal.blocks.is_empty() => Decision::CarryOut(action),
+        Some(action) => Decision::CarryOut(action.with_blocks(proposal.blocks.clone())),
+    }
+}
+
+fn row(env: &Env, session: &StoredSession, proposal: &Proposal) -> InboxRow {
+    let (Outcome { status, answer, .. }, change) =
+        follow(env, &session.path, &approved_decision(proposal), &proposal.command, true);
+    InboxRow {
+        number: proposal.number,
+        session: session.session.clone(),
+        turn: proposal.turn,
+        time: proposal.time,
+        command: shown(&proposal.command),
+        why: proposal.answer.clone(),
+        effect: if status == ProposalStatus::Done { answer } else { format!("can no longer be executed: {answer}") },
+        change,
+    }
+}

@@ -1,0 +1,191 @@
+use super::{Arguments, InstallScope, Options, UninstallArguments};
+use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::commands::hook;
+use crate::commands::install::made::Made;
+use crate::commands::install::report::{FileChange, InstallReport};
+use crate::output::plural;
+use crate::provider::EditError;
+use crate::provider::claude_code::extension::{is_sealed, plugin, slash_commands};
+use crate::provider::claude_code::settings::{self, Calls, Edited, NO_FILE};
+use anyhow::{Context, anyhow};
+use std::path::{Path, PathBuf};
+
+/// The name of this program.
+const NAME: &str = "aperture";
+
+/// A file that the installation changes or creates.
+struct Piece {
+    path: PathBuf,
+    kind: Kind,
+}
+
+/// The part of a file that belongs to aperture.
+enum Kind {
+    /// Some values in the settings.
+    Settings,
+    /// One server in the list of servers.
+    Servers,
+    /// The whole file, with what it adds to the client.
+    Whole(String, &'static str),
+}
+
+impl Kind {
+    /// Returns what aperture adds with the file, without the settings that belong to another program.
+    fn parts(&self, calls: &Calls, taken: &[&str]) -> String {
+        match self {
+            Kind::Settings => {
+                let status_line = if taken.is_empty() { ", status line" } else { "" };
+                format!("{}{status_line}", plural(calls.events.len(), "hook"))
+            }
+            Kind::Servers => "MCP server".to_owned(),
+            Kind::Whole(_, what) => (*what).to_owned(),
+        }
+    }
+}
+
+/// Installs, or with `--check` reports missing parts.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let Arguments { options, check } = arguments;
+    let (pieces, stop) = pieces(env, options)?;
+    let mut report = report(env, "install", options, *check);
+    let mut missing = false;
+    for Piece { path, kind } in &pieces {
+        let before = read(env, path)?;
+        let text = before.clone().unwrap_or_else(|| NO_FILE.to_owned());
+        let edited = match kind {
+            Kind::Settings => settings::install(&text, &calls(env, options)?),
+            Kind::Servers => settings::install_server(&text, &program(env, options)?),
+            Kind::Whole(..) if before.is_some() && !is_sealed(&text) => Ok(Edited { text, taken: vec!["the file"] }),
+            Kind::Whole(wanted, _) => Ok(Edited { text: wanted.clone(), taken: Vec::new() }),
+        };
+        let edited = edited.map_err(|error| refused(error, path))?;
+        missing |= before.as_deref() != Some(&edited.text);
+        let parts = kind.parts(&calls(env, options)?, &edited.taken);
+        report.files.push(FileChange::new(path, parts, before, Some(edited.text), edited.taken));
+    }
+    if !options.dry_run && !check {
+        let mut made = Made::read(env)?;
+        made.add(report.files.iter().filter(|change| change.before.is_none()).map(|change| &*change.path));
+        made.write(env, false)?;
+        write(env, &report.files, &stop, &made)?;
+    }
+    env.print(&report)?;
+    if *check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Removes the installed parts.
+pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
+    let UninstallArguments { options } = arguments;
+    let (pieces, stop) = pieces(env, options)?;
+    let mut report = report(env, "uninstall", options, false);
+    let mut made = Made::read(env)?;
+    for Piece { path, kind } in &pieces {
+        let Some(before) = read(env, path)? else { continue };
+        let after = match kind {
+            Kind::Settings => settings::uninstall(&before),
+            Kind::Servers => settings::uninstall_server(&before),
+            Kind::Whole(..) if is_sealed(&before) => Ok(NO_FILE.to_owned()),
+            Kind::Whole(..) => Ok(before.clone()),
+        };
+        let after = after.map_err(|error| refused(error, path))?;
+        let foreign = matches!(kind, Kind::Whole(..)) && after == before;
+        let taken = if foreign { vec!["the file"] } else { Vec::new() };
+        let gone = after == NO_FILE && before != NO_FILE && !files::is_link(path) && made.has_file(path);
+        let parts = kind.parts(&calls(env, options)?, &taken);
+        report.files.push(FileChange::new(path, parts, Some(before), (!gone).then_some(after), taken));
+    }
+    if !options.dry_run {
+        write(env, &report.files, &stop, &made)?;
+        made.write(env, true)?;
+    }
+    env.print(&report)
+}
+
+fn report(env: &Env, verb: &'static str, options: &Options, check: bool) -> InstallReport {
+    let scope = match options.scope {
+        InstallScope::User => "user",
+        InstallScope::Project => "project",
+        InstallScope::Local => "local",
+    };
+    let home = env.places.home.to_string_lossy().into_owned();
+    InstallReport { verb, into: "claude-code", scope, dry_run: options.dry_run, check, files: Vec::new(), home }
+}
+
+/// Returns the files, and the directory that is never deleted.
+fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), CommandError> {
+    let program = program(env, options)?;
+    let whole = |directory: PathBuf| {
+        let file = move |(name, text)| Piece { path: directory.join(name), kind: Kind::Whole(text, "slash command") };
+        slash_commands(&program).into_iter().map(file)
+    };
+    let project = env.directory.join(".claude");
+    if options.scope == InstallScope::Local {
+        let settings = Piece { path: project.join("settings.local.json"), kind: Kind::Settings };
+        return Ok((vec![settings], env.directory.clone()));
+    }
+    if options.scope == InstallScope::Project {
+        let mut pieces = vec![
+            Piece { path: project.join("settings.json"), kind: Kind::Settings },
+            Piece { path: env.directory.join(".mcp.json"), kind: Kind::Servers },
+        ];
+        pieces.extend(whole(project.join("commands").join("aperture")));
+        return Ok((pieces, env.directory.clone()));
+    }
+    let config = env.places.claude_config.clone().unwrap_or_else(|| env.places.home.join(".claude"));
+    let directory = config.join("skills").join("aperture");
+    let manifest =
+        Piece { path: directory.join(".claude-plugin").join("plugin.json"), kind: Kind::Whole(plugin(&program), "MCP server") };
+    let mut pieces = vec![Piece { path: config.join("settings.json"), kind: Kind::Settings }, manifest];
+    pieces.extend(whole(directory.join("commands")));
+    Ok((pieces, config))
+}
+
+/// Returns the command with which the client starts aperture: its name in a project, because projects are shared, otherwise its
+/// path.
+fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
+    if options.scope == InstallScope::Project {
+        return Ok(NAME.to_owned());
+    }
+    let program = env.program()?;
+    // `uninstall` recognizes its own entries by the program's name.
+    if program.file_stem().is_none_or(|name| name != NAME) {
+        let error = anyhow!("this program is called {}, not {NAME}", program.display());
+        let hint = "rename it to aperture: the installed parts are found by that name";
+        return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
+    }
+    Ok(program.to_string_lossy().into_owned())
+}
+
+fn calls(env: &Env, options: &Options) -> Result<Calls, CommandError> {
+    Ok(Calls { program: program(env, options)?, events: hook::wanted(env) })
+}
+
+fn read(env: &Env, path: &Path) -> Result<Option<String>, CommandError> {
+    files::text(env.disk, path)
+        .with_context(|| format!("cannot read {}", path.display()))
+        .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("nothing was written"))
+}
+
+fn refused(error: EditError, path: &Path) -> CommandError {
+    let error = anyhow::Error::new(error).context(format!("cannot change {}", path.display()));
+    CommandError::new(ErrorKind::Refused, error).hint("nothing was written; fix the file first")
+}
+
+/// Writes the changed files. All files were read and edited before, so errors in them occur before the first write.
+fn write(env: &Env, changes: &[FileChange], stop: &Path, made: &Made) -> Result<(), CommandError> {
+    let ours = |directory: &Path| directory != stop && directory.starts_with(stop) && made.has_directory(directory);
+    for change in changes.iter().filter(|change| change.before != change.after) {
+        let done = match (&change.before, &change.after) {
+            (before, Some(after)) => {
+                let before = before.as_deref().map(str::as_bytes);
+                files::replace(env.disk, &change.path, before, after.as_bytes(), files::Mode::Plain)
+            }
+            (Some(before), None) => files::delete(env.disk, &change.path, before.as_bytes(), &ours),
+            (None, None) => Ok(()),
+        };
+        done.with_context(|| format!("cannot write {}", change.path.display())).map_err(|error| {
+            CommandError::new(ErrorKind::Refused, error).hint("files written before it stay; run the command again, or uninstall")
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! The log of the requests that passed a proxy: it outlives the proxy.
+
+use crate::app::{CommandError, Env, files};
+use crate::commands::proxy::ProxyRequest;
+use crate::store::{LoggedRequest, REQUESTS_FILE, RequestLog, StoreError};
+
+/// Writes requests to the log, which is opened at the first write.
+pub struct RequestWriter {
+    env: Env,
+    log: Option<RequestLog>,
+    waiting: Vec<LoggedRequest>,
+}
+
+impl RequestWriter {
+    /// Creates a writer.
+    pub fn new(env: Env) -> RequestWriter {
+        RequestWriter { env, log: None, waiting: Vec::new() }
+    }
+
+    /// Adds a request that is complete, for the next [`RequestWriter::flush`].
+    pub fn add(&mut self, request: &ProxyRequest) {
+        let content = serde_json::to_string(request).unwrap_or_default();
+        self.waiting.push(LoggedRequest { time: request.time, number: request.number, content });
+    }
+
+    /// Returns the number of requests that were added and are not written.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Writes the requests that were added.
+    ///
+    /// # Errors
+    ///
+    /// The log cannot be written; these requests are then not in it.
+    pub fn flush(&mut self) -> Result<(), CommandError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        let written = self.log().and_then(|log| Ok(log.add(&waiting)?));
+        if written.is_err() {
+            // The file can have been deleted or replaced.
+            self.log = None;
+        }
+        written
+    }
+
+    fn log(&mut self) -> Result<&mut RequestLog, CommandError> {
+        match &mut self.log {
+            Some(log) => Ok(log),
+            log => {
+                let directory = self.env.store_directory()?;
+                files::make_private(&directory, REQUESTS_FILE)?;
+                let opened = RequestLog::open(&directory);
+                // It is disposable, unlike the store.
+                let opened = opened.or_else(|error| match error {
+                    StoreError::Damaged(_) => {
+                        let _ = self.env.disk.remove(&directory.join(REQUESTS_FILE));
+                        RequestLog::open(&directory)
+                    }
+                    error => Err(error),
+                });
+                Ok(log.insert(opened?))
+            }
+        }
+    }
+}
+
+/// Returns the logged requests, oldest first. Those of other versions of aperture that cannot be read are left out.
+pub fn requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
+    let Some(log) = RequestLog::open_existing(&env.store_directory()?)? else { return Ok(Vec::new()) };
+    Ok(log.requests()?.iter().filter_map(|logged| serde_json::from_str(&logged.content).ok()).collect())
+}
+
+/// Returns the highest number of a logged request.
+pub fn last_number(env: &Env) -> Result<u64, CommandError> {
+    let log = RequestLog::open_existing(&env.store_directory()?)?;
+    Ok(log.map(|log| log.last_number()).transpose()?.unwrap_or_default())
+}

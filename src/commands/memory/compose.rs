@@ -1,0 +1,50 @@
+//! `aperture memory compose`: prints what a session should know.
+
+use super::ComposeArguments;
+use super::learning::{Learning, known_texts};
+use super::report::MemoryComposeReport;
+use super::run::Memories;
+use crate::app::CommandError;
+use crate::engine::memory::{ComposeInput, Composition, Intent, compose as composed, intent};
+use crate::model::{Memory, MemoryScope};
+
+/// Prints the composed text.
+pub fn run(memories: &Memories<'_>, arguments: &ComposeArguments) -> Result<(), CommandError> {
+    let prompt = match (&arguments.prompt, &arguments.prompt_file) {
+        (Some(prompt), _) => prompt.clone(),
+        (None, Some(file)) => memories.env.text_of(file)?,
+        (None, None) => String::new(),
+    };
+    let (composition, intent) = compose(memories, &prompt, arguments.budget)?;
+    let Composition { text, memories: shown } = composition;
+    let shown = shown.into_iter().filter(|(_, id)| *id < Memory::BY_HAND).map(|(scope, id)| scope.name_of(id)).collect();
+    memories.env.print(&MemoryComposeReport { text, intent, memories: shown, budget_tokens: arguments.budget })
+}
+
+/// Composes what a session of the project should know, from the trees and from sessions that were not learned yet. Writes no tree.
+///
+/// # Errors
+///
+/// A tree cannot be read.
+pub fn compose(memories: &Memories<'_>, prompt: &str, budget_tokens: usize) -> Result<(Composition, Intent), CommandError> {
+    let learning = Learning::of_project(memories);
+    let current = current(memories, &learning)?;
+    let (work, intent, known) = (learning.work(), intent(prompt), known_texts(memories));
+    let digests = |known: &str, characters: usize| learning.digests(memories, prompt, known, characters);
+    let input = ComposeInput { memories: &current, work: &work, prompt, intent, digests: &digests, known: &known, budget_tokens };
+    Ok((composed(&input), intent))
+}
+
+/// Returns the memories of the project and of the user, as they will be when the sessions are learned.
+///
+/// # Errors
+///
+/// A tree cannot be read.
+pub fn current(memories: &Memories<'_>, learning: &Learning) -> Result<Vec<Memory>, CommandError> {
+    let mut tree = memories.read(MemoryScope::Project)?;
+    let feedback = learning.feedback(memories, &tree)?;
+    tree.merge(&learning.candidates, &feedback, memories.env.style.now.as_millisecond())?;
+    let mut current: Vec<Memory> = tree.memories().cloned().collect();
+    current.extend(memories.read(MemoryScope::User)?.memories().cloned());
+    Ok(current)
+}

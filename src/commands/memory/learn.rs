@@ -1,0 +1,120 @@
+//! `aperture memory learn`: writes what sessions teach into the trees.
+
+use super::LearnArguments;
+use super::learning::{Learning, named_session};
+use super::report::MemoryLearnReport;
+use super::report::memory_changes_in_words;
+use super::run::{Memories, changed};
+use crate::app::{CommandError, Env};
+use crate::engine::memory::{Change, Feedback};
+use crate::memory::{MemoryProject, Updated};
+use crate::model::{Candidate, MemoryActor, MemoryKind, MemoryScope};
+use crate::output::plural;
+use crate::workspace::{Found, find_all, stated};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Projects in which the user must have said the same, so that it holds for all.
+const PROJECTS: usize = 2;
+
+/// Learns from the sessions of the project, from one session, or from all sessions.
+pub fn run(memories: &Memories<'_>, arguments: &LearnArguments) -> Result<(), CommandError> {
+    let memories = &memories.by(MemoryActor::Learn);
+    if arguments.all {
+        return all(memories, arguments.dry_run);
+    }
+    let named = named_session(memories)?;
+    let learning = Learning::of_project(memories);
+    let candidates = match &named {
+        Some(found) => learning.of_one(&found.path),
+        None => learning.candidates.clone(),
+    };
+    let sessions = if named.is_some() { 1 } else { learning.sessions.len() };
+    let updated = learn(memories, &learning, &candidates, arguments.dry_run)?;
+    let read = plural(sessions as u64, "session");
+    let done = match (sessions, updated.changes.is_empty()) {
+        (0, _) => "no sessions of this project: nothing to learn from".to_owned(),
+        (_, true) => format!("read {read}: nothing new"),
+        _ => format!("learned from {read}: {}", memory_changes_in_words(&updated.changes)),
+    };
+    memories.env.print(&changed(done, updated, arguments.dry_run))
+}
+
+/// Merges candidates into the tree of the project.
+///
+/// # Errors
+///
+/// The tree cannot be changed.
+pub fn learn(
+    memories: &Memories<'_>,
+    learning: &Learning,
+    candidates: &[Candidate],
+    is_dry_run: bool,
+) -> Result<Updated, CommandError> {
+    let feedback = learning.feedback(memories, &memories.read(MemoryScope::Project)?)?;
+    merge_into(memories, MemoryScope::Project, candidates, &feedback, is_dry_run)
+}
+
+/// Merges candidates into a tree.
+///
+/// # Errors
+///
+/// The tree cannot be changed.
+pub fn merge_into(
+    memories: &Memories<'_>,
+    scope: MemoryScope,
+    candidates: &[Candidate],
+    feedback: &Feedback,
+    is_dry_run: bool,
+) -> Result<Updated, CommandError> {
+    let now = memories.env.style.now.as_millisecond();
+    memories.change(scope, is_dry_run, &mut |tree| {
+        tree.merge(candidates, feedback, now)?;
+        Ok(())
+    })
+}
+
+/// Learns from every project of this machine. What the user said in several of them goes to the user's tree too.
+fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
+    let env = memories.env;
+    let mut report = MemoryLearnReport { dry_run: is_dry_run, ..MemoryLearnReport::default() };
+    let mut said: BTreeMap<u64, (BTreeSet<PathBuf>, Vec<Candidate>)> = BTreeMap::new();
+    for project in projects(env, memories) {
+        let of_project = memories.of(project);
+        let learning = Learning::of_project(&of_project);
+        let root = of_project.project.root.clone();
+        for candidate in learning.candidates.iter().filter(|candidate| candidate.kind == MemoryKind::Preference) {
+            let (projects, sightings) = said.entry(candidate.key).or_default();
+            projects.insert(root.clone());
+            sightings.push(candidate.clone());
+        }
+        let updated = learn(&of_project, &learning, &learning.candidates, is_dry_run)?;
+        report.add(root.display().to_string(), learning.sessions.len(), &updated.changes, updated.operation);
+    }
+    let shared = said.into_values().filter(|(projects, _)| projects.len() >= PROJECTS);
+    let shared: Vec<Candidate> = shared.flat_map(|(_, candidates)| candidates).collect();
+    if !shared.is_empty() {
+        let feedback = Feedback { reads: memories.reads(MemoryScope::User)?, outcomes: Vec::new() };
+        let updated: Updated = merge_into(memories, MemoryScope::User, &shared, &feedback, is_dry_run)?;
+        let changes: &[Change] = &updated.changes;
+        report.add_user(changes, updated.operation);
+    }
+    env.print(&report)
+}
+
+/// Returns the projects of all sessions.
+fn projects(env: &Env, memories: &Memories<'_>) -> Vec<MemoryProject> {
+    let found = find_all(env.disk, &env.places, &mut |_, _| {});
+    let directories = env.memory_index().directories();
+    let directory = |found: &Found| directories.get(&found.path).cloned().or_else(|| stated(env.disk, found));
+    let of_sessions = found.iter().filter(|(found, _)| !found.location.subagent).filter_map(|(found, _)| directory(found));
+    let directories: BTreeSet<PathBuf> = of_sessions.filter(|directory| !directory.as_os_str().is_empty()).collect();
+    let mut projects: Vec<MemoryProject> = Vec::new();
+    for directory in directories {
+        let project = memories.project_at(&directory);
+        if !projects.iter().any(|known| known.root == project.root) {
+            projects.push(project);
+        }
+    }
+    projects
+}

@@ -1,0 +1,146 @@
+//! The lessons of the sessions of a project.
+
+use super::run::Memories;
+use crate::app::CommandError;
+use crate::engine::memory::{
+    Corpus, Documents, Feedback, ProjectWork, Query, Retrieval, SessionFacts, Source, TOKEN_CHARACTERS, digests, induce,
+    of_one_session, outcomes,
+};
+use crate::memory::{LearnedSession, Tree, documents, learn_sessions, sessions_of};
+use crate::model::{Candidate, Sighting};
+use crate::provider::{PROVIDERS, conventions};
+use crate::workspace::Found;
+use std::path::{Path, PathBuf};
+
+/// Maximum size of a file with instructions that is read, in bytes.
+const INSTRUCTIONS_BYTES: usize = 1 << 20;
+/// Bytes of the id of a session in a digest.
+const LABEL_BYTES: usize = 8;
+/// Minimum length of a useful digest, in characters.
+const LEAST_CHARACTERS: usize = 160;
+/// The folder beside the sessions of a project in which a client keeps notes of its own.
+const CLIENT_NOTES: &str = "memory";
+
+/// The sessions of a project, and what they teach.
+pub struct Learning {
+    pub sessions: Vec<LearnedSession>,
+    /// Everything that they teach together.
+    pub candidates: Vec<Candidate>,
+}
+
+impl Learning {
+    /// Reads the sessions of a project, each row once.
+    pub fn of_project(memories: &Memories<'_>) -> Learning {
+        let index = memories.env.memory_index();
+        let mut skipped = Vec::new();
+        let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
+        let env = memories.env;
+        let files = sessions_of(env.disk, &env.places, &index, &memories.project, &mut skip);
+        let sessions = learn_sessions(env.disk, &index, &files, &mut skip);
+        skipped.iter().for_each(|problem| env.note(&format!("skipped {problem}")));
+        Learning::of_sessions(sessions)
+    }
+
+    fn of_sessions(sessions: Vec<LearnedSession>) -> Learning {
+        let candidates = induce(&facts(&sessions), conventions());
+        Learning { sessions, candidates }
+    }
+
+    /// Returns what one of the sessions teaches by itself.
+    pub fn of_one(&self, path: &Path) -> Vec<Candidate> {
+        let of_path = self.sessions.iter().find(|session| session.path == path);
+        of_path.map(|session| of_one_session(&session.id, &session.facts, conventions())).unwrap_or_default()
+    }
+
+    /// Returns how the entries of a tree were used, and how they turned out in the sessions.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn feedback(&self, memories: &Memories<'_>, tree: &Tree) -> Result<Feedback, CommandError> {
+        let reads = memories.reads(tree.place.scope)?;
+        let outcomes = outcomes(tree.memories(), &reads, &facts(&self.sessions));
+        Ok(Feedback { reads, outcomes })
+    }
+
+    /// Returns the commands and files that the sessions used.
+    pub fn work(&self) -> ProjectWork<'_> {
+        ProjectWork::new(self.sessions.iter().map(|session| (&*session.id, session.facts.work.uses().collect())))
+    }
+
+    /// Returns the search documents of the sessions, in their order.
+    pub fn documents(&self, memories: &Memories<'_>) -> Vec<Documents> {
+        let index = memories.env.memory_index();
+        self.sessions.iter().map(|session| documents(&index, &session.path)).collect()
+    }
+
+    /// Returns the sessions as sources of a search, the one that ended first being first, so that rows that others repeat are its own.
+    pub fn sources<'a>(&'a self, documents: &'a [Documents]) -> Vec<Source<'a>> {
+        let mut pairs: Vec<(&LearnedSession, &Documents)> = self.sessions.iter().zip(documents).collect();
+        pairs.sort_by(|(one, _), (other, _)| one.facts.last.cmp(&other.facts.last).then_with(|| one.path.cmp(&other.path)));
+        let label = |id: &'a str| &id[..id.floor_char_boundary(LABEL_BYTES)];
+        let source = |(session, documents): (&'a LearnedSession, &'a Documents)| Source {
+            session: &session.id,
+            label: label(&session.id),
+            documents,
+        };
+        pairs.into_iter().map(source).collect()
+    }
+
+    /// Returns digests of what the sessions hold about a prompt, in at most this many characters; names in `known` are left out.
+    pub fn digests(&self, memories: &Memories<'_>, prompt: &str, known: &str, characters: usize) -> String {
+        if prompt.trim().is_empty() || characters < LEAST_CHARACTERS {
+            return String::new();
+        }
+        let documents = self.documents(memories);
+        let sources = self.sources(&documents);
+        let corpus = Corpus::new(&sources);
+        let query = Query { text: prompt, known: &[known], ..Query::default() };
+        digests(&Retrieval::new(&query, &corpus), characters / TOKEN_CHARACTERS)
+    }
+
+    /// Returns the name of the file of a session, without its ending.
+    pub fn file_name(&self, id: &str) -> String {
+        let path = self.sessions.iter().find(|session| session.id == id).map(|session| &session.path);
+        path.and_then(|path| path.file_stem()).map_or_else(|| id.to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// Returns the sightings of a topic, with the names of their rows.
+    pub fn sightings(&self, key: u64) -> &[Sighting] {
+        self.candidates.iter().find(|candidate| candidate.key == key).map_or(&[], |candidate| &candidate.sightings)
+    }
+}
+
+/// Returns the ids of sessions with their facts.
+fn facts(sessions: &[LearnedSession]) -> Vec<(&str, &SessionFacts)> {
+    sessions.iter().map(|session| (&*session.id, &session.facts)).collect()
+}
+
+/// Returns the texts that clients send in each session of a project: its files with instructions, those of the user, and the notes that a
+/// client keeps.
+pub fn known_texts(memories: &Memories<'_>) -> Vec<String> {
+    let env = memories.env;
+    let mut files: Vec<PathBuf> = Vec::new();
+    for provider in PROVIDERS {
+        let folders = provider.roots(&env.places);
+        if let Some(name) = provider.instructions_file() {
+            files.push(memories.project.root.join(name));
+            files.extend(folders.iter().filter_map(|folder| Some(folder.parent()?.join(name))));
+        }
+        for notes in folders.iter().filter_map(|folder| provider.project_directory(folder, &memories.project.root)) {
+            let listed = env.disk.list(&notes.join(CLIENT_NOTES)).unwrap_or_default().into_iter().map(|entry| entry.path);
+            files.extend(listed.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+        }
+    }
+    let read = |path: PathBuf| crate::fsio::read_head(env.disk, &path, INSTRUCTIONS_BYTES).ok();
+    files.into_iter().filter_map(read).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
+}
+
+/// Returns the sessions that a request names with `-s`; `None` if it names none.
+///
+/// # Errors
+///
+/// There is no such session.
+pub fn named_session(memories: &Memories<'_>) -> Result<Option<Found>, CommandError> {
+    memories.env.session().map(|name| memories.env.find_by(name)).transpose()
+}

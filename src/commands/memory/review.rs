@@ -1,0 +1,141 @@
+//! `aperture memory review`: lists pending entries and contradictions, and decides about them.
+
+use super::ReviewArguments;
+use super::report::{MemoryChangeReport, MemoryContradiction, MemoryReviewReport};
+use super::run::{Memories, changed};
+use crate::app::{CommandError, ErrorKind};
+use crate::engine::memory::markdown::EVIDENCE;
+use crate::engine::memory::topic::carried_over_all;
+use crate::memory::{MemoryError, Tree, Updated};
+use crate::model::{Memory, MemoryActor, MemoryId, MemoryState};
+use anyhow::anyhow;
+
+/// Lists what waits, or decides.
+pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), CommandError> {
+    let is_dry_run = arguments.dry_run;
+    let (done, updated) = if let [first, second] = arguments.merge.as_slice() {
+        let (first, second) = (memories.find(first)?, memories.find(second)?);
+        if first.scope != second.scope || first.id == second.id {
+            let error = anyhow!("'{}' and '{}' cannot be merged", first.name(), second.name());
+            return Err(CommandError::new(ErrorKind::Usage, error).hint("name two entries of one tree"));
+        }
+        let done = format!("{} merged into {}", second.name(), first.name());
+        (done, memories.change(first.scope, is_dry_run, &mut |tree| merge(tree, first.id, second.id))?)
+    } else if !arguments.merge.is_empty() {
+        let error = anyhow!("{} entries are named; two are merged", arguments.merge.len());
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("aperture memory review --merge 12 14 keeps 12"));
+    } else if !arguments.accept.is_empty() {
+        decide(memories, &arguments.accept, "accepted", is_dry_run, &accept)?
+    } else if !arguments.reject.is_empty() {
+        return memories.env.print(&rejected(memories, &arguments.reject, is_dry_run)?);
+    } else {
+        return memories.env.print(&waiting(memories)?);
+    };
+    memories.env.print(&changed(done, updated, is_dry_run))
+}
+
+/// Archives entries, and returns the report.
+///
+/// # Errors
+///
+/// There is no such entry, or as for a change.
+pub fn rejected(memories: &Memories<'_>, names: &[String], is_dry_run: bool) -> Result<MemoryChangeReport, CommandError> {
+    // The user's words can restore an entry that the model archives.
+    let is_final = memories.actor() != MemoryActor::Model;
+    let word = if is_final { "rejected" } else { "archived" };
+    let (done, updated) = decide(memories, names, word, is_dry_run, &|tree, id| reject(tree, id, is_final))?;
+    Ok(changed(done, updated, is_dry_run))
+}
+
+fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> {
+    let mut report = MemoryReviewReport::default();
+    for tree in memories.read_all()? {
+        for memory in tree.memories().filter(|memory| !memory.state.is_retired()) {
+            match memory.contradicts.and_then(|id| tree.find(id)) {
+                Some(older) => {
+                    let (newer, older) = (memory.clone(), older.clone());
+                    report.contradictions.push(MemoryContradiction { newer, older });
+                }
+                None if memory.is_refuted() => report.refuted.push(memory.clone()),
+                None if memory.state == MemoryState::Pending => report.pending.push(memory.clone()),
+                None => {}
+            }
+        }
+    }
+    Ok(report)
+}
+
+type Decision<'a> = dyn Fn(&mut Tree, MemoryId) -> Result<(), CommandError> + 'a;
+
+/// Decides about entries of one tree.
+fn decide(
+    memories: &Memories<'_>,
+    names: &[String],
+    word: &str,
+    is_dry_run: bool,
+    decision: &Decision<'_>,
+) -> Result<(String, Updated), CommandError> {
+    let found: Vec<Memory> = names.iter().map(|name| memories.find(name)).collect::<Result<_, _>>()?;
+    let Some(scope) = found.first().map(|memory| memory.scope) else { return Err(MemoryError::NothingToUndo.into()) };
+    if found.iter().any(|memory| memory.scope != scope) {
+        let error = anyhow!("entries of the project and of the user are reviewed separately");
+        return Err(CommandError::new(ErrorKind::Usage, error));
+    }
+    let updated =
+        memories.change(scope, is_dry_run, &mut |tree| found.iter().try_for_each(|memory| decision(tree, memory.id)))?;
+    let names: Vec<String> = found.iter().map(Memory::name).collect();
+    Ok((format!("{} {word}", names.join(", ")), updated))
+}
+
+fn known(tree: &Tree, id: MemoryId) -> Result<Memory, MemoryError> {
+    tree.find(id).cloned().ok_or_else(|| MemoryError::Unknown(tree.place.scope.name_of(id)))
+}
+
+fn accept(tree: &mut Tree, id: MemoryId) -> Result<(), CommandError> {
+    let memory = known(tree, id)?;
+    if let Some(other) = memory.contradicts.and_then(|other| tree.find(other)).filter(|other| !other.state.is_retired()).cloned()
+    {
+        tree.set(Memory { state: MemoryState::Superseded, superseded_by: Some(id), contradicts: None, ..other })?;
+    }
+    // The user's word outweighs the reports so far.
+    let helpful = memory.helpful.max(memory.harmful);
+    tree.set(Memory { state: MemoryState::Active, contradicts: None, superseded_by: None, helpful, ..memory })?;
+    Ok(())
+}
+
+fn reject(tree: &mut Tree, id: MemoryId, is_final: bool) -> Result<(), CommandError> {
+    let memory = known(tree, id)?;
+    let replaced: Vec<Memory> = tree.memories().filter(|other| other.superseded_by == Some(id)).cloned().collect();
+    for other in replaced {
+        tree.set(Memory { state: MemoryState::Active, superseded_by: None, ..other })?;
+    }
+    // If it is final, the text counts as that of a person from now on, so that no sighting makes it active again.
+    let is_edited = memory.is_edited || is_final;
+    tree.set(Memory { state: MemoryState::Archived, contradicts: None, is_edited, ..memory })?;
+    Ok(())
+}
+
+fn merge(tree: &mut Tree, first: MemoryId, second: MemoryId) -> Result<(), CommandError> {
+    let (kept, other) = (known(tree, first)?, known(tree, second)?);
+    let mut evidence = kept.evidence.clone();
+    evidence.extend(other.evidence.iter().filter(|sighting| !kept.evidence.contains(sighting)).cloned());
+    evidence.drain(..evidence.len().saturating_sub(EVIDENCE));
+    let merged = Memory {
+        // The user decided on this text.
+        text: carried_over_all(&other.text, &kept.text),
+        is_edited: true,
+        state: MemoryState::Active,
+        first_seen: kept.first_seen.min(other.first_seen),
+        last_seen: kept.last_seen.max(other.last_seen),
+        sightings: kept.sightings + other.sightings,
+        sessions: kept.sessions.max(other.sessions),
+        helpful: kept.helpful + other.helpful,
+        contradicts: kept.contradicts.filter(|id| *id != second),
+        superseded_by: None,
+        evidence,
+        ..kept
+    };
+    tree.set(merged)?;
+    tree.set(Memory { state: MemoryState::Superseded, superseded_by: Some(first), contradicts: None, ..other })?;
+    Ok(())
+}

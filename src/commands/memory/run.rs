@@ -1,0 +1,367 @@
+//! Requests about memories.
+
+use super::report::{MemoryChangeReport, MemoryProblem};
+use super::{
+    Action, Arguments, add, compose, edit, export, forget, init, learn, list, log, review, search, stats, tree, undo, why,
+};
+use crate::app::{CommandError, Env, ErrorKind, next_step};
+use crate::engine::mask;
+use crate::engine::memory::markdown::parse_name;
+use crate::engine::memory::words::holds_secret;
+use crate::memory::{self, Machine, MemoryError, MemoryProject, Problem, Tree, TreePlace, Update, Updated};
+use crate::model::{Actor, Memory, MemoryActor, MemoryFile, MemoryId, MemoryRead, MemoryScope};
+use crate::store::Store;
+use crate::text::shell::quoted_word;
+use crate::workspace::{Project, named_directory};
+use anyhow::anyhow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Longest wait for another process that changes the same tree; that of a hook is short, because learning is repeated anyway.
+const PATIENCE: Duration = Duration::from_secs(10);
+const HOOK_PATIENCE: Duration = Duration::from_millis(200);
+
+/// Executes a request about memories.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let memories = Memories::new(env, arguments.project.as_deref())?;
+    match &arguments.action {
+        None => tree::run(&memories),
+        Some(Action::List(arguments)) => list::run(&memories, arguments),
+        Some(Action::Show { names }) => list::show(&memories, names),
+        Some(Action::Search(arguments)) => search::run(&memories, arguments),
+        Some(Action::Add(arguments)) => add::run(&memories, arguments),
+        Some(Action::Edit { id, text, file, dry_run }) => edit::run(&memories, id, text.as_deref(), file.as_deref(), *dry_run),
+        Some(Action::Forget { ids, all, user, dry_run }) => forget::run(&memories, ids, all.then_some(*user), *dry_run),
+        Some(Action::Why { id }) => why::run(&memories, id),
+        Some(Action::Learn(arguments)) => learn::run(&memories, arguments),
+        Some(Action::Compose(arguments)) => compose::run(&memories, arguments),
+        Some(Action::Review(arguments)) => review::run(&memories, arguments),
+        Some(Action::Stats) => stats::run(&memories),
+        Some(Action::Export { format, output, dry_run }) => export::run(&memories, format, output.as_deref(), *dry_run),
+        Some(Action::Init { from: Some(from), dry_run, .. }) => init::take_over(&memories, from, *dry_run),
+        Some(Action::Init { in_project, from: None, dry_run }) => init::run(&memories, *in_project, *dry_run),
+        Some(Action::Log { limit }) => log::run(&memories, *limit),
+        Some(Action::Diff { operation }) => log::diff(&memories, *operation),
+        Some(Action::Undo { operation, user, dry_run }) => undo::run(&memories, *operation, *user, *dry_run),
+    }
+}
+
+/// Executes an action of the model on the memory trees of a project.
+///
+/// # Errors
+///
+/// The model has no such action, or it cannot be executed.
+pub fn change(env: &Env, project: &Path, arguments: &Arguments) -> Result<MemoryChangeReport, CommandError> {
+    let execute = |run: &dyn Fn(&Memories<'_>) -> Result<MemoryChangeReport, CommandError>| {
+        Memories::at(env, project).and_then(|memories| run(&memories))
+    };
+    match &arguments.action {
+        Some(Action::Add(added)) => execute(&|memories| add::report(memories, added, &added.text)),
+        Some(Action::Edit { id, text: Some(text), file, dry_run }) => {
+            execute(&|memories| edit::report(memories, id, Some(text), file.as_deref(), *dry_run))
+        }
+        Some(Action::Review(review)) if !review.reject.is_empty() => {
+            execute(&|memories| review::rejected(memories, &review.reject, review.dry_run))
+        }
+        _ => Err(CommandError::new(ErrorKind::Refused, anyhow!("the model cannot change memories in this way"))),
+    }
+}
+
+/// The memory trees of a request: that of the project and that of the user.
+pub struct Memories<'a> {
+    /// The environment.
+    pub env: &'a Env,
+    pub project: MemoryProject,
+    data: PathBuf,
+    /// The origin of changes; `None` for that of the environment.
+    actor: Option<MemoryActor>,
+}
+
+impl<'a> Memories<'a> {
+    /// Finds the project of a request: the given directory, or that in which it runs.
+    ///
+    /// # Errors
+    ///
+    /// The directory does not exist, or there is no data directory.
+    pub fn new(env: &'a Env, project: Option<&Path>) -> Result<Memories<'a>, CommandError> {
+        let data = env.store_directory()?;
+        let directory =
+            project.map_or_else(|| env.directory.clone(), |project| named_directory(env.disk, &env.directory, project));
+        let memories =
+            Memories { env, project: MemoryProject::find(env.disk, &env.places, &data, &directory), data, actor: None };
+        if project.is_none() || env.is_directory(&directory) || memories.is_known(&directory) {
+            return Ok(memories);
+        }
+        let error = anyhow!("{} is not a directory", directory.display());
+        Err(CommandError::new(ErrorKind::Usage, error).hint("name a project directory or a folder of sessions"))
+    }
+
+    /// Returns true if a directory that does not exist was a project: it has memories, or a session was started in it.
+    fn is_known(&self, directory: &Path) -> bool {
+        let is_kept = self.env.disk.list(&self.project.tree_in_data(&self.data).directory).is_ok();
+        is_kept || Project::at(self.env.disk, directory).has_sessions(self.env.disk, &self.env.places)
+    }
+
+    /// Finds the project of a directory.
+    ///
+    /// # Errors
+    ///
+    /// There is no data directory.
+    pub fn at(env: &'a Env, directory: &Path) -> Result<Memories<'a>, CommandError> {
+        let data = env.store_directory()?;
+        let project = MemoryProject::find(env.disk, &env.places, &data, directory);
+        Ok(Memories { env, project, data, actor: None })
+    }
+
+    /// Returns the same trees, with another origin of changes.
+    pub fn by(&self, actor: MemoryActor) -> Memories<'a> {
+        Memories { env: self.env, project: self.project.clone(), data: self.data.clone(), actor: Some(actor) }
+    }
+
+    /// Returns the trees of another project.
+    pub fn of(&self, project: MemoryProject) -> Memories<'a> {
+        Memories { env: self.env, project, data: self.data.clone(), actor: self.actor }
+    }
+
+    /// Returns the project of a directory.
+    pub fn project_at(&self, directory: &Path) -> MemoryProject {
+        MemoryProject::find(self.env.disk, &self.env.places, &self.data, directory)
+    }
+
+    /// Returns which sessions received which entries of a tree.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn reads(&self, scope: MemoryScope) -> Result<Vec<MemoryRead>, CommandError> {
+        let Some(store) = self.env.existing_store()? else { return Ok(Vec::new()) };
+        Ok(store.memory_reads(&self.place(scope).key(self.env.disk))?)
+    }
+
+    /// Returns the place of a tree.
+    pub fn place(&self, scope: MemoryScope) -> TreePlace {
+        match scope {
+            MemoryScope::Project => self.project.tree(self.env.disk, &self.data),
+            MemoryScope::User => TreePlace::of_user(&self.data),
+        }
+    }
+
+    /// Reads a tree, after an interrupted change of it is settled.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read.
+    pub fn read(&self, scope: MemoryScope) -> Result<Tree, CommandError> {
+        let place = self.place(scope);
+        let settled = self.env.existing_store().and_then(|store| match store {
+            Some(store) => Ok(memory::settle(&self.machine(), &store, &place)?),
+            None => Ok(()),
+        });
+        // Both trees have one store.
+        if let (Err(error), MemoryScope::Project) = (settled, scope) {
+            self.env.note(&format!("an interrupted change of the memories would not be settled: {:#}", error.source));
+        }
+        Ok(Tree::read(self.env.disk, &place)?)
+    }
+
+    /// Reads the tree of the project and that of the user.
+    ///
+    /// # Errors
+    ///
+    /// As [`Memories::read`].
+    pub fn read_all(&self) -> Result<Vec<Tree>, CommandError> {
+        Ok(vec![self.read(MemoryScope::Project)?, self.read(MemoryScope::User)?])
+    }
+
+    fn machine(&self) -> Machine<'_> {
+        // A client waits for its hooks.
+        let patience = if self.actor() == MemoryActor::Hook { HOOK_PATIENCE } else { PATIENCE };
+        Machine { disk: self.env.disk, data: &self.data, wait: &crate::app::wait, patience }
+    }
+
+    /// Returns the origin of changes.
+    pub fn actor(&self) -> MemoryActor {
+        self.actor.unwrap_or(match self.env.actor {
+            Actor::User => MemoryActor::User,
+            Actor::Model => MemoryActor::Model,
+            Actor::Policy => MemoryActor::Hook,
+        })
+    }
+
+    /// Returns how a change of this request is logged.
+    pub fn logged(&self, is_dry_run: bool) -> Update {
+        Update {
+            command: mask(&self.env.command).into_owned(),
+            actor: self.actor(),
+            time: self.env.style.now.as_millisecond(),
+            is_dry_run,
+        }
+    }
+
+    /// Opens the store for a change; for a dry run only if it exists.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be opened.
+    pub fn store(&self, is_dry_run: bool) -> Result<Option<Store>, CommandError> {
+        if is_dry_run { self.env.existing_store() } else { self.env.store().map(Some) }
+    }
+
+    /// Changes a tree.
+    ///
+    /// # Errors
+    ///
+    /// As [`memory::update`].
+    pub fn change(
+        &self,
+        scope: MemoryScope,
+        is_dry_run: bool,
+        change: &mut dyn FnMut(&mut Tree) -> Result<(), CommandError>,
+    ) -> Result<Updated, CommandError> {
+        self.change_in(&self.place(scope), is_dry_run, change)
+    }
+
+    /// Changes the tree at a place.
+    ///
+    /// # Errors
+    ///
+    /// As [`memory::update`].
+    pub fn change_in(
+        &self,
+        place: &TreePlace,
+        is_dry_run: bool,
+        change: &mut dyn FnMut(&mut Tree) -> Result<(), CommandError>,
+    ) -> Result<Updated, CommandError> {
+        let store = self.store(is_dry_run)?;
+        memory::update(&self.machine(), store.as_ref(), place, &self.logged(is_dry_run), change)
+    }
+
+    /// Undoes an operation on a tree.
+    ///
+    /// # Errors
+    ///
+    /// As [`memory::undo`].
+    pub fn undo(
+        &self,
+        store: &Store,
+        scope: MemoryScope,
+        number: Option<u32>,
+        is_dry_run: bool,
+    ) -> Result<memory::Undone, CommandError> {
+        Ok(memory::undo(&self.machine(), store, &self.place(scope), number, &self.logged(is_dry_run))?)
+    }
+
+    /// Finds an entry by its name: `12`, `memory-12` or `user-3`. A number alone is searched in the project first.
+    ///
+    /// # Errors
+    ///
+    /// There is no such entry, or the name has another form.
+    pub fn find(&self, name: &str) -> Result<Memory, CommandError> {
+        let bare = name.trim_start_matches('#');
+        let number = bare.parse::<MemoryId>().ok().filter(|id| *id > 0 && bare.bytes().all(|byte| byte.is_ascii_digit()));
+        let wanted = parse_name(bare);
+        let candidates = match (number, wanted) {
+            (Some(id), _) => vec![(MemoryScope::Project, id), (MemoryScope::User, id)],
+            (None, Some(wanted)) => vec![wanted],
+            (None, None) => {
+                let error = anyhow!("'{name}' is not the name of a memory");
+                let hint = "write a number that `aperture memory list` prints, such as 12, memory-12 or user-3";
+                return Err(CommandError::new(ErrorKind::Usage, error).hint(hint));
+            }
+        };
+        for (scope, id) in candidates {
+            if let Some(memory) = self.read(scope)?.find(id) {
+                return Ok(memory.clone());
+            }
+        }
+        Err(MemoryError::Unknown(name.to_owned()).into())
+    }
+}
+
+impl From<MemoryError> for CommandError {
+    fn from(error: MemoryError) -> CommandError {
+        let kind = if error.is_conflict() { ErrorKind::Conflict } else { ErrorKind::Refused };
+        let hint = match &error {
+            MemoryError::Forgotten => "only the user can add it again: aperture memory add TEXT".to_owned(),
+            MemoryError::Unknown(_) => "to list them: aperture memory list --retired".to_owned(),
+            MemoryError::Unwritable { reason, .. } if reason.contains("conflict") => {
+                "resolve the conflict in the file, then try again".to_owned()
+            }
+            MemoryError::Unwritable { .. } => "repair the file or move it away, then try again".to_owned(),
+            MemoryError::Changed(_) => "nothing was written; try again".to_owned(),
+            MemoryError::Locked(_) => "try again when it is done".to_owned(),
+            MemoryError::NoOperations => {
+                "they are made by commands that change memories, such as: aperture memory add TEXT".to_owned()
+            }
+            MemoryError::NoOperation(_) | MemoryError::NothingToUndo | MemoryError::AlreadyUndone { .. } => {
+                "to list the operations: aperture memory log".to_owned()
+            }
+            MemoryError::ChangedLater { later, .. } => format!("undo that one first: aperture memory undo {later}"),
+            MemoryError::EditedByHand { operation, .. } => {
+                format!("to see what it changed: aperture memory diff {operation}; then edit the file")
+            }
+            MemoryError::Io { action: "read", source, .. } => {
+                next_step(source).unwrap_or("check that you may read it: ls -l").to_owned()
+            }
+            MemoryError::Io { source, .. } => {
+                format!("nothing was changed; {}", next_step(source).unwrap_or("check that you may write there: ls -ld"))
+            }
+            MemoryError::Store(_) => {
+                let MemoryError::Store(error) = error else { return CommandError::new(kind, error) };
+                return error.into();
+            }
+        };
+        CommandError::new(kind, error).hint(hint)
+    }
+}
+
+/// Returns the file with a name; the error suggests the nearest one.
+pub fn file_named(name: &str) -> Result<MemoryFile, CommandError> {
+    MemoryFile::from_name(name).ok_or_else(|| {
+        let known: Vec<String> = MemoryFile::FIXED.iter().map(MemoryFile::name).collect();
+        let nearest =
+            known.iter().map(|known| (strsim::jaro_winkler(name, known), known)).max_by(|one, other| one.0.total_cmp(&other.0));
+        let hint = match nearest {
+            Some((likeness, nearest)) if likeness > 0.75 => format!("did you mean '{nearest}'?"),
+            _ => format!("one of {}, or TASK-workflow, such as release-workflow", known.join(", ")),
+        };
+        CommandError::new(ErrorKind::Usage, anyhow!("there is no memory file '{name}'")).hint(hint)
+    })
+}
+
+/// Returns an error if a text cannot be kept: it is empty, too long, or holds a credential.
+pub fn check_text(text: &str) -> Result<(), CommandError> {
+    /// The maximum length of an entry, in bytes.
+    const LONGEST: usize = 4000;
+    if text.trim().is_empty() {
+        return Err(CommandError::new(ErrorKind::Usage, anyhow!("the text is empty")));
+    }
+    if text.len() > LONGEST {
+        let error = anyhow!("the text has {} bytes; a memory has at most {LONGEST}", text.len());
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("name the file that holds the details"));
+    }
+    if holds_secret(text) {
+        let error = anyhow!("the text contains a credential, and memories are read by models and kept in plain files");
+        return Err(CommandError::new(ErrorKind::Refused, error)
+            .hint("describe where the credential is kept instead, such as a variable"));
+    }
+    Ok(())
+}
+
+/// Returns the files of a tree that cannot be read, as a report lists them.
+pub fn problems(problems: &[Problem]) -> Vec<MemoryProblem> {
+    let shown = |problem: &Problem| MemoryProblem { path: problem.path.display().to_string(), reason: problem.reason.clone() };
+    problems.iter().map(shown).collect()
+}
+
+/// Returns the report of a change, with the command that undoes it.
+pub fn changed(done: String, updated: Updated, is_dry_run: bool) -> MemoryChangeReport {
+    let hints = updated.operation.map(|number| format!("to undo: aperture memory undo {number}")).into_iter().collect();
+    let problems = problems(&updated.tree.problems);
+    MemoryChangeReport { done, operation: updated.operation, dry_run: is_dry_run, changes: updated.changes, hints, problems }
+}
+
+/// Returns a path as a word of a command.
+pub fn word(path: &Path) -> String {
+    quoted_word(&path.to_string_lossy())
+}

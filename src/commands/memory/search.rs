@@ -1,0 +1,71 @@
+//! `aperture memory search`: searches the entries, and the sessions of the project.
+
+use super::learning::Learning;
+use super::report::{MemoryHitLine, MemorySearchReport};
+use super::run::Memories;
+use super::{SearchArguments, list};
+use crate::app::{CommandError, ErrorKind};
+use crate::engine::memory::words::{content_words, plain_words};
+use crate::engine::memory::{Corpus, Query, search};
+use crate::model::Memory;
+use anyhow::anyhow;
+
+/// Prints the entries and the places in sessions that match.
+pub fn run(memories: &Memories<'_>, arguments: &SearchArguments) -> Result<(), CommandError> {
+    let query = match &arguments.prompt_file {
+        Some(file) => memories.env.text_of(file)?,
+        None => arguments.text.join(" "),
+    };
+    let mut report = report(memories, &query, arguments.all, arguments.limit)?;
+    report.is_lines = arguments.json_lines;
+    memories.env.print(&report)
+}
+
+/// Returns what matches a query.
+///
+/// # Errors
+///
+/// The query has no words, or a tree cannot be read.
+pub fn report(
+    memories: &Memories<'_>,
+    query: &str,
+    with_retired: bool,
+    limit: usize,
+) -> Result<MemorySearchReport, CommandError> {
+    let wanted = content_words(query);
+    if wanted.is_empty() {
+        return Err(CommandError::new(ErrorKind::Usage, anyhow!("the query has no words")));
+    }
+    let mut known = list::all(memories)?.memories;
+    known.retain(|memory| with_retired || !memory.state.is_retired());
+    let learning = Learning::of_project(memories);
+    let documents = learning.documents(memories);
+    let sources = learning.sources(&documents);
+    let corpus = Corpus::new(&sources);
+    let hits = search(&Query { text: query, ..Query::default() }, &corpus, limit);
+    let hits = hits.iter().map(|hit| MemoryHitLine {
+        session: learning.file_name(hit.source.session),
+        session_id: hit.source.session.to_owned(),
+        block: hit.document.block,
+        row: hit.document.row.to_string(),
+        time: (hit.document.time > 0).then_some(hit.document.time),
+        title: hit.source.documents.title(hit.document).to_owned(),
+    });
+    Ok(MemorySearchReport { query: query.to_owned(), hits: hits.collect(), memories: ranked(known, &wanted), is_lines: false })
+}
+
+/// Returns the entries with at least half of the words, those with most of them first.
+fn ranked(memories: Vec<Memory>, wanted: &[String]) -> Vec<Memory> {
+    let score = |memory: &Memory| {
+        let content = format!("{} {} {}", memory.text, memory.file.name(), memory.kind.name()).to_lowercase();
+        let words: Vec<String> = plain_words(&content).collect();
+        let worth = |word: &String| 2 * usize::from(words.contains(word)) + usize::from(content.contains(&**word));
+        let found = wanted.iter().filter(|word| content.contains(&***word)).count();
+        (found, wanted.iter().map(worth).sum::<usize>())
+    };
+    let mut scored: Vec<((usize, usize), Memory)> = memories.into_iter().map(|memory| (score(&memory), memory)).collect();
+    // Half of the words are enough, so that a question in plain words finds something.
+    scored.retain(|((found, _), _)| found * 2 >= wanted.len() && *found > 0);
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    scored.into_iter().map(|(_, memory)| memory).collect()
+}

@@ -1,0 +1,106 @@
+use crate::model::{As, BlockNumber, Level, Time};
+use crate::output::{Paint, Report, Style, clip, plural, printable, short_id, time};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A recalled block.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RecalledBlock {
+    /// Id of the session that the block belongs to.
+    pub session: String,
+    /// Block number.
+    pub number: BlockNumber,
+    /// Short description.
+    pub label: String,
+    /// Level of reduction in the session.
+    pub level: Level,
+    /// Time of the block; if the session has no file, of the operation that removed it.
+    #[serde(with = "As::<Option<Time>>")]
+    pub time: Option<i64>,
+    /// Turn; null if the session has no file.
+    pub turn: Option<u32>,
+    /// Command that prints all of it; null if the block was named, or the session has no file.
+    pub command: Option<String>,
+    /// Score of the match; null if the block was named.
+    pub score: Option<f32>,
+    /// Content: all of it if the block was named, else the parts that match.
+    pub content: String,
+}
+
+/// Recalled content.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RecallReport {
+    /// Query.
+    pub query: String,
+    /// Blocks: in file order if they were named, else the best match first.
+    pub blocks: Vec<RecalledBlock>,
+    /// Number of sessions that were searched; null if it was only the current one.
+    pub searched_sessions: Option<usize>,
+    /// Number of sessions with the words that were not read, because there were enough blocks.
+    pub unread_sessions: usize,
+    /// The current session. Blocks of other sessions are shown with their origin.
+    #[serde(skip)]
+    pub session: String,
+}
+
+impl RecallReport {
+    /// Returns the text of a note for the model.
+    pub fn note(&self) -> String {
+        let own = self.blocks.iter().all(|block| block.session == self.session);
+        let from = if own { "earlier in this session" } else { "earlier sessions" };
+        let mut text = format!("Recalled from {from}, as it was then:\n");
+        for block in &self.blocks {
+            let content = block.content.trim_end();
+            text.push_str(&format!("\n[#{} {}{}]\n{content}\n", block.number, block.label, self.origin(block)));
+        }
+        text.trim_end().to_owned()
+    }
+
+    /// Returns the origin of a block of another session. Empty for a block of the current session.
+    fn origin(&self, block: &RecalledBlock) -> String {
+        if block.session == self.session { String::new() } else { format!("  in {}", short_id(&block.session)) }
+    }
+}
+
+impl Report for RecallReport {
+    const SCHEMA: &str = "aperture.recall/1";
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for block in &self.blocks {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            let heading = clip(&format!("#{} {}", block.number, block.label), style.width);
+            text.push_str(&style.paint(Paint::Heading, &heading));
+            text.push('\n');
+            if block.score.is_some() {
+                text.push_str(&style.paint(Paint::Dim, &place(style, block)));
+                text.push('\n');
+            }
+            match printable(&block.content).trim_end() {
+                "" => text.push_str(&style.paint(Paint::Dim, "(no text)")),
+                content => text.push_str(content),
+            }
+            text.push('\n');
+        }
+        if let Some(searched) = self.searched_sessions {
+            let unread = match self.unread_sessions {
+                0 => String::new(),
+                unread => format!("; {} more with these words: add words", plural(unread as u64, "session")),
+            };
+            let searched = format!("\nsearched {}{unread}\n", plural(searched as u64, "session"));
+            text.push_str(&style.paint(Paint::Dim, &searched));
+        }
+        text
+    }
+}
+
+/// Returns where a block is: `11111111  turn 3  2026-11-21 14:03:07  aperture show 16 -s 11111111`.
+fn place(style: &Style, block: &RecalledBlock) -> String {
+    let turn = block.turn.filter(|turn| *turn > 0).map(|turn| format!("turn {turn}"));
+    let time = block.time.map(|milliseconds| time(style, milliseconds));
+    let command = block.command.clone().unwrap_or_else(|| "its file is gone".to_owned());
+    let parts = [Some(short_id(&block.session)), turn, time, Some(command)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+}

@@ -1,0 +1,147 @@
+use crate::model::{As, Measured, Time, TokenCount};
+use crate::output::table::{Cell, Column, Table, left, rest, right};
+use crate::output::{Paint, Report, Style, age, bytes, clip, short_id, tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+/// A session in the list.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Session")]
+pub struct SessionRow {
+    /// Provider, such as `claude-code`.
+    pub provider: &'static str,
+    /// Session id.
+    pub id: String,
+    /// Session file.
+    pub path: String,
+    /// Project: the directory in which the session began.
+    pub project: String,
+    /// Title, or the first prompt.
+    pub title: String,
+    /// Model of the last response.
+    pub model: String,
+    /// Time of the newest row, or of the last change of the file if no row has a time.
+    #[serde(with = "As::<Time>")]
+    pub last_written_time: i64,
+    /// Time of the last change of the file.
+    #[serde(with = "As::<Time>")]
+    pub modified_time: i64,
+    /// Tokens of the window.
+    pub tokens: TokenCount,
+    /// Size of the window.
+    #[schemars(extend("unit" = "tokens"))]
+    pub capacity_tokens: u64,
+    /// Share of the window that is in use.
+    #[schemars(extend("unit" = "percent"))]
+    pub percent: f64,
+    /// Size of the file.
+    #[schemars(extend("unit" = "bytes"))]
+    pub bytes: u64,
+    /// Number of prompts.
+    #[schemars(extend("unit" = "turns"))]
+    pub turns: u32,
+    /// Number of responses of the model.
+    #[schemars(extend("unit" = "steps"))]
+    pub steps: u32,
+    /// Number of compactions.
+    pub compactions: u32,
+    /// Output tokens of all responses.
+    #[serde(with = "As::<Measured>")]
+    pub output_tokens: u64,
+    /// True if a running agent program has the session open.
+    pub open: bool,
+    /// True if it is the session of a subagent.
+    pub subagent: bool,
+}
+
+/// The sessions on this machine.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SessionsReport {
+    /// Sessions, in the requested order.
+    pub sessions: Vec<SessionRow>,
+    /// Number of sessions beyond the limit of the list.
+    pub left_out: usize,
+    /// True if the list is shown because no session belongs to the current directory.
+    #[serde(skip)]
+    pub outside_project: bool,
+}
+
+impl Report for SessionsReport {
+    const SCHEMA: &str = "aperture.sessions/2";
+
+    fn text(&self, style: &Style) -> String {
+        if self.sessions.is_empty() {
+            return "no matching sessions\n".to_owned();
+        }
+        let rows = self.sessions.iter().map(|session| cells(style, session)).collect();
+        let mut text = Table::new(style, &COLUMNS, rows).text();
+        if self.left_out > 0 {
+            let all = if self.outside_project { "aperture sessions" } else { "--limit 0" };
+            text.push_str(&style.paint(Paint::Dim, &format!("and {} more; to list all: {all}\n", self.left_out)));
+        }
+        if self.outside_project {
+            text.push_str("no session belongs to this directory; to see one of these: aperture status ID\n");
+        }
+        text
+    }
+}
+
+/// Widths that the title keeps when columns are added: first the most useful ones, then those for wide terminals.
+const TITLE: usize = 26;
+const TITLE_WIDE: usize = 40;
+
+const COLUMNS: [Column; 10] = [
+    left("AGE"),
+    left("ID"),
+    left("CLIENT").optional(2, TITLE),
+    left("PROJECT").optional(0, TITLE),
+    right("WINDOW").optional(3, TITLE_WIDE),
+    right("FULL"),
+    right("TURNS").optional(1, TITLE),
+    right("SIZE").optional(5, TITLE_WIDE),
+    left("MODEL").optional(4, TITLE_WIDE),
+    rest("TITLE"),
+];
+
+/// Maximum widths of a client, a project and a model.
+const CLIENT: usize = 6;
+const PROJECT: usize = 16;
+const MODEL: usize = 14;
+
+/// Returns the cells of a session, one for each column.
+fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
+    let mut age_cell = if session.open { Cell::new(style, Paint::Good, "●") } else { Cell::plain(" ".to_owned()) };
+    let age = age(style.now, session.last_written_time);
+    age_cell.width += age.width();
+    age_cell.text.push_str(&age);
+    let full = match session.percent {
+        80.0.. => Paint::Bad,
+        60.0.. => Paint::Warning,
+        _ => Paint::Dim,
+    };
+    vec![
+        age_cell,
+        Cell::new(style, Paint::Name, &short_id(&session.id)),
+        Cell::plain(clip(session.provider.split('-').next().unwrap_or_default(), CLIENT)),
+        Cell::plain(clip(last_part(&session.project), PROJECT)),
+        Cell::plain(tokens(session.tokens)),
+        Cell::new(style, full, &format!("{:.0} %", session.percent)),
+        Cell::plain(session.turns.to_string()),
+        Cell::plain(bytes(session.bytes)),
+        Cell::plain(clip(short_model(&session.model), MODEL)),
+        Cell::plain(clip(&session.title, style.width)),
+    ]
+}
+
+/// Returns the name of a model without vendor and date.
+fn short_model(model: &str) -> &str {
+    let name = model.trim_start_matches("claude-");
+    name.rsplit_once('-')
+        .filter(|(_, date)| date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()))
+        .map_or(name, |(name, _)| name)
+}
+
+fn last_part(path: &str) -> &str {
+    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path)
+}

@@ -1,0 +1,155 @@
+use super::report::{SessionRow, SessionsReport};
+use super::{Arguments, Sort};
+use crate::app::{CommandError, Env};
+use crate::commands::status::title;
+use crate::commands::usage::check_client;
+use crate::engine;
+use crate::fsio::Identity;
+use crate::model::{Basis, TokenCount, id_starts_with};
+use crate::provider::Totals;
+use crate::workspace::{self, FindError, Listed, Project, RequestSession};
+
+/// The default for the number of sessions listed as text.
+const LISTED: usize = 50;
+
+/// Lists the sessions.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    check_client(arguments.client.as_deref())?;
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the list of sessions.
+///
+/// # Errors
+///
+/// There is no session at all.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, CommandError> {
+    let mut skipped = Vec::new();
+    let project = arguments
+        .project
+        .as_ref()
+        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let titles = arguments.text.is_some();
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), titles, &mut |path, error| {
+        skipped.push(format!("{}: {error}", path.display()));
+    });
+    for problem in skipped {
+        env.note(&format!("skipped {problem}"));
+    }
+    let in_requests = if project.is_none() { in_requests(env) } else { Vec::new() };
+    let mut listed = match listed {
+        Err(FindError::NoSessions(_)) if !in_requests.is_empty() => Vec::new(),
+        listed => listed?,
+    };
+    listed.push(in_requests);
+    let open = env.open_sessions();
+    let wanted = |session: &&Listed| {
+        is_selected(env, arguments, session)
+            && (arguments.subagents || !session.found.location.subagent)
+            && (arguments.all || session.totals.turns + session.totals.steps > 0)
+            && (!arguments.open || open.contains(&session.found.location.id))
+    };
+    let mut sessions: Vec<&mut Listed> = listed.iter_mut().flatten().filter(|session| wanted(&&**session)).collect();
+    sessions.sort_by(|a, b| (b.last_written(), &a.found.location.id).cmp(&(a.last_written(), &b.found.location.id)));
+    match arguments.sort {
+        Sort::Age => {}
+        Sort::Tokens => sessions.sort_by_key(|session| std::cmp::Reverse(session.totals.window_tokens)),
+        Sort::Full => {
+            sessions.sort_by(|a, b| percent(env, b).total_cmp(&percent(env, a)));
+        }
+        Sort::Size => sessions.sort_by_key(|session| std::cmp::Reverse(session.identity.bytes)),
+        Sort::Turns => sessions.sort_by_key(|session| std::cmp::Reverse(session.totals.turns)),
+    }
+    if arguments.reverse {
+        sessions.reverse();
+    }
+    let limit = arguments.limit.unwrap_or(if env.json { 0 } else { LISTED });
+    let limit = if limit == 0 { sessions.len() } else { limit.min(sessions.len()) };
+    let left_out = sessions.len() - limit;
+    // Only a title that is shown is worth a search of its file for credentials.
+    workspace::read_titles(env.disk, &env.totals(), &mut sessions[..limit]);
+    let sessions = sessions[..limit].iter().map(|session| row(env, session, &open)).collect();
+    // The program ends here: freeing thousands of sessions takes longer than writing the output.
+    std::mem::forget(listed);
+    Ok(SessionsReport { sessions, left_out, outside_project: false })
+}
+
+/// Returns the sessions in the memory of a running proxy. One that can no longer be read is left out.
+fn in_requests(env: &Env) -> Vec<Listed> {
+    let listed = |session: RequestSession| {
+        let (found, modified) = (session.found()?, i128::from(session.modified) * 1_000_000);
+        let workspace = env.read(found.clone()).ok()?;
+        let reading = &workspace.reading;
+        let totals = Totals {
+            window_tokens: reading.price.total.value as u64,
+            moved_on: true,
+            steps: reading.steps,
+            turns: reading.turns.len() as u32,
+            last_written: Some(session.modified),
+            model: reading.model.as_str().into(),
+            title: title(reading),
+            ..Totals::default()
+        };
+        Some(Listed {
+            found,
+            identity: Identity { bytes: reading.session.bytes, modified, ..Identity::default() },
+            totals,
+            bills: None,
+        })
+    };
+    env.request_sessions().into_iter().filter_map(listed).collect()
+}
+
+/// Returns true if a session has the selected properties.
+fn is_selected(env: &Env, arguments: &Arguments, session: &Listed) -> bool {
+    let Listed { found, identity, totals, .. } = session;
+    let age = env.style.now.as_millisecond() - session.last_written();
+    let has_text = |text: &String| {
+        let text = text.to_lowercase();
+        totals.title.to_lowercase().contains(&text) || id_starts_with(&found.location.id, &text)
+    };
+    arguments.text.as_ref().is_none_or(has_text)
+        && arguments.client.as_ref().is_none_or(|client| client == found.provider.name())
+        && arguments.model.as_ref().is_none_or(|model| totals.model.contains(model.as_str()))
+        && arguments.newer.is_none_or(|newest| age <= newest)
+        && arguments.older.is_none_or(|oldest| age >= oldest)
+        && arguments.larger.is_none_or(|bytes| identity.bytes >= bytes)
+        && arguments.fuller.is_none_or(|full| percent(env, session) >= full as f64)
+}
+
+/// Returns the usage of the window of a session, in percent.
+fn percent(env: &Env, session: &Listed) -> f64 {
+    session.totals.window_tokens as f64 / capacity(env, session) as f64 * 100.0
+}
+
+/// Returns the window size of a session in tokens; at least 1, so that it can be used as a divisor.
+fn capacity(env: &Env, listed: &Listed) -> u64 {
+    engine::capacity(&listed.totals.model, listed.totals.peak_tokens, listed.totals.capacity_tokens, &env.settings).tokens.max(1)
+}
+
+fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {
+    let Listed { found, identity, totals, .. } = listed;
+    SessionRow {
+        provider: found.provider.name(),
+        open: open.contains(&found.location.id),
+        subagent: found.location.subagent,
+        id: found.location.id.clone(),
+        path: found.path.display().to_string(),
+        project: if totals.directory.is_empty() { found.location.project.as_str() } else { &totals.directory }.to_owned(),
+        title: totals.title.clone(),
+        model: totals.model.to_string(),
+        last_written_time: listed.last_written(),
+        modified_time: (identity.modified / 1_000_000) as i64,
+        tokens: TokenCount {
+            value: totals.window_tokens as f64,
+            basis: if totals.moved_on { Basis::Estimated } else { Basis::Measured },
+        },
+        capacity_tokens: capacity(env, listed),
+        percent: percent(env, listed),
+        bytes: identity.bytes,
+        turns: totals.turns,
+        steps: totals.steps,
+        compactions: totals.compactions,
+        output_tokens: totals.output_tokens,
+    }
+}

@@ -1,0 +1,157 @@
+use super::Arguments;
+use super::report::{Share, StatusReport};
+use crate::app::{CommandError, Env};
+use crate::commands::change::deferred;
+use crate::commands::live::{pending, proxied};
+use crate::commands::manifest;
+use crate::engine::tokens::estimate;
+use crate::engine::{self, Analysis, Suggestion};
+use crate::model::{Event, TokenCount, Zone};
+use crate::provider::{ClientPart, without_insertions};
+use crate::workspace::Workspace;
+
+/// Prints the overview.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let workspace = env.open(arguments.session.as_deref())?;
+    let open = env.open_sessions();
+    let open = open.contains(&workspace.location.id);
+    let suggestions = manifest::suggestions(env, &workspace, None);
+    let pending = pending::changes(env, &workspace);
+    let deferred = deferred::count(env, &pending::found(&workspace));
+    let (refused, activity) = (proxied::refusal(env, &workspace.location.id), proxied::model_activity(&workspace));
+    let (unapplied, store_fault) = (proxied::unapplied(env, &workspace.location.id), env.store_fault());
+    env.print(&StatusReport {
+        named: env.name_of(&workspace.path, &workspace.location.id),
+        pending,
+        deferred_operations: deferred,
+        refused,
+        activity,
+        unapplied_operations: unapplied,
+        store_fault,
+        all: arguments.all,
+        ..report(&workspace, open, suggestions)
+    })
+}
+
+fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
+    let reading = &workspace.reading;
+    let session = &reading.session;
+    let origin = session.latest_origin();
+    let shares = |sums: Vec<(String, u32, TokenCount)>| -> Vec<Share> {
+        sums.into_iter().map(|(name, blocks, tokens)| Share { name, blocks, tokens }).collect()
+    };
+    let stale = reading.stale();
+    let aging = reading.aging_total();
+    let superseded: Vec<_> =
+        stale.iter().filter(|block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes())).collect();
+    let zones = Zone::ALL.map(|zone| {
+        let (blocks, tokens) = reading.zone(zone);
+        let outside = if zone == Zone::Primacy { reading.price.outside.0 } else { TokenCount::ZERO };
+        Share { name: zone.name().to_owned(), blocks, tokens: tokens + outside }
+    });
+    StatusReport {
+        client_parts: client_parts(workspace),
+        session: session.id.clone(),
+        named: String::new(),
+        provider: session.provider,
+        path: workspace.path.display().to_string(),
+        project: origin.map(|origin| origin.directory.clone()).unwrap_or_default(),
+        title: title(reading),
+        model: reading.model.clone(),
+        version: origin.map(|origin| origin.version.clone()).unwrap_or_default(),
+        last_written_time: session.last_written(),
+        open,
+        pending: None,
+        deferred_operations: 0,
+        agent: workspace.provider.agent(),
+        refused: None,
+        unapplied_operations: Vec::new(),
+        store_fault: None,
+        activity: None,
+        forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
+            Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),
+            _ => None,
+        }),
+        tokens: reading.price.total.0,
+        remaining_tokens: reading.remaining(),
+        capacity: reading.capacity,
+        percent: reading.percent(),
+        billed_tokens: reading.price.measured,
+        changed_since_bill: reading.price.changed_since_bill,
+        outside_tokens: reading.price.outside.0,
+        accuracy: reading.price.accuracy.clone(),
+        zones: zones.to_vec(),
+        kinds: shares(reading.tokens_by(|block| Some(block.kind.name().replace('_', " ")))),
+        tools: shares(reading.tokens_by(|block| block.tool.as_ref().map(|tool| tool.name.to_string()))),
+        files: shares(
+            reading
+                .tokens_by(|block| block.tool.as_ref().filter(|tool| tool.verb.names_file()).map(|tool| tool.target.to_string())),
+        ),
+        stale: Share {
+            name: "stale".to_owned(),
+            blocks: stale.len() as u32,
+            tokens: stale.iter().map(|block| block.tokens).sum(),
+        },
+        superseded: Share {
+            name: "superseded".to_owned(),
+            blocks: superseded.len() as u32,
+            tokens: superseded.iter().map(|block| block.tokens).sum(),
+        },
+        aging: Share { name: "aging".to_owned(), blocks: aging.0 as u32, tokens: aging.1 },
+        largest_stale: stale.iter().take(10).map(|block| engine::entry(block)).collect(),
+        suggestions,
+        all: false,
+        hidden: reading.window.hidden,
+        bytes: session.bytes,
+        window_bytes: reading.in_window().map(|block| block.sent_bytes() + block.media.bytes).sum(),
+        rows: session.rows.len(),
+        turns: reading.turns.len(),
+        steps: reading.steps,
+        damage: session.damage.clone(),
+        findings: reading.findings(),
+    }
+}
+
+/// Returns the tokens of the texts that the client adds by itself, by part: those of blocks in the window, and estimates of those
+/// that the file records outside the conversation. The rest of the tokens that are not in the file is the last part. Empty if no
+/// part is known.
+fn client_parts(workspace: &Workspace<'_>) -> Vec<Share> {
+    let reading = &workspace.reading;
+    let outside = reading.price.outside.0;
+    let texts = workspace.outside_texts().unwrap_or_default();
+    let estimate = |part: ClientPart| texts.iter().filter(|(of, _)| *of == part).map(|(_, text)| estimate(text)).sum::<f64>();
+    let recorded: f64 = ClientPart::ALL.into_iter().map(estimate).sum();
+    // The estimates are never more than what is billed beside the blocks.
+    let scale = if outside.value > 0.0 { (outside.value / recorded.max(1.0)).min(1.0) } else { 1.0 };
+    let part = |part: ClientPart| {
+        let blocks: Vec<TokenCount> = reading
+            .in_window()
+            .filter(|block| workspace.provider.part_of(block) == Some(part))
+            .map(|block| TokenCount::estimated(block.tokens.value))
+            .collect();
+        let tokens = blocks.iter().copied().sum::<TokenCount>() + TokenCount::estimated(estimate(part) * scale);
+        Share { name: part.name().to_owned(), blocks: blocks.len() as u32, tokens }
+    };
+    let mut parts: Vec<Share> = ClientPart::ALL.into_iter().map(part).filter(|part| part.tokens.round() > 0).collect();
+    let other = TokenCount::estimated(outside.value - recorded * scale);
+    if !parts.is_empty() && other.round() > 0 {
+        parts.push(Share { name: "other".to_owned(), blocks: 0, tokens: other });
+    }
+    parts
+}
+
+/// Returns the title given by the user or a model, or the first prompt.
+pub fn title(reading: &Analysis) -> String {
+    let mut title: Option<(&str, bool)> = None;
+    for row in &reading.session.rows {
+        if let Some(Event::Title { text, chosen }) = row.event.as_deref()
+            && (*chosen || title.is_none_or(|(_, chosen)| !chosen))
+        {
+            title = Some((text, *chosen));
+        }
+    }
+    let prompts = || reading.turns.iter().map(|turn| without_insertions(&turn.prompt));
+    let first = || prompts().find(|prompt| !prompt.is_empty());
+    let text = title.map(|(text, _)| text).or_else(first).unwrap_or("(no prompt yet)");
+    engine::mask(text).into_owned()
+}

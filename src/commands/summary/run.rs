@@ -1,0 +1,104 @@
+use super::Arguments;
+use super::report::SummaryReport;
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::blocks::BlockRow;
+use crate::commands::show::{ShowReport, ShownBlock};
+use crate::commands::status;
+use crate::engine::summary::{Contents, PointKind, is_reply, needed, summarize};
+use crate::engine::{Analysis, plural};
+use crate::model::{Block, BlockNumber, Role};
+use crate::workspace::Workspace;
+use anyhow::anyhow;
+
+/// Prints the summary.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the summary.
+///
+/// # Errors
+///
+/// There is no such turn; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
+    let workspace = env.open(arguments.session.as_deref())?;
+    build_report(env, &workspace, arguments)
+}
+
+/// Returns the summary of a session, without its turns.
+///
+/// # Errors
+///
+/// The session can no longer be read.
+pub fn current(env: &Env, workspace: &Workspace<'_>) -> Result<SummaryReport, CommandError> {
+    Ok(SummaryReport { turns: Vec::new(), ..build_report(env, workspace, &Arguments::default())? })
+}
+
+fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
+    let reading = &workspace.reading;
+    let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| turn..=turn));
+    let zone = (env.style.zone)();
+    let clock = |moment: i64| {
+        let time = jiff::Timestamp::from_millisecond(moment).map(|time| time.to_zoned(zone.clone()));
+        time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
+    };
+    let (mut turns, current) = summarize(reading, &contents(workspace)?, &clock);
+    let turn_count = turns.len();
+    let asked = turns.iter().flat_map(|turn| &turn.summary.points).find(|point| point.kind == PointKind::Asked);
+    let first = asked.map(|point| point.text());
+    if let Some(range) = &range {
+        turns.retain(|turn| range.contains(&turn.number));
+        if turns.is_empty() {
+            let error = anyhow!("the session does not have this turn; it has {}", plural(turn_count, "turn"));
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the latest turns: aperture summary"));
+        }
+    }
+    let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(workspace, turn)).transpose()?;
+    // Text that a client wrote before the first prompt is not a title.
+    let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();
+    Ok(SummaryReport {
+        session: reading.session.id.clone(),
+        title,
+        counted: "o200k",
+        turn_count,
+        steps: reading.steps,
+        last_written_time: reading.session.last_written(),
+        current: range.is_none().then_some(current),
+        turns,
+        full,
+        format: arguments.format,
+    })
+}
+
+/// Returns the contents that the summary is made from.
+pub fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
+    let reading: &Analysis = &workspace.reading;
+    let numbers = needed(reading);
+    let texts = numbers.iter().zip(workspace.masked_contents(&numbers)?).map(|(number, content)| {
+        let tool = reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);
+        (*number, if tool { content.sent } else { content.readable })
+    });
+    let mut contents: Contents = texts.collect();
+    // Omit the text that the client wrapped around a reply.
+    let replies: Vec<&Block> =
+        numbers.iter().filter_map(|number| reading.block(*number)).filter(|block| is_reply(block)).collect();
+    let whole = workspace.contents(&replies.iter().map(|block| block.number).collect::<Vec<_>>())?;
+    for (block, content) in replies.iter().zip(whole) {
+        let words: Vec<_> = block.words_in(&content.sent).map(|words| reading.known.mask(words).into_owned()).collect();
+        contents.insert(block.number, words.join("\n"));
+    }
+    Ok(contents)
+}
+
+/// Returns all blocks of a turn with their content.
+fn full(workspace: &Workspace<'_>, turn: u32) -> Result<ShowReport, CommandError> {
+    let reading = &workspace.reading;
+    let turn = reading.turns.iter().find(|known| known.number == turn);
+    let numbers: Vec<BlockNumber> = turn.map(|turn| turn.blocks.clone()).unwrap_or_default();
+    let contents = workspace.masked_contents(&numbers)?;
+    let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
+        let block = BlockRow::new(reading, reading.block(*number)?);
+        Some(ShownBlock { block, content: content.sent, readable: content.readable })
+    });
+    Ok(ShowReport { blocks: blocks.collect(), raw: false })
+}

@@ -1,0 +1,255 @@
+use crate::model::{As, BlockNumber, Level, Pin, Role, Time, TokenCount};
+use crate::output::{Form, Paint, Report, Style, printable, time, tokens};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Output styles of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TranscriptStyle {
+    /// For reading.
+    Plain,
+    /// With the in-band header of each message and part.
+    Headers,
+    /// The content only, exactly as it is sent.
+    Raw,
+}
+
+/// A message of the conversation.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Message")]
+pub struct MessageText {
+    /// Position in the request, from 1.
+    pub id: u32,
+    /// Role in the request: `user`, `assistant` or `system`.
+    pub role: &'static str,
+    /// Author: the model, the user or the agent program.
+    pub from: String,
+    /// Time at which the message was written.
+    #[serde(with = "As::<Option<Time>>")]
+    pub time: Option<i64>,
+    /// Cost.
+    pub tokens: TokenCount,
+    /// Parts.
+    pub parts: Vec<MessagePart>,
+}
+
+/// A part of a message.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MessagePart {
+    /// Block number; null for content that the agent program generates on resume.
+    pub block: Option<BlockNumber>,
+    /// Type of the part, such as `text`, `tool_use Read` or `tool_result`.
+    pub kind: String,
+    /// Author.
+    pub role: Role,
+    /// Cost.
+    pub tokens: TokenCount,
+    /// Estimated turns without a reference until the block goes stale; null if it never will be.
+    #[schemars(extend("unit" = "turns"))]
+    pub turns_left: Option<u32>,
+    /// Place where the block is pinned.
+    pub pin: Option<Pin>,
+    /// Level of reduction.
+    pub level: Level,
+    /// Content as it is sent.
+    pub content: String,
+    /// The content for people.
+    #[serde(skip)]
+    pub readable: String,
+}
+
+/// The conversation in the window.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TranscriptReport {
+    /// Messages in the order in which they are sent.
+    pub messages: Vec<MessageText>,
+    #[serde(skip)]
+    pub style: TranscriptStyle,
+}
+
+impl Report for TranscriptReport {
+    const SCHEMA: &str = "aperture.transcript/2";
+
+    fn form(&self) -> Form {
+        if self.style == TranscriptStyle::Raw { Form::Raw } else { Form::Text }
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for message in &self.messages {
+            match self.style {
+                TranscriptStyle::Raw => {
+                    for part in &message.parts {
+                        text.push_str(&part.content);
+                        text.push('\n');
+                    }
+                }
+                TranscriptStyle::Headers => with_headers(&mut text, style, message),
+                TranscriptStyle::Plain => plain(&mut text, style, message),
+            }
+        }
+        text
+    }
+}
+
+/// Returns the line before a message in the in-band form.
+fn message_header(style: &Style, message: &MessageText) -> String {
+    let moment = message.time.map_or_else(|| "unknown".to_owned(), |moment| time(style, moment));
+    let all = |test: &dyn Fn(&MessagePart) -> bool| !message.parts.is_empty() && message.parts.iter().all(test);
+    let mark = if all(&|part| part.pin.is_some()) {
+        " | PINNED"
+    } else if all(&|part| part.level != Level::Original) {
+        " | PRUNED"
+    } else {
+        ""
+    };
+    format!(
+        "--- Message ID: {} | Role: {} | From: {} | Time: {moment} | Tokens: {}{mark} ---\n",
+        message.id,
+        message.role,
+        printable(&message.from),
+        tokens(message.tokens)
+    )
+}
+
+/// Returns the line before a part in the in-band form.
+fn part_header(part: &MessagePart) -> String {
+    let mark = match (part.pin, part.level) {
+        (Some(_), _) => " | PINNED",
+        (None, Level::Original) => "",
+        _ => " | PRUNED",
+    };
+    let id = part.block.map_or_else(|| "none".to_owned(), |number| format!("block-{number}"));
+    let left = part.turns_left.map_or_else(|| "always".to_owned(), |turns| turns.to_string());
+    format!("[Part ID: {id} | Type: {} | Tokens: {} | Turns Left: {left}{mark}]\n", printable(&part.kind), tokens(part.tokens))
+}
+
+/// A range of pruned blocks of one level and reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrunedRange {
+    pub first: BlockNumber,
+    pub last: BlockNumber,
+    pub level: Level,
+    /// The reason, or an empty text.
+    pub reason: String,
+}
+
+/// The headers of messages without their contents, and the pruned ranges, for a model.
+#[derive(Clone, Debug)]
+pub struct Headers {
+    pub messages: Vec<MessageText>,
+    /// The pruned ranges of the window.
+    pub pruned: Vec<PrunedRange>,
+}
+
+impl Headers {
+    /// The explanation of the headers for the model, in less than 150 tokens.
+    pub const INSTRUCTIONS: &str = "\
+aperture lists here the headers of the messages and parts since the last prompt. block-12 is #12 in memory commands on a line
+of their own, such as @expand(12). Turns Left: until a part is stale. PRUNED: shortened; the pruned ranges name all such
+blocks and why. Do not write headers yourself.";
+
+    /// Returns the text.
+    pub fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for message in &self.messages {
+            text.push_str(&message_header(style, message));
+            message.parts.iter().for_each(|part| text.push_str(&part_header(part)));
+        }
+        if !self.pruned.is_empty() {
+            text.push_str("Pruned ranges:\n");
+        }
+        for range in &self.pruned {
+            let blocks = match range.first == range.last {
+                true => format!("block-{}", range.first),
+                false => format!("block-{}..block-{}", range.first, range.last),
+            };
+            let reason = if range.reason.is_empty() { String::new() } else { format!(" | {}", printable(&range.reason)) };
+            text.push_str(&format!("[{blocks} | {}{reason}]\n", range.level.name()));
+        }
+        text.trim_end().to_owned()
+    }
+}
+
+/// Writes the in-band form: a line before the message and a line before each part.
+fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
+    text.push_str(&message_header(style, message));
+    for part in &message.parts {
+        text.push_str(&part_header(part));
+        // Indents content that looks like a header by one space, so that no content can forge a header.
+        let content = printable(&part.content);
+        let forged = |line: &str| line.starts_with("--- Message ID:") || line.starts_with("[Part ID:");
+        if content.lines().any(forged) {
+            let moved = content.lines().map(|line| if forged(line) { format!(" {line}\n") } else { format!("{line}\n") });
+            push_lines(text, &moved.collect::<String>());
+        } else {
+            push_lines(text, &content);
+        }
+    }
+    text.push('\n');
+}
+
+fn plain(text: &mut String, style: &Style, message: &MessageText) {
+    let moment = message.time.map(|moment| format!("  {}", time(style, moment))).unwrap_or_default();
+    let first = message.parts.iter().find_map(|part| part.block).map(|number| format!("  #{number}")).unwrap_or_default();
+    text.push_str(&style.paint(Paint::Heading, &format!("── {}{first}{moment}", message.from)));
+    text.push('\n');
+    for part in &message.parts {
+        let number = part.block.map(|number| format!("#{number} ")).unwrap_or_default();
+        if !matches!(part.role, Role::User | Role::Assistant) {
+            text.push_str(&style.paint(Paint::Dim, &format!("{number}{} ({})", part.kind, tokens(part.tokens))));
+            text.push('\n');
+        }
+        push_lines(text, &printable(&part.readable));
+    }
+    text.push('\n');
+}
+
+fn push_lines(text: &mut String, content: &str) {
+    text.push_str(content);
+    if !content.is_empty() && !content.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_have_a_line_for_each_message_part_and_pruned_range() {
+        let part = MessagePart {
+            block: Some(3),
+            kind: "tool_result Read".to_owned(),
+            role: Role::ToolResult,
+            tokens: TokenCount::estimated(40.0),
+            turns_left: Some(2),
+            pin: None,
+            level: Level::Trimmed,
+            content: "content".to_owned(),
+            readable: "content".to_owned(),
+        };
+        let message = MessageText {
+            id: 2,
+            role: "user",
+            from: "tools".to_owned(),
+            time: None,
+            tokens: TokenCount::estimated(40.0),
+            parts: vec![part],
+        };
+        let range = |first, last, reason: &str| PrunedRange { first, last, level: Level::Archived, reason: reason.to_owned() };
+        let headers = Headers { messages: vec![message], pruned: vec![range(3, 3, ""), range(5, 9, "superseded")] };
+        assert_eq!(
+            headers.text(&Style { color: false, width: 80, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC }),
+            "--- Message ID: 2 | Role: user | From: tools | Time: unknown | Tokens: ~40 | PRUNED ---\n\
+             [Part ID: block-3 | Type: tool_result Read | Tokens: ~40 | Turns Left: 2 | PRUNED]\n\
+             Pruned ranges:\n[block-3 | archived]\n[block-5..block-9 | archived | superseded]"
+        );
+    }
+
+    #[test]
+    fn the_instructions_have_less_than_150_tokens() {
+        let count = crate::engine::tokens::most_tokens(Headers::INSTRUCTIONS, "claude-opus-5-5");
+        assert!(count < 150.0, "{count}");
+    }
+}

@@ -1,0 +1,179 @@
+use crate::engine::{UsageGroup, UsageRow, UsageTable};
+use crate::output::table::fit;
+use crate::output::{Paint, Report, Style, amount, clip, clip_start, plural, short_id};
+use schemars::JsonSchema;
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+/// Minimum columns of the names.
+const NARROWEST: usize = 10;
+/// Columns that a name keeps when figures are added.
+const NAME: usize = 16;
+
+/// Tokens and cost by group, each response of a model once.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct UsageReport {
+    /// Property of the groups.
+    pub by: UsageGroup,
+    #[serde(flatten)]
+    pub table: UsageTable,
+}
+
+impl Report for UsageReport {
+    const SCHEMA: &str = "aperture.usage/1";
+
+    fn text(&self, style: &Style) -> String {
+        let table = &self.table;
+        if table.rows.is_empty() {
+            return "no matching usage\n".to_owned();
+        }
+        let columns = columns(table.total.saved_tokens > 0.0);
+        let widest = |column: &Column| {
+            let cells = table.rows.iter().chain([&table.total]).map(|sum| column.text(sum).width());
+            cells.max().unwrap_or_default().max(column.name().width())
+        };
+        let widths: Vec<usize> = columns.iter().map(widest).collect();
+        let sum = |wanted: bool| columns.iter().zip(&widths).filter(move |(column, _)| column.is_optional() == wanted);
+        let room = style.width.saturating_sub(sum(false).map(|(_, width)| width + 2).sum());
+        let longest = table.rows.iter().map(|sum| self.name(sum).width()).max().unwrap_or_default();
+        let keeps = longest.clamp(NARROWEST, NAME);
+        let (added, room) = fit(room, sum(true).map(|(_, width)| (width + 2, keeps)));
+        let is_shown = |place: &usize| !columns[*place].is_optional() || *place < added;
+        let shown: Vec<usize> = (0..columns.len()).filter(is_shown).collect();
+        let widths: Vec<usize> = shown.iter().map(|place| widths[*place]).collect();
+        let figures = |sum: &UsageRow| shown.iter().map(|place| columns[*place].text(sum)).collect::<Vec<_>>();
+        let heading: Vec<String> = shown.iter().map(|place| columns[*place].name().to_owned()).collect();
+        let total = figures(&table.total);
+        let rows: Vec<Vec<String>> = table.rows.iter().map(figures).collect();
+        let room = room.max(NARROWEST);
+        let names: Vec<String> = table.rows.iter().map(|sum| self.clipped(sum, room)).collect();
+        let first = names.iter().map(|name| name.width()).max().unwrap_or_default().max(NARROWEST);
+        let line = |name: &str, row: &[String]| {
+            let mut line = crate::output::padded(name, first);
+            row.iter().zip(&widths).for_each(|(cell, width)| line.push_str(&format!("  {cell:>width$}")));
+            line
+        };
+        let mut lines = vec![style.paint(Paint::Dim, &line(self.heading(), &heading))];
+        lines.extend(names.iter().zip(&rows).map(|(name, row)| line(name, row)));
+        lines.push(style.paint(Paint::Heading, &line("Total", &total)));
+        lines.extend(self.notes(style));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}
+
+impl UsageReport {
+    fn heading(&self) -> &'static str {
+        match self.by {
+            UsageGroup::Day => "DAY",
+            UsageGroup::Week => "WEEK",
+            UsageGroup::Month => "MONTH",
+            UsageGroup::Session => "SESSION",
+            UsageGroup::Project => "PROJECT",
+            UsageGroup::Model => "MODEL",
+        }
+    }
+
+    fn name(&self, sum: &UsageRow) -> String {
+        match self.by {
+            UsageGroup::Session => format!("{} {}", short_id(&sum.name), sum.title),
+            _ if sum.name.is_empty() => "(unknown)".to_owned(),
+            _ => sum.name.clone(),
+        }
+    }
+
+    /// Returns the name in at most `room` columns: of a path, its end.
+    fn clipped(&self, sum: &UsageRow, room: usize) -> String {
+        let name = self.name(sum);
+        if self.by == UsageGroup::Project { clip_start(&name, room) } else { clip(&name, room) }
+    }
+
+    /// Returns the lines after the table: unknown prices, and the basis of the savings.
+    fn notes(&self, style: &Style) -> Vec<String> {
+        let UsageTable { total, copies, unpriced_models: unpriced, impossible_responses: impossible, .. } = &self.table;
+        let mut notes = Vec::new();
+        if total.unpriced_tokens > 0 {
+            let models = unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
+            notes.push(format!("no price, so not in the cost: {}", models.collect::<Vec<_>>().join(", ")));
+            let example = unpriced.iter().find(|model| !model.is_empty()).map_or("NAME", String::as_str);
+            let figure = amount(total.unpriced_tokens);
+            notes.push(format!(
+                "  ({figure} tokens; a price, in the settings: [prices] {example} = 1.25; aperture help settings)"
+            ));
+        }
+        if copies.copied_responses > 0 {
+            let copy = if copies.copied_responses == 1 { "copy" } else { "copies" };
+            let tokens = amount(copies.copied_tokens);
+            notes.push(format!(
+                "not counted again: {} {copy} of responses in other sessions ({tokens} tokens)",
+                copies.copied_responses
+            ));
+        }
+        if *impossible > 0 {
+            let responses = plural(*impossible as usize, "response");
+            notes.push(format!("counted as recorded, but with more input than the window holds: {responses}"));
+        }
+        if total.web_searches > 0 {
+            let plural = if total.web_searches == 1 { "search" } else { "searches" };
+            notes.push(format!("in the cost, where a price is known: {} web {plural}", amount(total.web_searches)));
+        }
+        if total.saved_tokens > 0.0 {
+            notes.push("saved: estimated tokens that requests did not contain because of aperture".to_owned());
+        }
+        notes.iter().map(|note| style.paint(Paint::Dim, &clip(note, style.width))).collect()
+    }
+}
+
+/// A column of figures.
+#[derive(Clone, Copy)]
+enum Column {
+    Input,
+    Output,
+    Written,
+    Read,
+    Total,
+    Cost,
+    Saved,
+}
+
+/// Returns the columns; the optional ones come first.
+fn columns(savings: bool) -> Vec<Column> {
+    use Column::*;
+    let mut columns = vec![Input, Output, Written, Read, Total, Cost];
+    columns.extend(savings.then_some(Saved));
+    columns
+}
+
+impl Column {
+    /// Returns true if the column is only shown if there is room for it.
+    fn is_optional(self) -> bool {
+        matches!(self, Column::Input | Column::Output | Column::Written | Column::Read)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Column::Input => "INPUT",
+            Column::Output => "OUTPUT",
+            Column::Written => "CACHE WRITE",
+            Column::Read => "CACHE READ",
+            Column::Total => "TOTAL",
+            Column::Cost => "COST",
+            Column::Saved => "SAVED",
+        }
+    }
+
+    fn text(self, sum: &UsageRow) -> String {
+        match self {
+            Column::Input => amount(sum.tokens.input),
+            Column::Output => amount(sum.tokens.output),
+            Column::Written => amount(sum.tokens.cache_written()),
+            Column::Read => amount(sum.tokens.cache_read),
+            Column::Total => amount(sum.tokens.total()),
+            Column::Cost if sum.unpriced_tokens > 0 && sum.dollars == 0.0 => "?".to_owned(),
+            Column::Cost if sum.unpriced_tokens > 0 => format!("≥${:.2}", sum.dollars),
+            Column::Cost => format!("${:.2}", sum.dollars),
+            Column::Saved if sum.saved_tokens < 0.5 => "-".to_owned(),
+            Column::Saved => format!("~{}", amount(sum.saved_tokens.round() as u64)),
+        }
+    }
+}

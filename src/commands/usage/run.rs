@@ -1,0 +1,139 @@
+use super::report::UsageReport;
+use super::{Arguments, By, Day};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::engine::{self, UsageFilter, UsageGroup, UsageSource};
+use crate::fsio::unpacked_path;
+use crate::model::Address;
+use crate::store::{ReplacedBills, Store};
+use crate::workspace::{self, Listed, Project};
+use anyhow::anyhow;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// Prints the usage of the selected sessions.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    check_client(arguments.client.as_deref())?;
+    let mut skipped = Vec::new();
+    let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
+    let (disk, totals, cache, places, titles) = (env.disk, env.totals(), env.bills(), &env.places, arguments.by == By::Session);
+    let (listed, known) = rayon::join(|| workspace::list(disk, &totals, places, None, titles, &mut skip), || cache.read(disk));
+    let listed: Vec<Listed> = listed?.into_iter().flatten().collect();
+    let LoggedUsage { store, changes, replaced } = logged(env);
+    let original = |address: &Address| store.as_ref().and_then(|store| store.original(address).ok());
+    let with_replaced: Vec<_> = listed.iter().map(|listed| (listed, of_file(env, &replaced, &listed.found.path))).collect();
+    let bills = workspace::usage(env.disk, &cache, &known, &with_replaced, &original, &mut skip);
+    for problem in skipped {
+        env.note(&format!("skipped {problem}"));
+    }
+    let wanted = wanted(env, arguments)?;
+    let titles: HashMap<&str, &str> = listed
+        .iter()
+        .filter(|listed| !listed.found.location.subagent)
+        .map(|listed| (&*listed.found.location.id, &*listed.totals.title))
+        .collect();
+    let sources = listed.iter().zip(&bills).map(|(listed, usage)| {
+        let session = session(listed);
+        UsageSource {
+            session,
+            title: titles.get(session).copied().unwrap_or(&listed.totals.title),
+            project: project(listed),
+            usage,
+            changes: of_file(env, &changes, &listed.found.path).map_or(&[], Vec::as_slice),
+            selected: wanted(listed),
+        }
+    });
+    let sources: Vec<UsageSource<'_>> = sources.collect();
+    let zone = (env.style.zone)();
+    let today = env.style.now.to_zoned(zone.clone()).date();
+    let day = |day: Option<Day>| day.map(|day| day.date(today));
+    let filter = UsageFilter { since: day(arguments.since), until: day(arguments.until), model: arguments.model.clone() };
+    let group = match arguments.by {
+        By::Day => UsageGroup::Day,
+        By::Week => UsageGroup::Week,
+        By::Month => UsageGroup::Month,
+        By::Session => UsageGroup::Session,
+        By::Project => UsageGroup::Project,
+        By::Model => UsageGroup::Model,
+    };
+    let table = engine::usage(&sources, group, &filter, &zone, &env.prices);
+    drop(sources);
+    // The program ends here: freeing the bills of thousands of sessions takes longer than writing the output.
+    std::mem::forget((listed, bills));
+    env.print(&UsageReport { by: group, table })
+}
+
+/// Checks the name of a client.
+///
+/// # Errors
+///
+/// No client has this name.
+pub fn check_client(name: Option<&str>) -> Result<(), CommandError> {
+    let names: Vec<&str> = crate::provider::PROVIDERS.iter().map(|provider| provider.name()).collect();
+    match name {
+        Some(name) if !names.contains(&name) => {
+            let error = anyhow!("unknown client '{name}'");
+            Err(CommandError::new(ErrorKind::Usage, error).hint(format!("the clients are {}", names.join(", "))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the test that selects sessions by the arguments and `-s`.
+fn wanted(env: &Env, arguments: &Arguments) -> Result<impl Fn(&Listed) -> bool, CommandError> {
+    let project = arguments
+        .project
+        .as_ref()
+        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let named = env.session().map(|name| env.find_by(name)).transpose()?;
+    let client = arguments.client.clone();
+    let disk = env.disk;
+    Ok(move |listed: &Listed| {
+        project.as_ref().is_none_or(|project| project.holds(disk, &listed.found, listed.directory()))
+            && client.as_ref().is_none_or(|client| client == listed.found.provider.name())
+            && named.as_ref().is_none_or(|named| {
+                listed.found.path == named.path || (!named.location.subagent && session(listed) == named.location.id)
+            })
+    })
+}
+
+/// Returns the id of the session that a file belongs to: for a subagent, the session that started it.
+fn session(listed: &Listed) -> &str {
+    let location = &listed.found.location;
+    location.parent.as_ref().unwrap_or(&location.id)
+}
+
+fn project(listed: &Listed) -> &str {
+    if listed.totals.directory.is_empty() { &listed.found.location.project } else { &listed.totals.directory }
+}
+
+/// The facts of the operation log, by the path of the session file.
+#[derive(Default)]
+struct LoggedUsage {
+    store: Option<Store>,
+    /// The changes of the window: the time, and the tokens that the model no longer receives.
+    changes: BTreeMap<PathBuf, Vec<(i64, f64)>>,
+    /// The bills that the file no longer has.
+    replaced: BTreeMap<PathBuf, ReplacedBills>,
+}
+
+/// Returns the facts of the operation log; none, with a note, if it cannot be read.
+fn logged(env: &Env) -> LoggedUsage {
+    let read = || {
+        let Some(store) = env.existing_store()? else { return Ok(LoggedUsage::default()) };
+        let (changes, replaced) = (store.window_changes()?, store.replaced_bills()?);
+        Ok(LoggedUsage { store: Some(store), changes, replaced })
+    };
+    read().unwrap_or_else(|error: CommandError| {
+        env.note(&format!("savings, and bills that aperture replaced, are not available: {:#}", error.source));
+        LoggedUsage::default()
+    })
+}
+
+/// Returns the value of a session file.
+fn of_file<'a, T>(env: &Env, values: &'a BTreeMap<PathBuf, T>, path: &Path) -> Option<&'a T> {
+    // Without values, no path is resolved.
+    // The store has the path of before the client compressed the file.
+    let path = &*unpacked_path(path);
+    let resolved = || env.disk.resolve(path).ok().and_then(|path| values.get(&path));
+    if values.is_empty() { None } else { values.get(path).or_else(resolved) }
+}

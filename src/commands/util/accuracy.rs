@@ -1,0 +1,200 @@
+use crate::engine::Analysis;
+use crate::engine::tokens::{Accuracy, Cut, CutKind, quantiles};
+use crate::model::{As, Measured, TokenCount};
+use crate::output::{Report, Style, amount, clip, percent, plural};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The largest error of an estimate of the window that counts as agreement.
+const NEAR: f64 = 0.1;
+
+/// The accuracy of token estimates in a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SessionAccuracy {
+    /// Session id.
+    pub session: String,
+    /// Model.
+    pub model: String,
+    /// Errors by step and by turn.
+    pub accuracy: Accuracy,
+    /// Billed input tokens of the last response.
+    #[serde(with = "As::<Option<Measured>>")]
+    pub billed_tokens: Option<u64>,
+    /// Tokens that are sent and not in the file.
+    pub outside_tokens: TokenCount,
+    /// The window before each response, as estimated then.
+    #[serde(skip)]
+    pub cuts: Vec<Cut>,
+}
+
+impl SessionAccuracy {
+    /// Returns the row of an analysed session.
+    pub fn new(session: String, reading: &Analysis, cuts: Vec<Cut>) -> SessionAccuracy {
+        let price = &reading.price;
+        SessionAccuracy {
+            session,
+            model: reading.model.clone(),
+            accuracy: price.accuracy.clone(),
+            billed_tokens: price.measured,
+            outside_tokens: price.outside.0,
+            cuts,
+        }
+    }
+}
+
+/// The median and the 90th percentile of relative errors; null if there is nothing to compare.
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
+pub struct Spread {
+    /// Median.
+    #[schemars(extend("unit" = "ratio"))]
+    pub median: Option<f64>,
+    /// 90th percentile.
+    #[schemars(extend("unit" = "ratio"))]
+    pub p90: Option<f64>,
+}
+
+impl Spread {
+    fn new(values: &[f64]) -> Spread {
+        let (median, p90) = quantiles(values);
+        Spread { median, p90 }
+    }
+
+    fn text(&self) -> String {
+        match (self.median, self.p90) {
+            (Some(median), Some(p90)) => format!("median {:>6}   90th percentile {:>6}", percent(median), percent(p90)),
+            _ => "nothing to compare".to_owned(),
+        }
+    }
+}
+
+/// The accuracy of token estimates for a model.
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
+pub struct ModelAccuracy {
+    /// Number of steps.
+    pub steps: u64,
+    /// Their errors.
+    pub errors: Spread,
+    /// Number of these after a response that ended with a bill of its output; the others have one of its beginning.
+    pub finished_steps: u64,
+    /// Their errors.
+    pub finished_errors: Spread,
+    /// The errors of the others.
+    pub beginning_errors: Spread,
+}
+
+/// The accuracy of token estimates over sessions.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct AccuracyReport {
+    /// Sessions.
+    pub sessions: Vec<SessionAccuracy>,
+    /// Errors of all steps.
+    pub steps: Spread,
+    /// Errors of the steps of each model.
+    pub models: BTreeMap<String, ModelAccuracy>,
+    /// Errors of all turns.
+    pub turns: Spread,
+    /// Median errors of the steps of each session.
+    pub session_medians: Spread,
+    /// 90th percentiles of the errors of the steps of each session.
+    pub session_p90s: Spread,
+    /// Errors of the sum over the blocks, compared with the last bill.
+    pub windows: Spread,
+}
+
+impl AccuracyReport {
+    /// Adds a session.
+    pub fn add(&mut self, row: SessionAccuracy) {
+        self.sessions.push(row);
+    }
+
+    /// Computes the distributions over the added sessions.
+    pub fn finish(&mut self) {
+        let all = |pick: &dyn Fn(&Accuracy) -> Vec<f64>| {
+            Spread::new(&self.sessions.iter().flat_map(|row| pick(&row.accuracy)).collect::<Vec<_>>())
+        };
+        let mut models: BTreeMap<&str, [Vec<f64>; 2]> = BTreeMap::new();
+        for accuracy in self.sessions.iter().map(|row| &row.accuracy) {
+            for (model, errors) in &accuracy.step_errors {
+                models.entry(model).or_default().iter_mut().zip(errors).for_each(|(all, errors)| all.extend(errors));
+            }
+        }
+        let of_model = |[finished, beginning]: [Vec<f64>; 2]| ModelAccuracy {
+            steps: (finished.len() + beginning.len()) as u64,
+            errors: Spread::new(&[&finished[..], &beginning].concat()),
+            finished_steps: finished.len() as u64,
+            finished_errors: Spread::new(&finished),
+            beginning_errors: Spread::new(&beginning),
+        };
+        let models = models.into_iter().map(|(model, errors)| (model.to_owned(), of_model(errors))).collect();
+        let steps = all(&|accuracy| accuracy.step_errors.values().flatten().flatten().copied().collect());
+        let turns = all(&|accuracy| accuracy.turn_errors.clone());
+        let medians = all(&|accuracy| accuracy.step_median.into_iter().collect());
+        let p90s = all(&|accuracy| accuracy.step_p90.into_iter().collect());
+        let windows = all(&|accuracy| accuracy.window_error.into_iter().collect());
+        self.models = models;
+        (self.steps, self.turns, self.session_medians, self.session_p90s, self.windows) = (steps, turns, medians, p90s, windows);
+    }
+}
+
+impl Report for AccuracyReport {
+    const SCHEMA: &str = "aperture.accuracy/2";
+
+    fn text(&self, _: &Style) -> String {
+        let mut text = String::new();
+        for row in &self.sessions {
+            let name = row.session.rsplit('/').next().unwrap_or(&row.session);
+            text.push_str(&format!(
+                "{:<14} {:<22} {:>5} steps  {}  billed {:>6}, outside the file {:>6}\n",
+                clip(name, 14),
+                clip(row.model.trim_start_matches("claude-"), 22),
+                row.accuracy.steps,
+                Spread { median: row.accuracy.step_median, p90: row.accuracy.step_p90 }.text(),
+                row.billed_tokens.map_or_else(|| "–".to_owned(), amount),
+                amount(row.outside_tokens.round()),
+            ));
+            for cut in row.cuts.iter().filter(|cut| cut.error() > NEAR) {
+                let (kind, estimated, billed) = (cut.kind.name(), amount(cut.estimated as u64), amount(cut.billed));
+                text.push_str(&format!("    before row {}, {kind}: {estimated} estimated, {billed} billed\n", cut.rows));
+            }
+        }
+        let steps: u32 = self.sessions.iter().map(|row| row.accuracy.steps).sum();
+        text.push('\n');
+        for (model, accuracy) in &self.models {
+            text.push_str(&format!("{:<28} {:>5} steps  {}\n", clip(model, 28), accuracy.steps, accuracy.errors.text()));
+            let parts = [
+                ("  output billed at its end", accuracy.finished_steps, accuracy.finished_errors),
+                ("  only its beginning billed", accuracy.steps - accuracy.finished_steps, accuracy.beginning_errors),
+            ];
+            for (name, steps, errors) in parts.into_iter().filter(|(_, steps, _)| (1..accuracy.steps).contains(steps)) {
+                text.push_str(&format!("{name:<28} {steps:>5} steps  {}\n", errors.text()));
+            }
+        }
+        text.push_str(&format!("\n{}, {}\n", plural(self.sessions.len(), "session"), plural(steps as usize, "step")));
+        for (name, spread) in [
+            ("all steps", self.steps),
+            ("all turns", self.turns),
+            ("medians of the sessions", self.session_medians),
+            ("90th percentiles of the sessions", self.session_p90s),
+            ("window against the last bill", self.windows),
+        ] {
+            text.push_str(&format!("{name:<34} {}\n", spread.text()));
+        }
+        text.push_str("\nwindow before a response, as estimated then, against its bill\n");
+        for (name, kind) in [
+            ("all", None),
+            (CutKind::Plain.name(), Some(CutKind::Plain)),
+            (CutKind::Compaction.name(), Some(CutKind::Compaction)),
+            (CutKind::Rewind.name(), Some(CutKind::Rewind)),
+            (CutKind::Model.name(), Some(CutKind::Model)),
+            (CutKind::Gap.name(), Some(CutKind::Gap)),
+        ] {
+            let cuts = self.sessions.iter().flat_map(|row| &row.cuts).filter(|cut| kind.is_none_or(|kind| cut.kind == kind));
+            let errors: Vec<f64> = cuts.map(Cut::error).collect();
+            let near = errors.iter().filter(|error| **error <= NEAR).count();
+            let share = format!("{near} of {} within {}", plural(errors.len(), "cut"), percent(NEAR));
+            text.push_str(&format!("{name:<34} {}   {share}\n", Spread::new(&errors).text()));
+        }
+        text
+    }
+}

@@ -1,0 +1,81 @@
+//! `aperture watch`: shows the events in a session as they happen.
+
+mod around;
+mod follow;
+#[cfg(unix)]
+mod keys;
+#[cfg(not(unix))]
+#[path = "no_keys.rs"]
+mod keys;
+mod learning;
+mod policy;
+mod report;
+mod screen;
+
+pub use report::WatchEvent;
+
+use crate::app::{CommandError, Env};
+use follow::Watch;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Arguments of `watch`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture watch                         the newest session here, and each newer one
+  aperture watch 6666                    one session, by an id prefix
+  aperture watch --project               the other sessions of the project as well, a line each
+  aperture watch --lines | tee log       a line for each event
+  aperture watch --json | jq -c 'select(.event == \"blocks_updated\") | .blocks[].label'
+  aperture watch --apply-policy          apply the rules while the session is idle
+
+On a terminal it is one screen, updated in place; q or Ctrl-C ends it.
+Without a session, it waits for one.
+
+With --json each line is one object: schema, time, session, event, and the fields of
+the event; docs/json.md lists the events and their fields.
+
+--apply-policy: if no row was added for [watch] idle_seconds (60) and no client has
+the session open, a window over its budget is compressed to the budget; otherwise stale blocks are compressed
+by the preset. This happens once for each state of the session; aperture log lists it, and aperture
+undo reverts it.")]
+pub struct Arguments {
+    /// Session: a path, an id or an id prefix [default: always the newest of this project]
+    #[arg(id = "named", value_name = "SESSION")]
+    pub session: Option<String>,
+    /// Also show every session of the project in this directory, a line each [default: the current directory]
+    #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".")]
+    pub project: Option<PathBuf>,
+    /// Apply the rules of the settings while the session is idle
+    #[arg(long)]
+    pub apply_policy: bool,
+    /// Also apply them to a session that a client has open; type /resume in the client afterwards
+    #[arg(long, requires = "apply_policy")]
+    pub live: bool,
+    /// Print lines, even on a terminal
+    #[arg(long)]
+    pub lines: bool,
+    /// End after this number of seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    #[serde(serialize_with = "in_seconds")]
+    pub duration: Option<Duration>,
+    /// End after this number of seconds without an event
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[serde(serialize_with = "in_seconds")]
+    pub until_idle: Option<Duration>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0);
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| "write seconds as 30 or 0.5".to_owned())
+}
+
+/// Serializes a duration as a number of seconds.
+fn in_seconds<S: serde::Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&duration.map(|duration| duration.as_secs_f64()), serializer)
+}
+
+/// Runs until it is interrupted or an end condition is met.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    Watch::new(env.clone(), arguments).run()
+}
