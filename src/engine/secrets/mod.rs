@@ -199,10 +199,10 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
     apart(found)
 }
 
-/// Returns true if a text ends in a mask, whose kind names a credential: `[secret:private-`.
-fn is_in_mask(before: &[u8]) -> bool {
-    let open = before.iter().rev().take(MASK_BYTES).position(|byte| *byte == b'[');
-    open.is_some_and(|open| before[before.len() - open - 1..].starts_with(b"[secret:"))
+/// Returns true if a place is in a mask, whose words name a credential: `[secret:private-key]`.
+fn is_in_mask(text: &[u8], at: usize) -> bool {
+    let open = text[..at].iter().rev().take(MASK_BYTES).position(|byte| *byte == b'[');
+    open.is_some_and(|open| text[at - open - 1..].starts_with(b"[secret:"))
 }
 
 /// Returns the credential at a text that can lead to one; those that are not next to it are appended to `far`. Nothing before
@@ -217,7 +217,7 @@ fn at_anchor(text: &[u8], anchor: &Anchor, place: Range<usize>, free: usize, far
         Anchor::Address => password_in_address(text, end),
         Anchor::Service => passwords::service(text, end),
         Anchor::Discord => passwords::discord(text, start),
-        Anchor::Name(_) | Anchor::Key if is_in_mask(&text[..start]) => None,
+        Anchor::Name(_) | Anchor::Key if is_in_mask(text, start) => None,
         Anchor::Name(kind) => near(names::match_name(text, Name { start, end, kind }), end, far),
         Anchor::Key => near(names::match_key(text, start, end), end, far),
         // Other credentials can be between a program or a place and its password.
@@ -479,9 +479,10 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_of_a_mask_names_no_credential() {
-        let masked = "[secret:private-key]<\na1b2c3://u:";
-        assert_eq!(mask(masked), masked);
+    fn the_words_of_a_mask_name_no_credential() {
+        for masked in ["[secret:private-key]<\na1b2c3://u:", "password=\\n[secret:password]\\n0A0a0AaAAaA0a0A0Ab12"] {
+            assert_eq!(mask(masked), masked);
+        }
     }
 
     #[test]
