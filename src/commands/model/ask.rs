@@ -43,10 +43,11 @@ pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, C
             return Ok(CallOutcome::Remembered(Box::new(report)));
         }
     }
-    if let (true, Some((_, ModelAction::Change(change)))) = (dry_run, &action) {
+    if let (true, Request::Change(change)) = (dry_run, command) {
         return changed(env, change);
     }
-    let Some(asked) = ModelRequest::from_call(command) else { return unwritten(env, command, dry_run) };
+    let Some((verb, action)) = action else { return unwritten(env, command) };
+    let asked = ModelRequest::from_call(verb, action);
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
     let (action, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, 0) {
@@ -101,12 +102,11 @@ fn keep(
 }
 
 /// Executes a change that has no form in the model's text, and so cannot be put into the inbox.
-fn unwritten(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, CommandError> {
+fn unwritten(env: &Env, command: &Request) -> Result<CallOutcome, CommandError> {
     let Request::Change(change) = command else {
         return Err(refused(anyhow!("the model has no command '{}'", command.name())));
     };
     match (change, env.model.permission(Verb::Compress)) {
-        _ if dry_run => {}
         (Change::Undo(arguments), _) => refuse_undo_of_user(env, arguments)?,
         (Change::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
         (Change::Compress(_), Permission::Approve) => {

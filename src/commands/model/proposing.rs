@@ -3,7 +3,7 @@
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::change::pipeline::is_live;
 use crate::commands::recall::{self, search_only};
-use crate::commands::{self, Change, ChangeOptions, ModelAction, Request, memory};
+use crate::commands::{self, Change, ChangeOptions, ModelAction, memory};
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
 use crate::engine::{self, Permission};
 use crate::model::{
@@ -45,15 +45,18 @@ impl From<ModelCommand> for ModelRequest {
 }
 
 impl ModelRequest {
-    /// Returns a request that came as a tool call; `None` if the model has no such command.
-    pub fn from_call(request: &Request) -> Option<Result<ModelRequest, Malformed>> {
-        let (verb, mut action) = ModelAction::from_request(request)?;
+    /// Returns the request of an action that came as a tool call.
+    ///
+    /// # Errors
+    ///
+    /// A name of blocks is malformed.
+    pub fn from_call(verb: Verb, mut action: ModelAction) -> Result<ModelRequest, Malformed> {
         let names: Result<Vec<Named>, Malformed> = action.blocks().iter().map(|blocks| Named::read(blocks)).collect();
         // Blocks that the user selected stay selected.
         if let ModelAction::Change(Change::Focus(focus)) = &mut action {
             focus.add = true;
         }
-        Some(names.map(|names| ModelRequest { verb, names, action }))
+        names.map(|names| ModelRequest { verb, names, action })
     }
 }
 
