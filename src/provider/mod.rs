@@ -35,7 +35,7 @@ use crate::model::limits::TITLE_CHARACTERS;
 use std::sync::LazyLock;
 
 pub use billing::Billing;
-pub use client::{Client, ClientPart, Location, OpenSession, Places, Variables, WindowSize, WriterLock};
+pub use client::{Client, ClientPart, Location, OpenSession, Places, TypedPrompt, Variables, WindowSize, WriterLock};
 pub use endpoint::Endpoint;
 pub use format::{Format, MediaPlace, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals, UnsentRecord};
 pub use framing::Framing;

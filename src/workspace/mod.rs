@@ -15,6 +15,7 @@ mod requests;
 mod secret_scan;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod usage;
 mod verify;
 mod writer;
@@ -28,12 +29,13 @@ pub use companions::{Companions, companions, find_beside_session, redact_compani
 pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, find_in_folder, looks_like};
 pub use fork::{fork_id, write_fork};
-pub use list::{Listed, list, read_titles};
+pub use list::{Listed, each_line, list, read_titles};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, absolute, named_directory, stated};
 pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};
 pub use secret_scan::{SecretMatch, scan, scan_file};
+pub use trace::{TracePosition, left_rows, read_trace};
 pub use usage::usage;
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use writer::{Writer, take_writer};

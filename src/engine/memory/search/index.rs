@@ -6,7 +6,7 @@
 use super::names::names;
 use crate::engine::{mask, mask_cut};
 use crate::model::Key;
-use crate::model::{TraceCall, TraceContent, TraceEvent};
+use crate::model::{TraceContent, TraceEvent};
 use crate::text::stop_words::is_stop_word;
 use crate::text::words::{Word, words};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -115,7 +115,7 @@ impl Documents {
             TraceContent::Answer(text) => self.add(event, DocumentKind::Answer, head(text), &[text]),
             TraceContent::Summary(text) => self.add(event, DocumentKind::Summary, head(text), &[text]),
             TraceContent::Call(call) => {
-                let texts = input_texts(call);
+                let texts = call.texts();
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 self.open_calls.push((call.id, self.documents.len() as u32));
                 self.open_calls.drain(..self.open_calls.len().saturating_sub(OPEN_CALLS));
@@ -279,26 +279,6 @@ fn whole_words(text: &str, bytes: usize) -> &str {
     start.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words)
 }
 
-/// Returns the texts in the input of a call: the strings of its JSON, with line feeds; the input itself if it is not JSON.
-fn input_texts(call: &TraceCall) -> Vec<String> {
-    let mut texts = Vec::new();
-    match serde_json::from_str(&call.input) {
-        Ok(value) => strings(value, &mut texts),
-        Err(_) => texts.push(call.input.clone()),
-    }
-    texts
-}
-
-fn strings(value: serde_json::Value, texts: &mut Vec<String>) {
-    use serde_json::Value;
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(values) => values.into_iter().for_each(|value| strings(value, texts)),
-        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| strings(value, texts)),
-        _ => {}
-    }
-}
-
 /// Returns the start of a text on one line, without Markdown headings and without credentials.
 fn head(text: &str) -> Box<str> {
     let start = &text[..text.floor_char_boundary(HEAD_BYTES * 4)];
@@ -390,8 +370,8 @@ impl Packed {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::model::ToolVerb;
     use crate::model::{PromptSource, TraceResult};
+    use crate::model::{ToolVerb, TraceCall};
 
     /// Makes an event; the row is `L` and the number of the block.
     pub(crate) fn event(block: u32, time: i64, content: TraceContent) -> TraceEvent {
