@@ -4,7 +4,7 @@ use super::PlanError;
 use super::draft::Draft;
 use super::revision::Revision;
 use crate::engine::Analysis;
-use crate::model::{Block, BlockEdit, BlockNumber, Key, Level, Slot};
+use crate::model::{Block, BlockAddress, BlockEdit, BlockNumber, Key, Level, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Draft<'_> {
@@ -23,14 +23,14 @@ impl Draft<'_> {
         if revision.contents.is_empty() {
             return Ok(Vec::new());
         }
-        let occurrences = occurrences(self.reading());
+        let addresses = addresses(self.reading());
         let mut block_edits = Vec::new();
         for ((row, _, slot), edit) in &self.edits {
             let (Some(change), Some(index)) = (&edit.change, slot.index()) else { continue };
             let block = self.session().blocks_of(*row).get(index as usize).ok_or(PlanError::Moved)?;
             block_edits.push(BlockEdit {
                 content: block.hash,
-                occurrence: occurrences[block.number as usize - 1],
+                occurrence: addresses[block.number as usize - 1].occurrence,
                 text: revision.contents.remove(&(block.number - 1)).ok_or(PlanError::Moved)?,
                 level: change.level_after,
                 reason: change.reason.clone(),
@@ -96,16 +96,17 @@ impl Draft<'_> {
     }
 }
 
-/// Returns, by the index of each block, the number of blocks with the same content that precede it.
-pub(super) fn occurrences(reading: &Analysis) -> Vec<u32> {
+/// Returns the address of each block, by its index.
+pub(super) fn addresses(reading: &Analysis) -> Vec<BlockAddress> {
     let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
-    let mut occurrences = vec![0; reading.session.blocks.len()];
+    let mut addresses: Vec<_> =
+        reading.session.blocks.iter().map(|block| BlockAddress { content: block.hash, occurrence: 0 }).collect();
     for block in in_sent_order(reading) {
         let seen = seen.entry(block.hash).or_default();
-        occurrences[block.number as usize - 1] = *seen;
+        addresses[block.number as usize - 1].occurrence = *seen;
         *seen += 1;
     }
-    occurrences
+    addresses
 }
 
 /// Returns all blocks: those of the window in the order in which they are sent, which is that of a request, then the others.

@@ -1,6 +1,7 @@
 //! The contents that the operation log of a session leads to, by the contents that a request has.
 
 use crate::model::{BlockEdit, Key, OperationId, WindowChange};
+use crate::provider::RequestElement;
 use crate::store::ContentOperation;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,9 +70,10 @@ impl Contents {
         Contents { states, classes, originals, windows, moved: (left, entered) }
     }
 
-    /// Returns true if a content, in this form, was ever changed.
-    pub fn knows(&self, content: Key) -> bool {
-        self.classes.contains_key(&content)
+    /// Returns a content of an element in the form that was changed, or as it is sent, and true if the client records it so.
+    pub fn known_form(&self, element: &RequestElement, content: usize) -> (Key, bool) {
+        let recorded = element.recorded(content).iter().copied().find(|recorded| self.classes.contains_key(recorded));
+        (recorded.unwrap_or(element.contents[content].1), recorded.is_some())
     }
 
     /// Returns the original of a content, in any form, if it was ever changed.
