@@ -4,7 +4,7 @@ use super::PlanError;
 use super::draft::Draft;
 use super::revision::Revision;
 use crate::engine::Analysis;
-use crate::model::{Block, BlockAddress, BlockEdit, BlockNumber, Key, Level, Slot};
+use crate::model::{AddressCounter, Block, BlockAddress, BlockEdit, BlockNumber, Key, Level, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Draft<'_> {
@@ -50,7 +50,7 @@ impl Draft<'_> {
         let numbers = self.numbers(block_edits);
         let mut impossible = Vec::new();
         for (place, edit) in block_edits.iter().enumerate() {
-            let number = numbers.get(&(edit.content, edit.occurrence));
+            let number = numbers.get(&BlockAddress { content: edit.content, occurrence: edit.occurrence });
             let lowered = match number.and_then(|number| self.reading().block(*number)) {
                 Some(block) if block.hash == edit.content => self.lower_to(block.number, edit),
                 Some(block) if block.hash == Key::from_bytes(edit.text.as_bytes()) => Ok(()),
@@ -67,20 +67,17 @@ impl Draft<'_> {
 
     /// Returns the block of each content and occurrence that edits address. A block that already has the text of an edit counts as
     /// an occurrence of the content that the edit replaces, so that the others keep their numbers.
-    fn numbers(&self, block_edits: &[BlockEdit]) -> FxHashMap<(Key, u32), BlockNumber> {
+    fn numbers(&self, block_edits: &[BlockEdit]) -> FxHashMap<BlockAddress, BlockNumber> {
         let mut contents: FxHashMap<Key, FxHashSet<Key>> = FxHashMap::default();
         for edit in block_edits {
             contents.entry(edit.content).or_default().insert(edit.content);
             contents.entry(Key::from_bytes(edit.text.as_bytes())).or_default().insert(edit.content);
         }
         let mut numbers = FxHashMap::default();
-        let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut counter = AddressCounter::default();
         for block in in_sent_order(self.reading()) {
-            for content in contents.get(&block.hash).into_iter().flatten() {
-                let seen = seen.entry(*content).or_default();
-                numbers.insert((*content, *seen), block.number);
-                *seen += 1;
-            }
+            let contents = contents.get(&block.hash).into_iter().flatten();
+            numbers.extend(contents.map(|content| (counter.next(*content), block.number)));
         }
         numbers
     }
@@ -98,14 +95,9 @@ impl Draft<'_> {
 
 /// Returns the address of each block, by its index.
 pub(super) fn addresses(reading: &Analysis) -> Vec<BlockAddress> {
-    let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
-    let mut addresses: Vec<_> =
-        reading.session.blocks.iter().map(|block| BlockAddress { content: block.hash, occurrence: 0 }).collect();
-    for block in in_sent_order(reading) {
-        let seen = seen.entry(block.hash).or_default();
-        addresses[block.number as usize - 1].occurrence = *seen;
-        *seen += 1;
-    }
+    let mut addresses = vec![BlockAddress { content: Key(0), occurrence: 0 }; reading.session.blocks.len()];
+    let mut counter = AddressCounter::default();
+    in_sent_order(reading).for_each(|block| addresses[block.number as usize - 1] = counter.next(block.hash));
     addresses
 }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use zones::Place;
 
 /// The stages in the order of execution.
-pub static STAGES: [&Stage; 9] = [
+pub static STAGES: &[&Stage] = &[
     &ingest::STAGE,
     &tool::STAGE,
     &parse::STAGE,

@@ -2,10 +2,9 @@
 
 use super::{Passing, RequestFacts, Setting, Stage};
 use crate::engine::plural;
-use crate::model::{BlockKind, Key, RowKind};
+use crate::model::{AddressCounter, BlockKind, Key, RowKind};
 use crate::provider::{RequestBody, RequestElement};
 use crate::wire::WireError;
-use rustc_hash::FxHashMap;
 
 pub(crate) static STAGE: Stage = Stage { name: "zones", settings: &[ZONES], run, otherwise: |_, _| None };
 
@@ -39,13 +38,11 @@ pub struct Place {
 
 /// Returns the places of a request: the messages of the user that contain a text, in order.
 pub fn places(body: &RequestBody<'_>) -> Vec<Place> {
-    let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
+    let mut counter = AddressCounter::default();
     let messages = body.elements.iter().enumerate().filter(|(_, element)| element.kind == RowKind::User);
     let place = |(element, content): (usize, &RequestElement)| {
         let (_, anchor) = *content.contents.iter().rev().find(|(kind, _)| *kind == BlockKind::Text)?;
-        let seen = seen.entry(anchor).or_default();
-        *seen += 1;
-        Some(Place { element, anchor, occurrence: *seen - 1 })
+        Some(Place { element, anchor, occurrence: counter.next(anchor).occurrence })
     };
     messages.filter_map(place).collect()
 }
