@@ -10,13 +10,11 @@ use super::project::{ProjectWork, Ranked};
 use super::statements::{Brief, brief};
 use super::words::first_line;
 use crate::engine::content::terms;
+use crate::engine::tokens;
 use crate::model::{Memory, MemoryId, MemoryKind, MemoryScope, MemoryState};
 use crate::text::stop_words::is_stop_word;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sections::{Section, shares};
-
-/// Characters of a token: an estimate, as the model of the next session is not known.
-pub const TOKEN_CHARACTERS: usize = 4;
 
 /// The heading of the memories that a new session receives. A request that has it needs no others.
 pub const HEADING: &str = "From earlier sessions of this project (where #N is from: aperture memory why N):";
@@ -30,11 +28,11 @@ pub struct ComposeInput<'a> {
     /// The prompt; empty at the start of a session.
     pub prompt: &'a str,
     pub intent: Intent,
-    /// Returns digests of earlier sessions that match the prompt, given the text so far and the maximum number of characters.
+    /// Returns digests of earlier sessions that match the prompt, given the text so far and the maximum number of tokens.
     pub digests: &'a dyn Fn(&str, usize) -> String,
     /// Texts that the client sends anyway, such as its instruction files: what they state is not repeated.
     pub known: &'a [String],
-    /// The maximum size, in tokens of four characters.
+    /// The maximum size, in tokens by [`tokens::count`].
     pub budget_tokens: usize,
 }
 
@@ -52,7 +50,7 @@ const ENTITY_SHARE: usize = 10;
 
 /// Composes what a session should know.
 pub fn compose(input: &ComposeInput<'_>) -> Composition {
-    let budget = input.budget_tokens.saturating_mul(TOKEN_CHARACTERS);
+    let budget = input.budget_tokens;
     let known = paragraphs(input.known);
     let composition = Composition::default();
     let mut composer = Composer { input, known, composition, left: budget, told: FxHashSet::default() };
@@ -118,11 +116,11 @@ pub fn about_prompt(memories: &[Memory], prompt: &str, known: &[String], budget_
     /// The heading.
     const ABOUT: &str = "Memories about this prompt:";
     let known = paragraphs(known);
-    let mut left = budget_tokens.saturating_mul(TOKEN_CHARACTERS).saturating_sub(ABOUT.len() + 1);
+    let mut left = budget_tokens.saturating_sub(line_tokens(ABOUT));
     let mut composition = Composition::default();
     for memory in matching(memories, prompt) {
         let line = line(memory);
-        let cost = line.chars().count() + 1;
+        let cost = line_tokens(&line);
         if cost > left || is_stated(&known, &memory.text) {
             continue;
         }
@@ -162,7 +160,7 @@ struct Part<'a> {
     /// The share of the budget, relative to the other parts.
     share: f64,
     content: Content<'a>,
-    /// The characters that the whole content takes, with the heading; at most the budget.
+    /// The tokens that the whole content takes, with the heading; at most the budget.
     need: usize,
 }
 
@@ -189,7 +187,7 @@ struct Composer<'a> {
 }
 
 impl<'a> Composer<'a> {
-    /// Collects all that a section could print in a budget in characters.
+    /// Collects all that a section could print in a budget in tokens.
     fn part(&self, section: Section, share: f64, budget: usize) -> Part<'a> {
         let content = match section {
             Section::Entities => Content::Lines(self.entities()),
@@ -209,14 +207,14 @@ impl<'a> Composer<'a> {
         };
         let need = match content {
             Content::Digests => budget,
-            _ => with_heading(section, &lines).chars().count().min(budget),
+            _ => tokens::count(&with_heading(section, &lines)).min(budget),
         };
         Part { section, share, content, need }
     }
 
-    /// Adds a part in at most `room` characters. Returns the characters that it takes.
+    /// Adds a part in at most `room` tokens. Returns the tokens that it takes.
     fn add(&mut self, part: &Part<'a>, room: usize) -> usize {
-        let room = room.saturating_sub(part.section.heading().len() + 1);
+        let room = room.saturating_sub(line_tokens(part.section.heading()));
         let lines = match &part.content {
             Content::Lines(lines) => self.fit(lines, room),
             Content::Commands(commands) => self.command_line(commands, room),
@@ -227,7 +225,7 @@ impl<'a> Composer<'a> {
             self.told.extend(lines.iter().flat_map(|line| steps(line)).map(str::to_owned));
         }
         let added = with_heading(part.section, &lines);
-        let used = added.chars().count();
+        let used = tokens::count(&added);
         self.left = self.left.saturating_sub(used);
         self.composition.text.push_str(&added);
         used
@@ -259,7 +257,7 @@ impl<'a> Composer<'a> {
         let mut left = room;
         let mut kept = Vec::new();
         for (memory, line) in lines {
-            let cost = line.chars().count() + 1;
+            let cost = line_tokens(line);
             if cost <= left {
                 left -= cost;
                 kept.push(line.clone());
@@ -328,7 +326,7 @@ impl<'a> Composer<'a> {
         let mut left = room.saturating_sub(1);
         let mut names = Vec::new();
         for name in commands.iter().map(|command| command.name).filter(|name| !self.told.contains(*name)) {
-            let cost = name.chars().count() + 2;
+            let cost = tokens::count(name) + SEPARATOR_TOKENS;
             if cost <= left {
                 left -= cost;
                 names.push(name);
@@ -367,7 +365,7 @@ impl<'a> Composer<'a> {
 /// do the same.
 const PROMPT_WORD: f64 = 3.0;
 
-/// Returns files by folder, in at most `room` characters.
+/// Returns files by folder, in at most `room` tokens.
 fn file_lines(files: &[Ranked<'_>], room: usize) -> Vec<String> {
     let folders = folders(files.iter().map(|file| (file.name, file.worth)), room, FolderNames::Shortest);
     layout::lines(&folders)
@@ -381,6 +379,11 @@ fn with_heading(section: Section, lines: &[String]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Returns the tokens of a line with its line feed.
+fn line_tokens(line: &str) -> usize {
+    tokens::count(line) + 1
 }
 
 /// Returns a memory as one line with its source.
@@ -425,16 +428,18 @@ const SHARED_WORD: f64 = 0.1;
 const SHARED_WORDS: usize = 4;
 /// The weight of a statement with one more quarter of a lasting sign, as the logarithm of a factor.
 const LASTING_SIGN: f64 = 0.2;
-/// Characters of a statement below which a shorter one is not worth more.
-const SHORT_CHARACTERS: f64 = 40.0;
-/// Characters of a line beside the statement: its mark and its source.
-const SOURCE_CHARACTERS: usize = 5;
+/// Tokens of a statement below which a shorter one is not worth more.
+const SHORT_TOKENS: usize = 10;
+/// Tokens of a line beside the statement: its mark and its source.
+const SOURCE_TOKENS: usize = 2;
+/// Tokens between two commands of a line: the space is a part of the next one.
+const SEPARATOR_TOKENS: usize = 1;
 /// Worths are compared in steps of this fraction, so that they are totally ordered.
 const WORTH_STEPS: f64 = 1e9;
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
 
-/// Returns the worth of a statement per character. `brief` is its printed part, `about` is the number of words that it shares with the prompt, `newest` the time of the
+/// Returns the worth of a statement per token. `brief` is its printed part, `about` is the number of words that it shares with the prompt, `newest` the time of the
 /// newest statement.
 fn statement_worth(memory: &Memory, brief: Brief<'_>, about: usize, newest: i64) -> f64 {
     let kind = match memory.kind {
@@ -445,8 +450,8 @@ fn statement_worth(memory: &Memory, brief: Brief<'_>, about: usize, newest: i64)
     let age = (newest - memory.last_seen) as f64 / DAY;
     let about = 1.0 + SHARED_WORD * about.min(SHARED_WORDS) as f64;
     let lasting = (LASTING_SIGN * f64::from(brief.lasting)).exp();
-    let characters = brief.text.chars().count() + SOURCE_CHARACTERS;
-    kind * lasting * STATEMENT_DECAY.powf(age) * about / (characters as f64).max(SHORT_CHARACTERS)
+    let tokens = (tokens::count(brief.text) + SOURCE_TOKENS).max(SHORT_TOKENS);
+    kind * lasting * STATEMENT_DECAY.powf(age) * about / tokens as f64
 }
 
 /// Returns the words of a text that can be parts of the names of files, as hashes: `phase_tests.rs` has two.
