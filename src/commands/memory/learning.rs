@@ -3,8 +3,7 @@
 use super::run::Memories;
 use crate::app::CommandError;
 use crate::engine::memory::{
-    Corpus, Documents, Feedback, ProjectWork, Query, Retrieval, SessionFacts, Source, digests, induce,
-    of_one_session, outcomes,
+    Corpus, Documents, Feedback, ProjectWork, Query, Retrieval, SessionFacts, Source, digests, induce, of_one_session, outcomes,
 };
 use crate::memory::{LearnedSession, Tree, documents, learn_sessions, sessions_of};
 use crate::model::{Candidate, Sighting};

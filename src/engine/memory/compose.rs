@@ -12,6 +12,8 @@ use super::words::first_line;
 use crate::engine::content::terms;
 use crate::engine::tokens;
 use crate::model::{Memory, MemoryId, MemoryKind, MemoryScope, MemoryState};
+use crate::text::cut::one_line;
+use crate::text::names::{file_name, last_components};
 use crate::text::stop_words::is_stop_word;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sections::{Section, shares};
@@ -338,16 +340,11 @@ impl<'a> Composer<'a> {
     /// Returns the files that the prompt does not name. Those with a word of the prompt in their name, or in that of their folder, are
     /// worth more, the fewer they are.
     fn files(&self) -> Vec<Ranked<'a>> {
-        let is_named = |file: &Ranked<'_>| {
-            let name = file.name.rsplit('/').next().unwrap_or(file.name);
-            self.input.prompt.contains(name)
-        };
         let mut files = self.input.work.files();
-        files.retain(|file| !is_named(file));
+        files.retain(|file| !self.input.prompt.contains(file_name(file.name)));
         let prompt = parts_of_names(self.input.prompt);
         let shared = |file: &Ranked<'_>| -> Vec<u32> {
-            let name_and_folder: Vec<&str> = file.name.rsplit(['/', '\\']).take(2).collect();
-            parts_of_names(&name_and_folder.join(" ")).intersection(&prompt).copied().collect()
+            parts_of_names(last_components(file.name, 2)).intersection(&prompt).copied().collect()
         };
         let mut counts: FxHashMap<u32, f64> = FxHashMap::default();
         for word in files.iter().flat_map(shared) {
@@ -383,7 +380,7 @@ fn with_heading(section: Section, lines: &[String]) -> String {
 
 /// Returns the tokens of a line with its line feed.
 fn line_tokens(line: &str) -> usize {
-    tokens::count(line) + 1
+    tokens::count(&format!("{line}\n"))
 }
 
 /// Returns a memory as one line with its source.
@@ -392,7 +389,7 @@ fn line(memory: &Memory) -> String {
 }
 
 fn line_of(memory: &Memory, text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = one_line(text);
     match (memory.is_by_hand(), memory.scope) {
         (true, _) => text,
         (false, MemoryScope::Project) => format!("#{} {text}", memory.id),

@@ -1,13 +1,9 @@
 //! Lists of files, grouped by folder: the form in which people and models read them.
 
 use crate::engine::tokens;
+use crate::text::names::{file_name, is_generic};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Names that many folders have: alone they do not identify a file.
-const GENERIC_STEMS: &[&str] = &[
-    "__init__", "config", "design", "index", "layout", "lib", "license", "main", "mod", "package", "page", "proposal", "readme",
-    "route", "settings", "skill", "spec", "tasks", "type", "types", "util", "utils",
-];
 /// Maximum number of parts of the path of a folder that are printed: the last ones tell folders apart.
 const FOLDER_PARTS: usize = 2;
 /// Weight of the length of a name against its worth: 0 none, 1 the same.
@@ -97,7 +93,7 @@ pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, max_tokens: 
 
 /// Leaves out the first part of the names of folders whose last part no other folder has.
 fn shorten(files: &mut [(String, String, f64)]) {
-    let last = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_owned();
+    let last = |folder: &str| file_name(folder).to_owned();
     let folders: FxHashSet<String> = files.iter().map(|(folder, ..)| folder.clone()).collect();
     let mut counts: FxHashMap<String, usize> = FxHashMap::default();
     for folder in &folders {
@@ -123,13 +119,6 @@ fn split(path: &str) -> (String, String) {
     }
 }
 
-/// Returns true if many folders have a file of this name.
-fn is_generic(name: &str) -> bool {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    GENERIC_STEMS.binary_search(&&*stem).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,15 +132,10 @@ mod tests {
     }
 
     #[test]
-    fn stems_are_sorted() {
-        assert!(GENERIC_STEMS.is_sorted());
-    }
-
-    #[test]
     fn files_are_grouped_by_folder() {
         let check = |files: &[&str], expected: &[&str]| check(files, 100, FolderNames::Stable, expected);
         check(&["a/src/x.rs", "y.rs", "a/src/z.rs"], &["a/src/: x.rs z.rs", "y.rs"]);
-        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], &["b/c/d.rs e.rs f.rs"]);
+        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], &["e.rs f.rs b/c/d.rs"]);
         check(&["a/x.rs", "b/x.rs"], &["a/x.rs"]);
         check(&["src/a/mod.rs", "src/b/mod.rs"], &["a/mod.rs b/mod.rs"]);
     }
@@ -166,8 +150,8 @@ mod tests {
 
     #[test]
     fn only_as_many_as_there_is_room_for() {
-        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 14, FolderNames::Stable, &["a/: x.rs y.rs"]);
-        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 13, FolderNames::Stable, &["a/x.rs"]);
-        check(&["a/x.rs"], 6, FolderNames::Stable, &[]);
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 11, FolderNames::Stable, &["a/: x.rs y.rs"]);
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 7, FolderNames::Stable, &["a/x.rs"]);
+        check(&["a/x.rs"], 4, FolderNames::Stable, &[]);
     }
 }

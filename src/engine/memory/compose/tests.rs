@@ -67,14 +67,15 @@ fn statements_are_printed_in_few_words_unless_a_person_wrote_them() {
 
 #[test]
 fn a_budget_counts_tokens_in_any_script() {
+    let work = ProjectWork::default();
     let english = |id| said(id, &format!("we never commit the lock file of package {id}"), true);
     let chinese = |id| said(id, &format!("我们从来不把第{id}个软件包的锁文件提交到仓库里面"), true);
     for memories in [(1..40).map(english).collect::<Vec<_>>(), (1..40).map(chinese).collect()] {
-        let input = ComposeInput { budget_tokens: 150, ..input(&memories, &ProjectWork::default(), "") };
-        for text in [compose(&input).text, about_prompt(&memories, "lock file 提交 package.json", &[], 150).text] {
-            assert!(tokens::count(&text) <= 150, "{text}");
+        let input = input(&memories, &work, "");
+        for text in [compose(&input).text, about_prompt(&memories, "lock file 提交 package.json", &[], 500).text] {
+            assert!(tokens::count(&text) <= 500, "{text}");
         }
-        assert!(tokens::count(&compose(&input).text) > 130);
+        assert!(tokens::count(&compose(&input).text) > 450);
     }
 }
 
@@ -113,7 +114,7 @@ fn files_with_words_of_the_prompt_come_first() {
     let uses = names.iter().zip(1..).map(|(name, at)| file(at, name)).collect();
     let work = ProjectWork::new([("a session", uses)]);
     let check = |prompt: &str, expected: &str| {
-        let input = ComposeInput { budget_tokens: 9, intent: Intent::General, ..input(&[], &work, prompt) };
+        let input = ComposeInput { budget_tokens: 12, intent: Intent::General, ..input(&[], &work, prompt) };
         assert_eq!(compose(&input).text, format!("Files:\n{expected}\n"), "{prompt}");
     };
     check("", "src/: cart.rs mail.rs");

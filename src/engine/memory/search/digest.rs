@@ -8,6 +8,8 @@
 use super::index::DocumentKind;
 use super::ranking::Retrieval;
 use crate::engine::tokens;
+use crate::text::cut::cut;
+use crate::text::names::file_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BinaryHeap;
 use std::fmt::Write;
@@ -135,19 +137,10 @@ fn call_label(head: &str) -> String {
     let is_data = target.starts_with(['{', '[']);
     let target = match () {
         () if is_data => "",
-        () if is_path => target.rsplit('/').next().unwrap_or(target),
+        () if is_path => file_name(target),
         () => target,
     };
     cut(format!("{tool} {target}").trim_end(), CALL_CHARS)
-}
-
-/// Returns the start of a text, in whole words if it has any; with an ellipsis if it is cut.
-fn cut(text: &str, characters: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(characters) else { return text.to_owned() };
-    let start = &text[..end];
-    let words = start.rsplit_once(' ').map_or(start, |(words, _)| words);
-    let words = if words.len() * 2 < start.len() { start } else { words };
-    format!("{}…", words.trim_end_matches([' ', '…', ',', '.', ':', ';']))
 }
 
 /// Selects the steps that are worth more than their characters at a price; the most valuable first, as the names allow that are
@@ -316,16 +309,5 @@ mod tests {
         check("Ask [{\"question\":1}]", "Ask");
         check("Wait", "Wait");
         check("Grep a pattern that is longer than the label", "Grep a pattern that is longer than the…");
-    }
-
-    #[test]
-    fn texts_are_cut_between_words() {
-        let check = |text: &str, expected: &str| assert_eq!(cut(text, 10), expected, "{text}");
-        check("short", "short");
-        check("letters and more", "letters…");
-        check("ten letters and more", "ten letter…");
-        check("eight-le tters", "eight-le…");
-        check("oneverylongword", "oneverylon…");
-        check("größer, als gedacht", "größer…");
     }
 }

@@ -18,17 +18,18 @@ use crate::engine::find_secrets;
 use crate::model::MemoryKind;
 use crate::model::{BlockNumber, ToolVerb};
 use crate::model::{PromptSource, TraceCall, TraceContent, TraceEvent};
+use crate::text::cut::{cut, one_line};
 use quoted::QuotedLines;
 use sentence::{Sentence, clauses, is_foreign};
 use serde::{Deserialize, Serialize};
 use signals::{LASTING_THRESHOLD, STATEMENT_THRESHOLD, Score, Signal, is_clear, score, signals_of};
 use voice::voice;
 
-/// Maximum length of the text of a statement, in bytes.
+/// Maximum length of the text of a statement, in characters.
 const LONGEST_TEXT: usize = 300;
 /// Maximum length of a text of several sentences that is one statement, in bytes.
 const WHOLE_TEXT: usize = 140;
-/// Maximum length of the context of a statement, in bytes.
+/// Maximum length of the context of a statement, in characters.
 const LONGEST_CONTEXT: usize = 120;
 /// Maximum number of bytes of the options of a question that are kept until it is answered.
 const LONGEST_OPTIONS: usize = 4 << 10;
@@ -230,21 +231,10 @@ fn chosen<'s, 'a>(sentences: &'s [Scored<'a>], best: &'s Scored<'a>) -> Vec<&'s 
     kept.into_iter().map(|index| &sentences[index]).collect()
 }
 
-/// Returns the texts of sentences with single spaces, at most `LONGEST_TEXT` bytes, cut at a word.
+/// Returns the texts of sentences with single spaces, cut to `LONGEST_TEXT`.
 fn joined(sentences: &[&Scored<'_>]) -> String {
-    let words: Vec<&str> = sentences.iter().flat_map(|sentence| sentence.text.split_whitespace()).collect();
-    bounded(&words.join(" "), LONGEST_TEXT)
-}
-
-/// Returns a text, cut at a word to a maximum length in bytes.
-fn bounded(text: &str, longest: usize) -> String {
-    if text.len() <= longest {
-        return text.to_owned();
-    }
-    let cut = &text[..text.floor_char_boundary(longest - '…'.len_utf8())];
-    // A text without spaces, such as Chinese, is cut anywhere.
-    let end = cut.rfind(' ').filter(|end| *end > longest / 2).unwrap_or(cut.len());
-    format!("{}…", &cut[..end])
+    let texts: Vec<&str> = sentences.iter().map(|sentence| sentence.text).collect();
+    cut(&one_line(&texts.join(" ")), LONGEST_TEXT)
 }
 
 /// Returns the kind of a statement with these signals.
@@ -282,7 +272,7 @@ fn context_of(call: &TraceCall) -> Option<String> {
     // A target that is data, such as the questions of a tool that asks, is not a clause that a reader understands.
     let target = if target.starts_with(['{', '[']) { "" } else { target };
     let text = format!("{} {target}", call.tool);
-    (find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then(|| bounded(text.trim(), LONGEST_CONTEXT))
+    (find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then(|| cut(text.trim(), LONGEST_CONTEXT))
 }
 
 /// True if a text holds a credential, or gives the value of one in words.

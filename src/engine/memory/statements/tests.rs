@@ -217,7 +217,7 @@ fn rules_are_strong_and_lasting() {
 fn long_sentences_are_cut_at_a_word() {
     let text = format!("we should {}", "read the manual ".repeat(40));
     let statement = second(&text, PromptSource::Typed).map(|statement| statement.text).unwrap_or_default();
-    assert!(statement.len() <= LONGEST_TEXT && statement.ends_with('…') && !statement.contains("man…"), "{statement}");
+    assert!(statement.chars().count() <= LONGEST_TEXT && statement.ends_with('…') && !statement.contains("man…"), "{statement}");
 }
 
 #[test]

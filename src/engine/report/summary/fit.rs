@@ -3,6 +3,7 @@
 use super::{Headline, Part, Point, PointKind, Summary};
 use crate::engine::{mask, o200k};
 use crate::model::BlockNumber;
+use crate::text::cut::with_ellipsis;
 
 /// Maximum tokens of a sentence after it is cut.
 const SHORT_SENTENCE_TOKENS: u32 = 28;
@@ -135,16 +136,12 @@ pub(super) fn cut(text: &str, bound: u32) -> String {
     }
     let spaces: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
     let longest = |places: &[usize]| {
-        let fits = |at: &usize| o200k(&with_mark(&text[..*at])) <= bound;
+        let fits = |at: &usize| o200k(&with_ellipsis(&text[..*at])) <= bound;
         places.partition_point(fits).checked_sub(1).map(|place| places[place])
     };
     let characters = || -> Vec<usize> { text.char_indices().map(|(at, _)| at).skip(1).take(400).collect() };
     let place = longest(&spaces).filter(|at| *at > 0).or_else(|| longest(&characters()));
-    place.map_or_else(String::new, |at| with_mark(&text[..at]))
-}
-
-fn with_mark(text: &str) -> String {
-    format!("{}…", text.trim_end_matches([' ', ',', ';', ':', '-', '(']))
+    place.map_or_else(String::new, |at| with_ellipsis(&text[..at]))
 }
 
 /// Parts of a header.
