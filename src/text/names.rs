@@ -13,8 +13,24 @@ const EXTENSION_BYTES: usize = 5;
 /// Shortest hexadecimal word that is a hash, in bytes.
 const HASH_BYTES: usize = 7;
 
+/// Returns the names of a text with the paths that they are in, without plain words, in order. In an escape sequence of JSON and of
+/// source code the letter is not a part of the name after it.
+pub fn path_runs(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    let runs = std::iter::from_fn(move || {
+        let start = rest.bytes().position(is_path_byte)?;
+        let is_escape = rest[..start].ends_with('\\') && rest[start..].starts_with(['n', 't', 'r']);
+        rest = &rest[start + usize::from(is_escape)..];
+        let (run, after) = rest.split_at(rest.bytes().position(|byte| !is_path_byte(byte)).unwrap_or(rest.len()));
+        rest = after;
+        Some(run)
+    });
+    // Most runs are plain words.
+    runs.filter(|run| !run.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
 /// Returns true for a byte of a name, or of the path that it is in.
-pub fn is_path_byte(byte: u8) -> bool {
+fn is_path_byte(byte: u8) -> bool {
     is_name_byte(byte) || matches!(byte, b'.' | b'/' | b'@' | b'+' | b'~' | b'-')
 }
 

@@ -114,7 +114,7 @@ fn files_with_words_of_the_prompt_come_first() {
     let uses = names.iter().zip(1..).map(|(name, at)| file(at, name)).collect();
     let work = ProjectWork::new([("a session", uses)]);
     let check = |prompt: &str, expected: &str| {
-        let input = ComposeInput { budget_tokens: 12, intent: Intent::General, ..input(&[], &work, prompt) };
+        let input = ComposeInput { budget_tokens: 14, intent: Intent::General, ..input(&[], &work, prompt) };
         assert_eq!(compose(&input).text, format!("Files:\n{expected}\n"), "{prompt}");
     };
     check("", "src/: cart.rs mail.rs");
