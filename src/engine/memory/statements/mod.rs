@@ -14,6 +14,7 @@ mod voice;
 pub use brief::{Brief, brief};
 pub use topic::topic_key;
 
+use crate::engine::content::rules::{Rule, rule};
 use crate::engine::find_secrets;
 use crate::model::MemoryKind;
 use crate::model::{BlockNumber, ToolVerb};
@@ -139,10 +140,8 @@ impl Statements {
 
     /// Returns the user's own sentences in a prompt.
     fn sentences<'p>(&self, prompt: &'p str, source: PromptSource, is_first: bool) -> Vec<Scored<'p>> {
-        // The words with a rejected call are a correction in any language.
-        if source != PromptSource::Rejection && is_foreign(prompt) {
-            return Vec::new();
-        }
+        // The words with a rejected call are a correction in any language, and rules are recognized in several.
+        let is_foreign = source != PromptSource::Rejection && is_foreign(prompt);
         let voice = voice(prompt, &|line| self.quoted.has(line));
         let mut shared = Vec::new();
         for (signal, holds) in [
@@ -157,7 +156,8 @@ impl Statements {
             }
         }
         let own = voice.sentences.into_iter().filter(|sentence| !holds_credential(sentence));
-        own.map(|sentence| Scored::new(sentence, &shared)).collect()
+        let scored = own.map(|sentence| Scored::new(sentence, &shared));
+        scored.filter(|scored| !is_foreign || scored.signals.contains(&Signal::Rule)).collect()
     }
 
     /// Returns the statements that the sentences of a prompt make.
@@ -202,10 +202,12 @@ struct Scored<'a> {
 impl<'a> Scored<'a> {
     fn new(text: &'a str, shared: &[Signal]) -> Scored<'a> {
         let mut reports_failure = false;
+        let is_rule = rule(text) == Some(Rule::Lasting);
         let clauses = clauses(text).into_iter().map(|clause| {
-            let mut signals = signals_of(&Sentence::new(clause.trim()));
+            let mut signals = signals_of(&Sentence::new(clause.trim()), is_rule);
             reports_failure |= signals.contains(&Signal::Report);
-            signals.extend_from_slice(shared);
+            // A task can be given with rules that outlive it.
+            signals.extend(shared.iter().filter(|signal| !is_rule || **signal != Signal::FirstPrompt));
             (score(&signals), signals)
         });
         let (score, signals) = clauses.max_by_key(|(score, _)| *score).unwrap_or_default();
