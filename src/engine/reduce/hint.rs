@@ -3,13 +3,14 @@
 use super::lines::{count_lines, lines, without_number};
 use super::output::is_envelope;
 use super::paths::is_path;
-use super::salience::{LineKind, Style, declaration, exit_code, heading, is_exit_code, line_kind, outcomes};
+use super::salience::{LineKind, Style, declaration, exit_code, heading, line_kind, outcomes};
 use super::search::hit;
 use super::{Reducible, input, media};
 use crate::engine::report::numbers::count;
 use crate::engine::{mask, without_data};
 use crate::model::{BlockKind, starts_with_any};
 use crate::text::cut::one_line;
+use crate::text::errors::is_exit_code;
 use crate::text::names::file_name;
 use rustc_hash::FxHashSet;
 

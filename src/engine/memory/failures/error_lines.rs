@@ -1,5 +1,6 @@
 //! The line of a failed result that tells the error, and whether it speaks of the call or of the code at hand.
 use crate::model::Conventions;
+use crate::text::errors::{is_verdict, is_warning};
 use std::borrow::Cow;
 
 /// Lines of a result that are searched.
@@ -13,11 +14,8 @@ const MAX_LINE: usize = 300;
 /// Shorter lines tell nothing.
 const MIN_LINE: usize = 4;
 
-/// Starts of lines that do not stop a program. Sorted.
-const ASIDES: &[&str] = &["**", "hint:", "info:", "note:", "notice:", "npm notice", "tip:", "warn", "warning"];
-
-/// Starts of lines with which programs end. Sorted.
-const VERDICTS: &[&str] = &["err!", "error", "fatal", "npm err!", "usage error"];
+/// Starts of lines beside warnings that do not stop a program. Sorted.
+const ASIDES: &[&str] = &["**", "hint:", "info:", "note:", "notice:", "npm notice", "tip:"];
 
 /// Words of lines about a failure. Sorted.
 const FAILURE_WORDS: &[&str] = &[
@@ -234,11 +232,9 @@ fn rank(line: &str, programs: &[&str]) -> u8 {
         return u8::from(has_failure_word(&lower));
     }
     let speaks = |program: &&str| lower.strip_prefix(&program.to_lowercase()).is_some_and(|rest| rest.starts_with(": "));
-    let is_verdict =
-        VERDICTS.iter().any(|verdict| lower.strip_prefix(verdict).is_some_and(|rest| rest.starts_with([':', '[', ' '])));
     // The synopsis explains a call, it does not tell the error.
     let is_cue = !is_usage(line) && (contains_any(&lower, ENVIRONMENT) || contains_any(&lower, USAGE));
-    match (is_verdict || programs.iter().any(speaks), is_cue, has_failure_word(&lower)) {
+    match (is_verdict(line) || programs.iter().any(speaks), is_cue, has_failure_word(&lower)) {
         (true, true, _) => VERDICT_RANK + 1,
         (true, false, _) => VERDICT_RANK,
         (false, true, _) => 3,
@@ -375,6 +371,8 @@ fn lines<'a>(text: &'a str, conventions: &'a Conventions) -> impl Iterator<Item 
             conventions.error_tags.iter().fold(line, |line, tag| line.strip_suffix(tag).unwrap_or(line))
         })
         .filter(move |line| line.len() >= MIN_LINE && !is_status(line.strip_prefix("Error: ").unwrap_or(line)))
+        // A word alone, such as `Error:`, tells nothing.
+        .filter(|line| !line.ends_with(':') || line.contains(' '))
         .take(MAX_LINES)
         .map(|line| &line[..line.floor_char_boundary(MAX_SEARCHED)])
 }
@@ -406,8 +404,7 @@ fn is_usage(line: &str) -> bool {
 
 fn is_aside(line: &str) -> bool {
     let lower = line.to_lowercase();
-    // A logger can write a time and a level before it.
-    ASIDES.iter().any(|aside| lower.starts_with(aside)) || lower.contains(" warning: ")
+    is_warning(line) || ASIDES.iter().any(|aside| lower.starts_with(aside))
 }
 
 fn has_failure_word(lower: &str) -> bool {
@@ -429,7 +426,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_and_in_lower_case() {
-        for list in [ASIDES, VERDICTS, FAILURE_WORDS, ENVIRONMENT, USAGE, MISSING, OWN_CODE] {
+        for list in [ASIDES, FAILURE_WORDS, ENVIRONMENT, USAGE, MISSING, OWN_CODE] {
             assert!(list.is_sorted() && list.iter().all(|known| known.to_lowercase() == **known), "{list:?}");
         }
     }
