@@ -1,9 +1,9 @@
 //! Texts in little room: on one line, and cut to a length. Columns of a terminal are counted in `output`.
 
-/// Returns the words of a text with single spaces between them.
+/// Returns the words of a text with single spaces between them, without control characters.
 pub fn one_line(text: &str) -> String {
     let mut line = String::new();
-    for word in text.split_whitespace() {
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
         if !line.is_empty() {
             line.push(' ');
         }
@@ -47,6 +47,6 @@ mod tests {
 
     #[test]
     fn a_line_has_single_spaces() {
-        assert_eq!(one_line("  a\n\tb  c "), "a b c");
+        assert_eq!(one_line("  a\n\tb\u{1b} c "), "a b c");
     }
 }

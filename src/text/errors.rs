@@ -3,26 +3,10 @@
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
 
-/// Starts of lines that report a failure: of compilers, test runners, shells, package managers. True for those with which a program
-/// ends. One with a capital is matched as it is, any other without regard to case.
-const STARTS: &[(&str, bool)] = &[
-    ("caused by", false),
-    ("E   ", false),
-    ("err!", true),
-    ("error", true),
-    (EXIT_CODE, false),
-    ("FAIL", false),
-    ("failed to ", false),
-    ("fatal", true),
-    ("npm err!", true),
-    ("panic", false),
-    ("Traceback", false),
-    ("Uncaught", false),
-    ("usage error", true),
-    ("✖", false),
-    ("✗", false),
-    ("✘", false),
-];
+/// Starts of lines with which programs end, in any case.
+const VERDICTS: &[&str] = &["err!", "error", "fatal", "npm err!", "usage error"];
+/// Starts of other lines that report a failure: of compilers, test runners, shells. One with a capital is matched as it is.
+const STARTS: &[&str] = &["caused by", "E   ", EXIT_CODE, "FAIL", "failed to ", "panic", "Traceback", "Uncaught", "✖", "✗", "✘"];
 /// Phrases within such a line.
 static PARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let parts = [
@@ -36,13 +20,13 @@ const EXIT_CODE: &str = "Exit code ";
 
 /// Returns true if a line of an output reports a failure.
 pub fn is_error(line: &str) -> bool {
-    STARTS.iter().any(|(sign, _)| starts_with(line, sign)) || PARTS.as_ref().is_some_and(|parts| parts.is_match(line))
+    VERDICTS.iter().chain(STARTS).any(|sign| starts_with(line, sign)) || PARTS.as_ref().is_some_and(|parts| parts.is_match(line))
 }
 
 /// Returns true if a line starts with a word with which programs end: `fatal: …`, `error[E1]: …`.
 pub fn is_verdict(line: &str) -> bool {
     let ends = |sign: &str| line.get(sign.len()..).is_some_and(|rest| rest.starts_with([':', '[', ' ']));
-    STARTS.iter().any(|(sign, ends_program)| *ends_program && starts_with(line, sign) && ends(sign))
+    VERDICTS.iter().any(|sign| starts_with(line, sign) && ends(sign))
 }
 
 /// Returns true if a line only reports the exit code of a program.

@@ -155,7 +155,9 @@ fn error_line(content: &str, conventions: &Conventions) -> Option<String> {
     if declined || conventions.cancelled.iter().any(|text| content.contains(text)) {
         return None;
     }
-    call_error(&content, &[], conventions).map(|error| error.line)
+    // Lines are quoted as they are, so one with control sequences is not.
+    let plain: Vec<&str> = content.lines().filter(|line| !line.contains('\u{1b}')).collect();
+    call_error(&plain.join("\n"), &[], conventions).map(|error| error.line)
 }
 
 /// Returns true if a command runs tests, and does not only print a file about them.
