@@ -425,10 +425,10 @@ const SHARED_WORD: f64 = 0.1;
 const SHARED_WORDS: usize = 4;
 /// The weight of a statement with one more quarter of a lasting sign, as the logarithm of a factor.
 const LASTING_SIGN: f64 = 0.2;
-/// Tokens of a statement below which a shorter one is not worth more.
-const SHORT_TOKENS: usize = 10;
-/// Tokens of a line beside the statement: its mark and its source.
-const SOURCE_TOKENS: usize = 2;
+/// Characters of a statement below which a shorter one is not worth more.
+const SHORT_CHARACTERS: usize = 40;
+/// Characters of a line beside the statement: its mark and its source.
+const SOURCE_CHARACTERS: usize = 5;
 /// Tokens between two commands of a line: the space is a part of the next one.
 const SEPARATOR_TOKENS: usize = 1;
 /// Worths are compared in steps of this fraction, so that they are totally ordered.
@@ -436,7 +436,7 @@ const WORTH_STEPS: f64 = 1e9;
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
 
-/// Returns the worth of a statement per token. `brief` is its printed part, `about` is the number of words that it shares with the prompt, `newest` the time of the
+/// Returns the worth of a statement per character. `brief` is its printed part, `about` is the number of words that it shares with the prompt, `newest` the time of the
 /// newest statement.
 fn statement_worth(memory: &Memory, brief: Brief<'_>, about: usize, newest: i64) -> f64 {
     let kind = match memory.kind {
@@ -447,8 +447,8 @@ fn statement_worth(memory: &Memory, brief: Brief<'_>, about: usize, newest: i64)
     let age = (newest - memory.last_seen) as f64 / DAY;
     let about = 1.0 + SHARED_WORD * about.min(SHARED_WORDS) as f64;
     let lasting = (LASTING_SIGN * f64::from(brief.lasting)).exp();
-    let tokens = (tokens::count(brief.text) + SOURCE_TOKENS).max(SHORT_TOKENS);
-    kind * lasting * STATEMENT_DECAY.powf(age) * about / tokens as f64
+    let characters = (brief.text.chars().count() + SOURCE_CHARACTERS).max(SHORT_CHARACTERS);
+    kind * lasting * STATEMENT_DECAY.powf(age) * about / characters as f64
 }
 
 /// Returns the words of a text that can be parts of the names of files, as hashes: `phase_tests.rs` has two.
