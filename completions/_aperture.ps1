@@ -1117,7 +1117,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         'aperture;memory;compose' {
             [CompletionResult]::new('--prompt', '--prompt', [CompletionResultType]::ParameterName, 'The prompt: memories about it come first')
             [CompletionResult]::new('--prompt-file', '--prompt-file', [CompletionResultType]::ParameterName, 'A file with the prompt; - reads standard input')
-            [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'Maximum size in tokens, at four characters each')
+            [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'Maximum size in tokens (o200k)')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')

@@ -1059,7 +1059,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
         &'aperture;memory;compose'= {
             cand --prompt 'The prompt: memories about it come first'
             cand --prompt-file 'A file with the prompt; - reads standard input'
-            cand --budget 'Maximum size in tokens, at four characters each'
+            cand --budget 'Maximum size in tokens (o200k)'
             cand --project 'Project directory, or a folder of sessions of a client [default: the project of this directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'

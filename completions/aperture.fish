@@ -931,7 +931,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l prompt -d 'The prompt: memories about it come first' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l prompt-file -d 'A file with the prompt; - reads standard input' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l budget -d 'Maximum size in tokens, at four characters each' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l budget -d 'Maximum size in tokens (o200k)' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r

@@ -8,6 +8,7 @@ use crate::engine::preview;
 use crate::model::{ProposalNumber, words};
 use crate::provider::{RequestBody, RequestDocument};
 use crate::store::Insertion;
+use crate::text::cut::cut;
 use crate::wire::Wire;
 use crate::wire::session::Line;
 use serde::{Deserialize, Serialize};
@@ -124,10 +125,7 @@ fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireEr
 
 /// Returns a manifest that names a prompt as the current task.
 fn about(manifest: &str, prompt: &str) -> String {
-    let prompt = preview(prompt);
-    let end = prompt.char_indices().nth(TASK_CHARACTERS).map(|(end, _)| end);
-    let shown = end.map_or_else(|| prompt.clone(), |end| format!("{}…", &prompt[..end]));
-    manifest.replacen(TASK, &shown, 1)
+    manifest.replacen(TASK, &cut(&preview(prompt), TASK_CHARACTERS), 1)
 }
 
 /// Returns true if a text need not be added: the client, such as its hooks, sends it already, or it was added before.

@@ -4,6 +4,7 @@
 //! differences of variable length, so that most take one byte.
 
 use super::names::names;
+use crate::engine::report::label::short_target;
 use crate::engine::{mask, mask_cut};
 use crate::model::Key;
 use crate::model::{TraceContent, TraceEvent};
@@ -11,15 +12,12 @@ use crate::text::stop_words::is_stop_word;
 use crate::text::words::{Word, words};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use twox_hash::XxHash3_64;
 
 /// Indexed part of a block, in bytes from its start: what follows in longer ones is mostly data.
 const INDEXED_BYTES: usize = 16_000;
 /// Longest head of a document, in bytes.
 const HEAD_BYTES: usize = 120;
-/// Longest path in a head, in bytes.
-const PATH_BYTES: usize = 80;
 /// Shortest number that is a search word, in digits: shorter ones are in every text.
 const NUMBER_DIGITS: usize = 3;
 /// Occurrences of a word in a block from which on more are not counted: two bits.
@@ -119,7 +117,12 @@ impl Documents {
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 self.open_calls.push((call.id, self.documents.len() as u32));
                 self.open_calls.drain(..self.open_calls.len().saturating_sub(OPEN_CALLS));
-                self.add(event, DocumentKind::Call, head(&format!("{} {}", call.tool, short_target(&call.target))), &texts);
+                self.add(
+                    event,
+                    DocumentKind::Call,
+                    head(&format!("{} {}", call.tool, short_target(&call.target, false))),
+                    &texts,
+                );
             }
             TraceContent::Result(result) => {
                 self.add(event, DocumentKind::Result, Box::default(), &[&result.text]);
@@ -291,20 +294,6 @@ fn head(text: &str) -> Box<str> {
     }
 }
 
-/// Returns a target that a head has room for: of a long path its last components; of a command what follows a leading `cd`.
-fn short_target(target: &str) -> Cow<'_, str> {
-    if let Some((_, command)) = target.strip_prefix("cd ").and_then(|rest| rest.split_once(char::is_whitespace)) {
-        let command = command.trim_start_matches(['&', ';', ' ']);
-        return Cow::Borrowed(if command.is_empty() { target } else { command });
-    }
-    let is_path = target.contains('/') && !target.contains(char::is_whitespace);
-    if !is_path || target.len() <= PATH_BYTES {
-        return Cow::Borrowed(target);
-    }
-    let end = &target[target.ceil_char_boundary(target.len() - PATH_BYTES)..];
-    Cow::Owned(format!("…/{}", end.split_once('/').map_or(end, |(_, components)| components)))
-}
-
 /// Ascending numbers, each with a small value below 4, as differences in LEB128.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Packed(#[serde(with = "bytes")] Box<[u8]>);
@@ -471,17 +460,5 @@ pub(crate) mod tests {
         assert_eq!(whole_words("one two", 6), "one");
         assert_eq!(whole_words("ein großer", 8), "ein");
         assert_eq!(whole_words("word", 2), "");
-    }
-
-    #[test]
-    fn targets_are_shortened_at_their_start() {
-        let check = |target: &str, expected: &str| assert_eq!(short_target(target), expected, "{target}");
-        check("src/heat.rs", "src/heat.rs");
-        check("cd /home/ann/project && make all", "make all");
-        check("cd /home/ann/project", "cd /home/ann/project");
-        check("make test", "make test");
-        let long = format!("/home/{}/src/heat.rs", "folder/".repeat(20));
-        assert!(short_target(&long).starts_with("…/folder/") && short_target(&long).ends_with("/src/heat.rs"));
-        assert!(short_target(&long).len() <= PATH_BYTES + 4);
     }
 }
