@@ -66,6 +66,7 @@ impl Source {
     pub fn read(&self, disk: &dyn Disk, position: &mut TracePosition, take: &mut dyn FnMut(u64, TraceEvent)) -> io::Result<()> {
         match &self.kind {
             SourceKind::Session(found) => {
+                position.reads_subagents = found.location.subagent;
                 read_trace(disk, found, position, &mut |start, event| take(start, self.restored(event)))
             }
             SourceKind::Output(path) => {
@@ -116,6 +117,7 @@ impl Source {
         let length = end.saturating_sub(start);
         let mut file = BufReader::with_capacity(READ_BYTES, disk.open(self.path(), start)?.take(length));
         let mut position = TracePosition::before_block(block);
+        position.reads_subagents = matches!(&self.kind, SourceKind::Session(found) if found.location.subagent);
         let mut line = Vec::new();
         while file.read_until(b'\n', &mut line)? > 0 {
             match &self.kind {

@@ -32,6 +32,8 @@ pub struct TracePosition {
     probe: u64,
     /// True if that part ends within a line: a complete row without a line feed.
     is_open: bool,
+    /// True if the rows of subagents are read too.
+    pub reads_subagents: bool,
     lines: u32,
     blocks: u32,
     directory: String,
@@ -139,7 +141,8 @@ impl TracePosition {
             _ => is_followed && row.prompt && !row.sidechain,
         };
         let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant) || row.prompt;
-        if !is_message || row.sidechain || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty() {
+        if !is_message || (row.sidechain && !self.reads_subagents) || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty()
+        {
             return;
         }
         // An identity that is computed does not name the row to a reader, and rows that a fork copied can share it.

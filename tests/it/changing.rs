@@ -149,7 +149,9 @@ fn all_sessions_are_searched_and_each_match_says_where_it_is() {
     let (_, report) = run("recall echo --all --json");
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let sessions = report["sessions"].as_array().unwrap();
-    assert!(sessions.len() > 1 && report["covered"]["searched"] == 3, "{report}");
+    assert_eq!((sessions.len(), &report["covered"]["searched"]), (1, &3.into()), "{report}");
+    let (_, subagents) = run("search NEEDLE7 --json");
+    assert!(subagents.contains("/subagents/agent-"), "{subagents}");
     for session in sessions {
         for turn in session["turns"].as_array().unwrap().iter().filter(|turn| turn["turn"] != 0) {
             let (code, shown) = run(&format!("show 'turn({})' -s {}", turn["turn"], session["session"].as_str().unwrap()));
@@ -157,7 +159,7 @@ fn all_sessions_are_searched_and_each_match_says_where_it_is() {
         }
     }
     let (code, text) = run("recall setting_nowhere_14 --all");
-    assert!(code == Some(0) && text.contains("no session has 'nowhere'"), "{text}");
+    assert!(code == Some(1) && text.contains("no match for 'setting_nowhere_14' in 3 sessions"), "{text}");
     // Archived content is found by its original.
     done(&sandbox, "archive 19 -s 11111111");
     let (_, text) =
