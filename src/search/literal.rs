@@ -1,6 +1,6 @@
 //! Searches the bytes of files, without an index.
 
-use super::source::{Source, SourceKind};
+use super::source::Source;
 use crate::engine::mask;
 use crate::engine::search::{Excerpt, PassageKind, cut_line, passage};
 use crate::fsio::Disk;
@@ -187,11 +187,9 @@ fn lines(
     is_wanted: &dyn Fn(PassageKind) -> bool,
 ) -> io::Result<FileLines> {
     let source = &sources[place];
-    let (mut turn, mut count, mut found) = (0, 0, Vec::new());
+    let (mut count, mut found) = (0, Vec::new());
     source.read(disk, &mut TracePosition::default(), &mut |_, event| {
         let Some(passage) = passage(&event) else { return };
-        let is_list = matches!(source.kind, SourceKind::Prompts(..));
-        turn += u32::from(passage.kind == PassageKind::Prompt && !is_list);
         if !is_wanted(passage.kind) {
             return;
         }
@@ -204,7 +202,7 @@ fn lines(
             let place = if masked.len() == text.len() { Some(place) } else { pattern.text.find(masked.as_bytes()) };
             if let Some(place) = place {
                 let excerpt = cut_line(&passage, &masked, place.range());
-                found.push(FoundLine { turn, time: event.time, excerpt });
+                found.push(FoundLine { turn: event.turn, time: event.time, excerpt });
             }
         }
     })?;

@@ -219,11 +219,10 @@ fn the_prompts_of_deleted_sessions_are_found() {
     std::fs::write(sandbox.home.join(".claude/history.jsonl"), lines).unwrap();
     expect![[r#"
         dddd4444  deleted  
-          #1 user
+          #0 user
             migrate the zebra table
 
         searched 3 sessions
-        to read one: aperture show 'turn(1)' -s 
     "#]]
     .assert_eq(&sandbox.text(&["search", "zebra"]));
     assert_eq!(found(&sandbox, &["flaky"]).0, "a");

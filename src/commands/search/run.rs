@@ -324,7 +324,9 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
             let missing_words = names(&turn.found.missing);
             let missing_words = if missing_words == dropped { Vec::new() } else { missing_words };
             let path = files.sources[turn.source].path();
-            let found = turn_found(path, turn.turn.number, turn.turn.time, &turn.found.excerpt);
+            // A list of prompts has no turns.
+            let number = if is_deleted { 0 } else { turn.turn.number };
+            let found = turn_found(path, number, turn.turn.time, &turn.found.excerpt);
             let (tier, is_left) = (Some(turn.found.tier), turn.turn.is_left);
             sessions[place].turns.push(TurnFound { tier, missing_words, is_left, ..found });
         }
