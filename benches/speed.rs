@@ -495,6 +495,41 @@ fn home(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize, 
         targets.push(Target::new(&format!("{name}: cold, of wc -l"), &format!("{times} x"), cold, "x", cold <= times));
         targets.push(Target::new(&format!("{name}: warm"), &format!("{milliseconds} ms"), warm, "ms", warm < milliseconds));
     }
+    search(directory, megabytes, rounds, &files, &config, targets);
+}
+
+/// `search` over the same home: with an index that is built, with one that is known, and of a text.
+fn search(directory: &Path, megabytes: u64, rounds: usize, files: &[PathBuf], config: &Path, targets: &mut Vec<Target>) {
+    let run = |home: &Path, words: &[&str]| {
+        let mut run = command(APERTURE);
+        run.env("APERTURE_HOME", home).env("CLAUDE_CONFIG_DIR", config).arg("search").args(words);
+        run
+    };
+    let ranked = ["session", "window", "limit"];
+    let mut round = Round::new(&["wc -l", "search, cold", "search, warm", "a text", "a text, any case"]);
+    for turn in 0..rounds {
+        let home = directory.join(format!("home-{turn}-search"));
+        let mut times = vec![timed(command("wc").arg("-l").args(files)), timed(&mut run(&home, &ranked))];
+        times.push(measure::median((0..7).map(|_| timed(&mut run(&home, &ranked))).collect()));
+        times.push(timed(&mut run(&home, &["--literal", "window limit"])));
+        times.push(timed(&mut run(&home, &["--literal", "-i", "window limit"])));
+        round.add(&times);
+    }
+    round.print(0);
+    let mut target = |what: &str, goal: &str, value: f64, unit: &'static str, is_met: bool| {
+        targets.push(Target::new(&format!("search of {megabytes} MB: {what}"), goal, value, unit, is_met));
+    };
+    let built = megabytes as f64 / round.median(1);
+    target("index", "25 MB/s", built, "MB/s", built >= 25.0);
+    let size = fs::metadata(directory.join("home-0-search/cache/search.db")).map_or(f64::INFINITY, |index| index.len() as f64);
+    let share = size / (megabytes * MEGABYTE) as f64;
+    target("index, of the files", "0.04 x", share, "x", share <= 0.04);
+    let warm = round.median(2) * 1e3;
+    target("warm", "30 ms", warm, "ms", warm <= 30.0);
+    // `rg -c` takes 0.9 times as long as `wc -l`, `rg -ci` 1.3 times.
+    for (what, job, times) in [("a text, of wc -l", 3, 1.8), ("a text in any case, of wc -l", 4, 2.6)] {
+        target(what, &format!("{times} x"), round.ratio(job, 0), "x", round.ratio(job, 0) <= times);
+    }
 }
 
 /// The largest session in a directory.
