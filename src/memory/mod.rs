@@ -3,6 +3,7 @@
 //! A change of a tree is one logged operation: prepared in the store, written file by file, committed. An interrupted one is settled
 //! when the tree is opened again.
 
+mod edits;
 mod error;
 mod place;
 mod reading;
@@ -14,6 +15,7 @@ mod update;
 #[cfg(test)]
 mod tests;
 
+pub use edits::file_edits;
 pub use error::MemoryError;
 pub use place::{IN_PROJECT, MemoryProject, TreePlace};
 pub use sessions::{LearnedSession, documents, learn_sessions, sessions_of};

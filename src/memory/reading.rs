@@ -23,6 +23,9 @@ pub struct TracePosition {
     rows: FxHashSet<u64>,
     /// Hashes of the identities of the rows that another row followed.
     parents: FxHashSet<u64>,
+    /// True if rows of subagents are read too, as in their own files.
+    #[serde(skip)]
+    pub with_sidechains: bool,
     /// True if the user may have left a turn: by a rollback, or by a prompt beside the rows that followed the same row.
     pub has_branches: bool,
 }
@@ -52,7 +55,7 @@ impl TracePosition {
             _ => is_followed && row.prompt && !row.sidechain,
         };
         let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant) || row.prompt;
-        if !is_message || row.sidechain || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty() {
+        if !is_message || row.sidechain && !self.with_sidechains || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty() {
             return;
         }
         // An identity that is computed does not name the row to a reader, and rows that a fork copied can share it.
