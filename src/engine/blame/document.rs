@@ -9,7 +9,7 @@ const MAX_PARTS: usize = 200;
 /// The length in bytes from which on a client may have cut a line that it read.
 const CUT_BYTES: usize = 2_000;
 
-/// Letters and digits that consecutive lines of one edit and one commit have at least.
+/// Letters and digits that consecutive lines of one commit with writers have at least.
 const GROUP_LETTERS: usize = 6;
 
 /// A line of the file of which the writer is searched.
@@ -40,11 +40,14 @@ pub fn attribute(edits: &[&FileEdit], lines: &[BlameLine<'_>]) -> Vec<Option<usi
     writers
 }
 
-/// Drops the writer of consecutive lines of one edit and one commit that together have few letters: anyone types a brace.
+/// Drops the writers of consecutive lines of one commit that together have few letters: anyone types a brace.
 fn drop_bare(writers: &mut [Option<usize>], lines: &[BlameLine<'_>]) {
     let mut start = 0;
     while start < lines.len() {
-        let is_same = |at: &usize| writers.get(*at) == Some(&writers[start]) && lines[*at].commit == lines[start].commit;
+        let is_same = |at: &usize| {
+            writers.get(*at).is_some_and(|writer| writer.is_some() == writers[start].is_some())
+                && lines[*at].commit == lines[start].commit
+        };
         let end = (start..).take_while(is_same).last().map_or(start + 1, |last| last + 1);
         if lines[start..end].iter().map(|line| letters(line.text)).sum::<usize>() < GROUP_LETTERS {
             writers[start..end].fill(None);
@@ -258,4 +261,123 @@ fn find(lines: &[Line], hunk: &Hunk, from: usize) -> Option<usize> {
 /// Returns a text with line feeds alone at the ends of lines.
 fn plain(text: &str) -> String {
     text.replace("\r\n", "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Key;
+    use proptest::prelude::*;
+
+    fn edit(time: i64, change: FileChange) -> FileEdit {
+        let (tool, prompt, answer) = (String::new(), "".into(), "".into());
+        FileEdit { call: Key(time as u128), root: 0, time, block: 1, tool, prompt, answer, change }
+    }
+
+    fn written(text: &str, is_new: bool) -> FileChange {
+        FileChange::Written { text: text.to_owned(), is_new }
+    }
+
+    fn replaced(before: &str, after: &str) -> FileChange {
+        FileChange::Replaced(vec![(before.to_owned(), after.to_owned())])
+    }
+
+    fn check(changes: Vec<FileChange>, text: &str, expected: &[Option<usize>]) {
+        let edits: Vec<FileEdit> = (1..).zip(changes).map(|(time, change)| edit(time, change)).collect();
+        let lines: Vec<BlameLine<'_>> = text.lines().map(|text| BlameLine { text, until: 1_000, commit: 0 }).collect();
+        assert_eq!(attribute(&edits.iter().collect::<Vec<_>>(), &lines), expected, "{text}");
+    }
+
+    const FILE: &str = "let first_of_all = load();\nlet second_of_all = load();\n";
+
+    #[test]
+    fn edits_are_replayed() {
+        // A part of a line, in all its places.
+        let two = FILE.replace("load()", "read()");
+        check(vec![written(FILE, true), replaced("load()", "read()")], &two, &[Some(1), Some(1)]);
+        // A line that is removed and restored.
+        let second = "let second_of_all = load();\n";
+        check(
+            vec![written(FILE, true), replaced(second, ""), replaced("load();\n", &format!("load();\n{second}"))],
+            FILE,
+            &[Some(0), Some(2)],
+        );
+        // A file that was written over without a look at it, and one that was deleted before.
+        check(vec![written(FILE, false)], FILE, &[None, None]);
+        check(vec![written(FILE, true), FileChange::Deleted], FILE, &[None, None]);
+        // A line that someone else added before the file was read.
+        let listing = |text: &str| Listing { lines: text.lines().map(str::to_owned).collect(), is_whole: true };
+        let read = FileChange::Read(listing(FILE));
+        check(vec![written("let first_of_all = load();\n", true), read, written(FILE, false)], FILE, &[Some(0), None]);
+    }
+
+    #[test]
+    fn lines_with_few_letters_need_others() {
+        check(vec![written("}\n", true)], "}\n", &[None]);
+        check(vec![written("let first = load();\n}\n", true)], "let first = load();\n}\n", &[Some(0), Some(0)]);
+    }
+
+    #[test]
+    fn hunks_are_found_below_their_headings() {
+        let before = "fn first() {\n    a_call_of_it();\n}\nfn second() {\n    a_call_of_it();\n}\n";
+        let hunk = Hunk {
+            heading: "fn second() {".to_owned(),
+            before: vec!["    a_call_of_it();".to_owned()],
+            after: vec!["    another_call();".to_owned()],
+        };
+        let after = "fn first() {\n    a_call_of_it();\n}\nfn second() {\n    another_call();\n}\n";
+        check(
+            vec![written(before, true), FileChange::Patched(vec![hunk])],
+            after,
+            &[Some(0), Some(0), Some(0), Some(0), Some(1), Some(0)],
+        );
+    }
+
+    /// Texts of few different lines, so that they share many.
+    fn text() -> impl Strategy<Value = String> {
+        let line = prop_oneof![
+            Just("}"),
+            Just(""),
+            Just("let first_of_all = load();"),
+            Just("let second_of_all = load();"),
+            Just("return value;")
+        ];
+        proptest::collection::vec(line, 0..8).prop_map(|lines| lines.join("\n"))
+    }
+
+    fn change() -> impl Strategy<Value = FileChange> {
+        let lines = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
+        prop_oneof![
+            (text(), any::<bool>()).prop_map(|(text, is_new)| FileChange::Written { text, is_new }),
+            (text(), text()).prop_map(|pair| FileChange::Replaced(vec![pair])),
+            (text(), text()).prop_map(move |(before, after)| {
+                let hunk = Hunk { heading: String::new(), before: lines(&before), after: lines(&after) };
+                FileChange::Patched(vec![hunk])
+            }),
+            (text(), any::<bool>()).prop_map(move |(text, is_whole)| FileChange::Read(Listing { lines: lines(&text), is_whole })),
+            Just(FileChange::Deleted),
+        ]
+    }
+
+    /// Returns true if the text that a change writes can hold a line.
+    fn has(change: &FileChange, line: &str) -> bool {
+        match change {
+            FileChange::Written { text, .. } => text.split('\n').any(|own| own == line),
+            FileChange::Replaced(pairs) => pairs.iter().any(|(_, after)| after.split('\n').any(|own| line.contains(own))),
+            FileChange::Patched(hunks) => hunks.iter().any(|hunk| hunk.after.iter().any(|own| own == line)),
+            FileChange::Read(_) | FileChange::Deleted => false,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_edit_of_a_line_wrote_the_line(changes in proptest::collection::vec(change(), 0..6), file in text(), until in 0i64..8) {
+            let edits: Vec<FileEdit> = (1..).zip(changes).map(|(time, change)| edit(time, change)).collect();
+            let lines: Vec<BlameLine<'_>> = file.lines().map(|text| BlameLine { text, until, commit: 0 }).collect();
+            for (line, writer) in lines.iter().zip(attribute(&edits.iter().collect::<Vec<_>>(), &lines)) {
+                let Some(edit) = writer.map(|writer| &edits[writer]) else { continue };
+                prop_assert!(edit.time <= until && has(&edit.change, line.text), "{line:?} {edit:?}");
+            }
+        }
+    }
 }
