@@ -37,6 +37,9 @@ struct Source {
     directory: Option<PathBuf>,
 }
 
+/// The numbers of the first and of the last line, from 1.
+type Range = (usize, usize);
+
 /// An edit, and the index of its session.
 type SourcedEdit = (usize, FileEdit);
 
@@ -70,7 +73,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the file and the lines that are asked for.
-fn place<'a>(env: &Env, arguments: &'a Arguments) -> Result<(&'a str, Option<(usize, usize)>), CommandError> {
+fn place<'a>(env: &Env, arguments: &'a Arguments) -> Result<(&'a str, Option<Range>), CommandError> {
     let given = &*arguments.file;
     let exists = env.disk.identify(&env.directory.join(given)).is_ok();
     let with_line = given.rsplit_once(':').and_then(|(name, line)| Some((name, line.parse::<usize>().ok()?)));
@@ -259,7 +262,7 @@ fn report(
     sources: &[Source],
     edits: &[SourcedEdit],
     writers: &[Option<usize>],
-    (first, last): (usize, usize),
+    (first, last): Range,
 ) -> BlameReport {
     let mut runs: Vec<BlameRun> = Vec::new();
     let numbers: BTreeSet<usize> = writers[first - 1..last].iter().flatten().copied().collect();

@@ -191,14 +191,13 @@ fn is_completed(change: &mut FileChange, result: &TraceResult, conventions: &Con
     match change {
         FileChange::Read(listing) => {
             let mut lines = result.text.lines().map_while(numbered).peekable();
-            let mut next = lines.peek().map_or(1, |(number, _)| *number);
-            listing.is_whole &= next == 1;
-            for (number, line) in lines {
-                if number != next {
+            let first = lines.peek().map_or(1, |(number, _)| *number);
+            listing.is_whole &= first == 1;
+            for (expected, (number, line)) in (first..).zip(lines) {
+                if number != expected {
                     return false;
                 }
                 listing.lines.push(line.to_owned());
-                next += 1;
             }
             listing.is_whole &= listing.lines.len() < CUT_LINES;
             !listing.lines.is_empty()
@@ -265,13 +264,11 @@ fn sections<'a>(patch: &'a str, names: &InputNames) -> Vec<(Vec<&'a str>, FileCh
     let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for line in patch.lines().skip(1) {
         let named = |prefixes: &[&str]| prefixes.iter().find_map(|prefix| line.strip_prefix(prefix)).map(str::trim);
-        match (named(&names.patch_moves), named(&names.patch_files)) {
-            (Some(path), _) if !found.is_empty() => {
-                found.iter_mut().next_back().into_iter().for_each(|(paths, _)| paths.push(path))
-            }
-            (_, Some(path)) => found.push((vec![path], Vec::new())),
-            _ if line.starts_with("***") => {}
-            _ => found.iter_mut().next_back().into_iter().for_each(|(_, lines)| lines.push(line)),
+        match (named(&names.patch_moves), named(&names.patch_files), found.last_mut()) {
+            (Some(path), _, Some((paths, _))) => paths.push(path),
+            (_, Some(path), _) => found.push((vec![path], Vec::new())),
+            (_, _, Some((_, lines))) if !line.starts_with("***") => lines.push(line),
+            _ => {}
         }
     }
     found.retain(|(paths, lines)| paths.len() == 1 || !lines.is_empty());
