@@ -1,4 +1,4 @@
-//! What git knows of a file: its repository, its text in a commit, and the commits that introduced its lines.
+//! A file in git: its repository, its text in a commit, and the commits that introduced its lines.
 
 use crate::app::{CommandError, Env, ErrorKind};
 use anyhow::anyhow;

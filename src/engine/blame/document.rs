@@ -146,25 +146,22 @@ impl Copy {
         self.parts.push(part);
     }
 
-    /// Writes the whole file. Without knowledge of the file before, nobody can tell which lines are new.
+    /// Writes the whole file. Without knowledge of the file before, no line is known to be new.
     fn write(&mut self, text: &str, is_new: bool, edit: usize) {
         let text = plain(text);
-        let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+        let lines: Vec<&str> = text.split('\n').collect();
+        let known = self.known(&lines);
+        let line = |(text, known): (&&str, &Option<Option<usize>>)| Line { text: (*text).to_owned(), writer: known.flatten() };
+        let mut part = Part { lines: lines.iter().zip(&known).map(line).collect(), is_whole: true };
         let whole = self.parts.iter().rposition(|part| part.is_whole);
-        let mut part = self.part(&lines, true);
-        let seen: Vec<Option<Option<usize>>> = self.known(&part.texts());
         if is_new || whole.is_some() {
-            let before = whole.filter(|_| !is_new).map(|at| std::mem::take(&mut self.parts[at])).unwrap_or_default();
-            let mut after = Part { lines: before.lines, is_whole: true };
-            let texts: Vec<&str> = text.split('\n').collect();
-            after.replace(0..after.lines.len(), &texts, edit);
+            part = whole.filter(|_| !is_new).map(|at| std::mem::take(&mut self.parts[at])).unwrap_or_default();
+            part.is_whole = true;
+            part.replace(0..part.lines.len(), &lines, edit);
             // A later look at the file can have shown lines that someone else added.
-            for ((line, seen), of_part) in after.lines.iter_mut().zip(&seen).zip(&part.lines) {
-                if !is_new && seen.is_some() && line.writer == Some(edit) {
-                    line.writer = of_part.writer;
-                }
+            for (line, known) in part.lines.iter_mut().zip(known).filter(|(line, _)| !is_new && line.writer == Some(edit)) {
+                line.writer = known.unwrap_or(line.writer);
             }
-            part = after;
         }
         self.parts = vec![part];
     }

@@ -44,7 +44,7 @@ fn plain(path: &str) -> String {
     parts.join("/")
 }
 
-/// What a call did to a file, or showed of it.
+/// The change of a file by a call, or the lines that it read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChange {
     /// It read lines of the file.
