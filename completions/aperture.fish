@@ -45,6 +45,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show th
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain the state of a block: references to it, staleness, levels'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Print the conversation as the model would see it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "recall" -d 'Search archived, shortened and compacted content; optionally restore it'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "blame" -d 'Show which session, turn and prompt wrote the lines of a file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "usage" -d 'Add up tokens and cost by day, week, month, session, project or model'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compress" -d 'Shorten blocks: stale ones, selected ones, or down to a budget'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "expand" -d 'Restore shortened blocks'
@@ -261,6 +262,20 @@ complete -c aperture -n "__fish_aperture_using_subcommand recall" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -s L -l lines -d 'Only these lines, from 1' -r
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -l rev -d 'The file in this commit [default: the working tree]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -l note -d 'Add a git note (refs/notes/aperture) to each commit that introduced such lines'
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -s n -l dry-run -d 'Print the notes without writing them'
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand blame" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l by -d 'Group by this' -r -f -a "day\t'The day'
 week\t'The week, from Monday on'
 month\t'The month'

@@ -2,6 +2,7 @@
 //!
 //! A key is a field of a report: a schema whose fields are renamed or change their type gets the next number.
 
+use super::blame::BlameReport;
 use super::blocks::BlocksReport;
 use super::check::CheckReport;
 use super::explain::ExplainReport;
@@ -60,7 +61,7 @@ macro_rules! reports {
 /// Returns the schemas of all reports and of the events of `aperture watch`, sorted by name.
 pub fn contracts() -> Vec<Contract> {
     let mut contracts = reports! {
-        AccuracyReport InstructionsReport BlocksReport BulkReport ChangeReport CheckReport DiffReport ExplainReport
+        AccuracyReport BlameReport InstructionsReport BlocksReport BulkReport ChangeReport CheckReport DiffReport ExplainReport
         ErrorReport ExportReport ForkReport GcReport GitHooksReport HookReport ImportReport InboxReport InstallReport
         LogReport ManifestReport MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport
         MemoryLearnReport MemoryListReport MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport

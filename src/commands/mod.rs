@@ -2,6 +2,7 @@
 
 mod archive;
 mod bare;
+mod blame;
 mod blocks;
 mod bulk;
 mod change;

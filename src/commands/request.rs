@@ -2,10 +2,10 @@
 
 use super::deferred::commands;
 use super::{
-    ChangeOptions, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export,
-    focus, fork, gc, git_hook, help, hook, import, inbox, install, job, json, log, manifest, mcp, memory, obey, pin, preset,
-    proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot, stage, status, statusline,
-    summary, transcript, undo, update, usage, util, verify, watch,
+    ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
+    export, focus, fork, gc, git_hook, help, hook, import, inbox, install, job, json, log, manifest, mcp, memory, obey, pin,
+    preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot, stage, status,
+    statusline, summary, transcript, undo, update, usage, util, verify, watch,
 };
 use crate::app::Globals;
 use clap::builder::StyledStr;
@@ -85,7 +85,10 @@ impl CommandLine {
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "Look",
-        &["status", "manifest", "sessions", "search", "summary", "blocks", "show", "explain", "transcript", "recall", "usage"],
+        &[
+            "status", "manifest", "sessions", "search", "summary", "blocks", "show", "explain", "transcript", "recall", "blame",
+            "usage",
+        ],
     ),
     (
         "Change",
@@ -189,6 +192,8 @@ pub enum Other {
     Status(status::Arguments) = "status",
     /// Print the conversation as the model would see it
     Transcript(transcript::Arguments) = "transcript",
+    /// Show which session, turn and prompt wrote the lines of a file
+    Blame(blame::Arguments) = "blame",
     /// Add up tokens and cost by day, week, month, session, project or model
     Usage(usage::Arguments) = "usage",
     /// Execute the @commands in the model's messages

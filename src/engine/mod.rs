@@ -3,6 +3,7 @@
 //! All functions depend on their arguments only: no file access, no clock, no file format.
 
 mod analysis;
+pub mod blame;
 mod content;
 mod cost;
 mod git_hook;

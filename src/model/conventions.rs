@@ -45,6 +45,8 @@ pub struct Conventions {
     pub cut_marks: Vec<&'static str>,
     /// Parts of the first or last lines of the result of a call that took too long.
     pub timeout_marks: Vec<&'static str>,
+    /// Prefixes of the result of a call that wrote a file which did not exist.
+    pub created_files: Vec<&'static str>,
     /// Marks between a question of the model and the answer of the user, in the result of a tool that asks.
     pub answer_marks: Vec<&'static str>,
     /// Names in the inputs of tools that edit files or run commands.
@@ -81,6 +83,8 @@ pub struct InputNames {
     pub patch_starts: Vec<&'static str>,
     /// Prefixes of the lines of a patch that name its files.
     pub patch_files: Vec<&'static str>,
+    /// Those of them that name the new path of the file before.
+    pub patch_moves: Vec<&'static str>,
 }
 
 /// Names and words in the inputs of tools that write a plan.
@@ -136,6 +140,7 @@ impl Conventions {
             client_rules,
             cut_marks,
             timeout_marks,
+            created_files,
             answer_marks,
             inputs,
             plans,
@@ -159,6 +164,7 @@ impl Conventions {
             (&mut self.no_reasons, no_reasons),
             (&mut self.cut_marks, cut_marks),
             (&mut self.timeout_marks, timeout_marks),
+            (&mut self.created_files, created_files),
             (&mut self.answer_marks, answer_marks),
         ] {
             add(all, more);
@@ -171,7 +177,8 @@ impl Conventions {
 
 impl InputNames {
     fn extend(&mut self, other: InputNames) {
-        let InputNames { commands, replaced, written, replacements, edits, patches, patch_starts, patch_files } = other;
+        let InputNames { commands, replaced, written, replacements, edits, patches, patch_starts, patch_files, patch_moves } =
+            other;
         for (all, more) in [
             (&mut self.commands, commands),
             (&mut self.replaced, replaced),
@@ -180,6 +187,7 @@ impl InputNames {
             (&mut self.patches, patches),
             (&mut self.patch_starts, patch_starts),
             (&mut self.patch_files, patch_files),
+            (&mut self.patch_moves, patch_moves),
         ] {
             add(all, more);
         }

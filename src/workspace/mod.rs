@@ -4,6 +4,7 @@ mod apply;
 mod companions;
 mod error;
 mod file;
+mod file_edits;
 mod find;
 mod fork;
 mod list;
@@ -27,6 +28,7 @@ pub use crate::planning::{
 pub use apply::{apply, apply_deferred, history, settle, was_done};
 pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion};
 pub use error::ApplyError;
+pub use file_edits::file_edits;
 pub use find::{FindError, Found, find, find_all, find_in_folder, looks_like};
 pub use fork::{fork_id, write_fork};
 pub use list::{Listed, each_line, list, read_titles};

@@ -32,7 +32,7 @@ pub struct TracePosition {
     probe: u64,
     /// True if that part ends within a line: a complete row without a line feed.
     is_open: bool,
-    /// True if the rows of subagents are read too.
+    /// True if the rows of subagents are read too, as in their own files.
     pub reads_subagents: bool,
     lines: u32,
     blocks: u32,

@@ -42,6 +42,8 @@ const LINES: &[&str] = &[
     "recall echo --all {s}",
     "recall the --project {s}",
     "recall --restore nosuchword {s}",
+    "blame nosuch.rs",
+    "blame .",
     "usage",
     "usage --by nothing",
     "compress --stale {s}",

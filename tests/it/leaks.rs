@@ -150,6 +150,7 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "create" => &["note -n", "note"],
         "redact" => &["1 -n", "--whole-file -n"],
         "compact" => &["2..3 -n", "2..20 -n", "2..3"],
+        "blame" => &["a.rs", "a.rs:1"],
         "diff" => &["", "--from original", "--from original --full", "--stat"],
         "snapshot" => &["list", "save here", "diff here"],
         "stage" => &["text", "", "--clear"],

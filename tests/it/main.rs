@@ -8,6 +8,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod blame;
 mod bulk;
 mod changing;
 mod codex;

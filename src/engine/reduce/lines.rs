@@ -65,8 +65,8 @@ fn after_control(text: &str) -> &str {
     }
 }
 
-/// The number and the text of a line of a file as it was read: `   12→text`, or with a tab instead of the arrow.
-fn numbered(line: &str) -> Option<(u64, &str)> {
+/// Returns the number and the text of a line of a file as it was read: `   12→text`, or with a tab instead of the arrow.
+pub fn numbered(line: &str) -> Option<(u64, &str)> {
     let rest = line.trim_start();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let text = ['→', '\t'].iter().find_map(|mark| rest[digits..].strip_prefix(*mark))?;

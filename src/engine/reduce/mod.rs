@@ -22,7 +22,7 @@ mod search;
 mod table;
 
 pub use hint::hint;
-pub use lines::without_number;
+pub use lines::{numbered, without_number};
 pub use media::described;
 pub use piece::{ALWAYS, KeptPieces, Line, Name, Piece, line_pieces, names, rendered, whole_name};
 pub use salience::{Style, declaration, outcomes};

@@ -51,6 +51,7 @@ pub(super) fn conventions() -> Conventions {
             "Output too large",
         ],
         timeout_marks: vec!["timed out after", "Command timed out"],
+        created_files: vec!["File created successfully"],
         answer_marks: vec!["\"=\""],
         inputs: InputNames {
             commands: vec!["command"],

@@ -26,6 +26,7 @@ pub(super) fn conventions() -> Conventions {
             patches: vec!["input", "patch"],
             patch_starts: vec![PATCH],
             patch_files: vec!["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "],
+            patch_moves: vec!["*** Move to: "],
             ..InputNames::default()
         },
         plans: PlanNames {

@@ -1,0 +1,306 @@
+//! The edits of one file, from the events of a session.
+
+use crate::engine::reduce::numbered;
+use crate::model::paths::{is_absolute, relative, slashed};
+use crate::model::{
+    BlockNumber, Conventions, InputNames, Key, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult,
+    starts_with_any,
+};
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Lines from which on a client may have cut the file that a call read.
+const CUT_LINES: usize = 2_000;
+
+/// A file and the places in which sessions edited it.
+#[derive(Clone, Debug, Default)]
+pub struct BlamedFile {
+    /// Its paths below a root, with slashes: its name, and those that it had before it was renamed.
+    pub names: Vec<String>,
+    /// The roots: of the repository, of its other working trees, and of the places from which it was moved.
+    pub roots: Vec<String>,
+}
+
+impl BlamedFile {
+    /// Returns the root below which a path names the file; `directory` is that of a relative path.
+    fn root(&self, path: &str, directory: &str) -> Option<usize> {
+        let path = if is_absolute(path) || directory.is_empty() { path.to_owned() } else { format!("{directory}/{path}") };
+        let path = plain(&slashed(&path));
+        self.roots.iter().position(|root| self.names.iter().any(|name| name == relative(&path, root)))
+    }
+}
+
+/// Returns a path without `.` and `..`.
+fn plain(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| !last.is_empty() && *last != "..") => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// The change of a file by a call, or the lines that it read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// It read lines of the file.
+    Read(Listing),
+    /// It wrote the whole file.
+    Written {
+        text: String,
+        /// True if the file did not exist.
+        is_new: bool,
+    },
+    /// It replaced texts by others, in order.
+    Replaced(Vec<(String, String)>),
+    /// It replaced runs of lines by others, in order.
+    Patched(Vec<Hunk>),
+    Deleted,
+}
+
+/// Consecutive lines of a file that a call read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    pub lines: Vec<String>,
+    /// True if these are all lines of the file.
+    pub is_whole: bool,
+}
+
+/// A run of lines and the lines that replace it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hunk {
+    /// A line above the run; empty if none is named.
+    pub heading: String,
+    pub before: Vec<String>,
+    pub after: Vec<String>,
+}
+
+/// An edit of the file, or a look at it, that succeeded.
+#[derive(Clone, Debug)]
+pub struct FileEdit {
+    /// The id of the call, which copies of a session share.
+    pub call: Key,
+    /// The index of the root in [`BlamedFile::roots`].
+    pub root: usize,
+    /// The time of its result, in milliseconds since 1970, UTC; 0 if unknown.
+    pub time: i64,
+    /// The block of the call.
+    pub block: BlockNumber,
+    pub tool: String,
+    /// The last prompt before it; empty if there is none.
+    pub prompt: Arc<str>,
+    /// The last text of the agent between the prompt and the call; empty if there is none.
+    pub answer: Arc<str>,
+    pub change: FileChange,
+}
+
+/// Collects the edits of a file from the events of a session.
+pub struct EditReader<'a> {
+    file: &'a BlamedFile,
+    conventions: &'a Conventions,
+    prompt: Arc<str>,
+    answer: Arc<str>,
+    /// Calls without their results.
+    open: FxHashMap<Key, Vec<FileEdit>>,
+    edits: Vec<FileEdit>,
+}
+
+impl<'a> EditReader<'a> {
+    /// Returns a reader of the edits of one file.
+    pub fn new(file: &'a BlamedFile, conventions: &'a Conventions) -> EditReader<'a> {
+        let (prompt, answer, open, edits) = (Arc::from(""), Arc::from(""), FxHashMap::default(), Vec::new());
+        EditReader { file, conventions, prompt, answer, open, edits }
+    }
+
+    /// Reads the next event; `directory` is the working directory of the session.
+    pub fn push(&mut self, event: TraceEvent, directory: &str) {
+        match event.content {
+            TraceContent::Prompt { text, source: PromptSource::Typed } => {
+                self.prompt = text.into();
+                self.answer = "".into();
+            }
+            TraceContent::Answer(text) if !text.trim().is_empty() => self.answer = text.into(),
+            TraceContent::Call(call) => {
+                let changes = self.changes(&call, directory);
+                let edit = |(root, change)| FileEdit {
+                    call: call.id,
+                    root,
+                    time: event.time,
+                    block: event.block,
+                    tool: call.tool.clone(),
+                    prompt: self.prompt.clone(),
+                    answer: self.answer.clone(),
+                    change,
+                };
+                if !changes.is_empty() {
+                    self.open.insert(call.id, changes.into_iter().map(edit).collect());
+                }
+            }
+            TraceContent::Result(result) => {
+                for mut edit in self.open.remove(&result.call).unwrap_or_default() {
+                    edit.time = event.time;
+                    if !result.error && !result.declined && is_completed(&mut edit.change, &result, self.conventions) {
+                        self.edits.push(edit);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the edits, in the order of their results.
+    pub fn finish(self) -> Vec<FileEdit> {
+        self.edits
+    }
+
+    /// Returns the changes of the file by a call, each with its root.
+    fn changes(&self, call: &TraceCall, directory: &str) -> Vec<(usize, FileChange)> {
+        let names = &self.conventions.inputs;
+        if call.verb == ToolVerb::Edit
+            && let Some(patch) = patch(&call.input, names)
+        {
+            let root = |names: &[&str]| names.iter().rev().find_map(|name| self.patched_root(name, call, directory));
+            return sections(&patch, names).into_iter().filter_map(|(names, change)| Some((root(&names)?, change))).collect();
+        }
+        let Some(root) = call.files.iter().find_map(|file| self.file.root(file, directory)) else { return Vec::new() };
+        let input: Map<String, Value> = serde_json::from_str(&call.input).unwrap_or_default();
+        match call.verb {
+            ToolVerb::Read => {
+                let is_whole = input.len() == 1;
+                vec![(root, FileChange::Read(Listing { lines: Vec::new(), is_whole }))]
+            }
+            ToolVerb::Edit => edit(&input, names).map(|change| (root, change)).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the root of a file of a patch. The files of a call are resolved by the directory that it names.
+    fn patched_root(&self, name: &str, call: &TraceCall, directory: &str) -> Option<usize> {
+        let resolved =
+            call.files.iter().find(|file| file.strip_suffix(name).is_some_and(|above| above.is_empty() || above.ends_with('/')));
+        self.file.root(resolved.map_or(name, |file| file), directory)
+    }
+}
+
+/// Completes a change by the result of its call. Returns false if the result does not show the file.
+fn is_completed(change: &mut FileChange, result: &TraceResult, conventions: &Conventions) -> bool {
+    match change {
+        FileChange::Read(listing) => {
+            let mut lines = result.text.lines().map_while(numbered).peekable();
+            let first = lines.peek().map_or(1, |(number, _)| *number);
+            listing.is_whole &= first == 1;
+            for (expected, (number, line)) in (first..).zip(lines) {
+                if number != expected {
+                    return false;
+                }
+                listing.lines.push(line.to_owned());
+            }
+            listing.is_whole &= listing.lines.len() < CUT_LINES;
+            !listing.lines.is_empty()
+        }
+        FileChange::Written { is_new, .. } => {
+            *is_new |= starts_with_any(&result.text, &conventions.created_files);
+            true
+        }
+        _ => true,
+    }
+}
+
+/// Returns the change by the input of a tool that edits one file; `None` if it names no text.
+fn edit(input: &Map<String, Value>, names: &InputNames) -> Option<FileChange> {
+    let list = names.edits.iter().find_map(|name| input.get(*name)?.as_array());
+    if let Some(edits) = list {
+        let pairs = edits.iter().map(|edit| replacement(edit.as_object()?, names));
+        return Some(FileChange::Replaced(pairs.collect::<Option<Vec<_>>>()?));
+    }
+    match replacement(input, names) {
+        // A replacement of nothing creates the file, and fails if it exists.
+        Some((before, text)) if before.is_empty() => Some(FileChange::Written { text, is_new: true }),
+        Some(pair) => Some(FileChange::Replaced(vec![pair])),
+        None => {
+            let text = names.written.iter().find_map(|name| input.get(*name)?.as_str())?;
+            Some(FileChange::Written { text: text.to_owned(), is_new: false })
+        }
+    }
+}
+
+/// Returns the text before and the text after a replacement.
+fn replacement(input: &Map<String, Value>, names: &InputNames) -> Option<(String, String)> {
+    let text = |name: &str| Some(input.get(name)?.as_str()?.to_owned());
+    names.replacements.iter().find_map(|(before, after)| Some((text(before)?, text(after)?)))
+}
+
+/// Returns the patch in the input of a call: a text, a member of JSON, a string in a script, or a here-document.
+fn patch(input: &str, names: &InputNames) -> Option<String> {
+    let start = |text: &str| names.patch_starts.iter().find_map(|start| text.find(start));
+    if let Ok(members) = serde_json::from_str::<Map<String, Value>>(input) {
+        let mut texts = Vec::new();
+        members.values().for_each(|value| strings(value, &mut texts));
+        return texts.into_iter().find_map(|text| Some(text[start(text)?..].to_owned()));
+    }
+    let at = start(input)?;
+    match input[..at].chars().next_back() {
+        Some('"') => serde_json::Deserializer::from_str(&input[at - 1..]).into_iter::<String>().next()?.ok(),
+        Some('`') => input[at..].split('`').next().filter(|patch| !patch.contains(['\\', '$'])).map(str::to_owned),
+        _ => Some(input[at..].to_owned()),
+    }
+}
+
+/// Adds the texts in a value.
+fn strings<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.iter().for_each(|value| strings(value, texts)),
+        _ => {}
+    }
+}
+
+/// Returns the files of a patch, each with its paths and its change.
+fn sections<'a>(patch: &'a str, names: &InputNames) -> Vec<(Vec<&'a str>, FileChange)> {
+    let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for line in patch.lines().skip(1) {
+        let named = |prefixes: &[&str]| prefixes.iter().find_map(|prefix| line.strip_prefix(prefix)).map(str::trim);
+        match (named(&names.patch_moves), named(&names.patch_files), found.last_mut()) {
+            (Some(path), _, Some((paths, _))) => paths.push(path),
+            (_, Some(path), _) => found.push((vec![path], Vec::new())),
+            (_, _, Some((_, lines))) if !line.starts_with("***") => lines.push(line),
+            _ => {}
+        }
+    }
+    found.retain(|(paths, lines)| paths.len() == 1 || !lines.is_empty());
+    found.into_iter().map(|(paths, lines)| (paths, section(&lines))).collect()
+}
+
+/// Returns the change of one file by its lines in a patch: only added lines create it, no lines delete it.
+fn section(lines: &[&str]) -> FileChange {
+    if lines.is_empty() {
+        return FileChange::Deleted;
+    }
+    if lines.iter().all(|line| line.starts_with('+')) {
+        let text: String = lines.iter().map(|line| format!("{}\n", &line[1..])).collect();
+        return FileChange::Written { text, is_new: true };
+    }
+    let mut hunks = vec![Hunk::default()];
+    for line in lines {
+        let Some(hunk) = hunks.last_mut() else { break };
+        let rest = line.get(1..).unwrap_or_default();
+        match line.as_bytes().first() {
+            Some(b'@') => {
+                let heading = line.trim_start_matches('@').trim();
+                hunks.push(Hunk { heading: heading.to_owned(), ..Hunk::default() });
+            }
+            Some(b'+') => hunk.after.push(rest.to_owned()),
+            Some(b'-') => hunk.before.push(rest.to_owned()),
+            _ => {
+                hunk.before.push(rest.to_owned());
+                hunk.after.push(rest.to_owned());
+            }
+        }
+    }
+    hunks.retain(|hunk| hunk.before != hunk.after);
+    FileChange::Patched(hunks)
+}
