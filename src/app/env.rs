@@ -1,7 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::files::make_private;
-use super::settings::{MemorySettings, Settings};
+use super::settings::{Keeping, MemorySettings, Settings};
 use super::{ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, next_step, pager, session_name};
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
@@ -12,12 +12,12 @@ use crate::store::{
     BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, STORE_FILE, Store, StoreError, TOTALS_FILE,
     TotalsCache,
 };
-use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, named_directory};
+use crate::workspace::{self, Found, KeptCopies, Project, RequestDisk, RequestSessions, Workspace, named_directory};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -68,6 +68,7 @@ pub struct Env {
     pub(super) visited: Option<Found>,
     pub hooks: Hooks,
     pub memory: MemorySettings,
+    pub keeping: Keeping,
     /// The settings for the stages of the proxy.
     pub pipeline: crate::wire::PipelineSettings,
     /// True if output for a client may have colours, although standard output is not a terminal.
@@ -171,6 +172,7 @@ impl Env {
             idle_seconds: settings.idle_seconds(),
             hooks: settings.hooks,
             memory: settings.memory,
+            keeping: settings.sessions.keep,
             pipeline: settings.pipeline(),
             client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
@@ -356,6 +358,30 @@ impl Env {
             home.or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()));
         let missing = || CommandError::new(ErrorKind::Internal, anyhow!("there is no directory for the store"));
         directory.ok_or_else(|| missing().hint("set APERTURE_HOME"))
+    }
+
+    /// Returns the kept copies of sessions.
+    ///
+    /// # Errors
+    ///
+    /// There is no home directory.
+    pub fn kept(&self) -> Result<KeptCopies<'_>, CommandError> {
+        Ok(KeptCopies::new(self.disk, &self.places, &self.store_directory()?))
+    }
+
+    /// Asks the user a question that is answered by yes or no, on the terminal; `None` if there is no terminal, or no answer.
+    pub fn ask(&self, question: &str) -> Option<bool> {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return None;
+        }
+        write!(io::stderr().lock(), "{question} [y/n] ").ok()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer).ok()?;
+        match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" => Some(true),
+            "n" | "no" => Some(false),
+            _ => None,
+        }
     }
 
     /// Opens the store of the user, and creates it if necessary.
@@ -671,13 +697,17 @@ fn open_cache(directory: &Path) -> Cache {
     if make_private(directory, CACHE_FILE).is_ok() { Cache::open(directory) } else { Cache::none() }
 }
 
-/// Merges the user's settings with the project's, which take precedence.
-fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError> {
+/// Returns the settings file of the user, which may not exist; `None` if there is no directory for it.
+pub fn settings_file() -> Option<PathBuf> {
     let user = match var_os("APERTURE_HOME").filter(|path| !path.is_empty()) {
         Some(home) => Some(PathBuf::from(home)),
         None => directories::ProjectDirs::from("", "", "aperture").map(|project| project.config_dir().to_owned()),
     };
-    let user = user.map(|directory| directory.join("config.toml"));
+    user.map(|directory| directory.join("config.toml"))
+}
+
+/// Merges the user's settings with the project's, which take precedence.
+fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError> {
     let project = directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| disk.identify(path).is_ok());
-    Settings::read(disk, user.as_deref(), project.as_deref())
+    Settings::read(disk, settings_file().as_deref(), project.as_deref())
 }

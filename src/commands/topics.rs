@@ -158,6 +158,11 @@ overrides both.
   trust_model = false          entries of the model are in use at once, else
                                pending until you accept them
 
+  [sessions]                   only in the user's file; see aperture keep:
+  keep = \"ask\"                 on (hooks and watch copy sessions before their
+                               client deletes them), ask (install asks) or
+                               off (nothing is copied or reported)
+
   [pipeline]                   the stages of the proxy, in order:
   ingest = true                bodies are read, else they pass as streams
   parse = true                 and parsed, else nothing in them is changed

@@ -6,6 +6,7 @@ mod error;
 mod file;
 mod find;
 mod fork;
+mod kept;
 mod list;
 mod live;
 mod load;
@@ -28,7 +29,8 @@ pub use companions::{Companions, companions, find_beside_session, redact_compani
 pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, find_in_folder, looks_like};
 pub use fork::{fork_id, write_fork};
-pub use list::{Listed, list, read_titles};
+pub use kept::{CopyOutcome, CopyState, KeepError, KeptCopies, RestoredFile, RestoredState, days_left, kept_sessions};
+pub use list::{Listed, list, list_copies, read_titles};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, absolute, named_directory, stated};
