@@ -40,7 +40,6 @@ impl Env {
     /// # Errors
     ///
     /// The program cannot be started.
-    #[expect(clippy::zombie_processes, reason = "it outlives this process")]
     pub fn start_again(&self, arguments: &[&str]) -> Result<(), CommandError> {
         let mut command = Command::new(self.program()?);
         command.arg("-C").arg(&self.directory).args(self.options()).args(arguments);

@@ -74,15 +74,15 @@ fn a_session_is_copied_deleted_read_and_restored() {
         &sandbox,
         &["keep", "status"],
         expect![[r#"
-        Claude deletes sessions 1 day after their last change
-        DELETED IN SESSIONS NOT KEPT SIZE
-        1 day 1 1 N kB
-         1 d 11111111 missing N kB Please do the big job ALPHA
-        kept: 0 sessions in 0 B
-        keep is ask: nothing is copied by itself; to switch it on: aperture help settings
-        to copy every session now: aperture keep --all
-        exit code 0
-    "#]],
+            Claude deletes sessions 1 day after their last change
+            DELETED IN SESSIONS NOT KEPT SIZE
+            1 day 1 1 N kB
+             1 d 11111111 missing N kB Please do the big job ALPHA
+            kept: 0 sessions in N B
+            keep is ask: nothing is copied by itself; to switch it on: aperture help settings
+            to copy every session now: aperture keep --all
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
@@ -99,9 +99,9 @@ fn a_session_is_copied_deleted_read_and_restored() {
         &sandbox,
         &["keep", "--all"],
         expect![[r#"
-        copied 4 files of 1 changed sessions; kept: 1 session in N kB, N % of their size
-        exit code 0
-    "#]],
+            copied 4 files of 1 changed session; kept: 1 session in N kB, N % of their size
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
@@ -116,13 +116,13 @@ fn a_session_is_copied_deleted_read_and_restored() {
         &sandbox,
         &["keep", "status"],
         expect![[r#"
-        Claude deletes sessions 1 day after their last change
-        DELETED IN SESSIONS NOT KEPT SIZE
-        1 day 1 0 268 kB
-        kept: 1 session in 59 kB
-        keep is ask: nothing is copied by itself; to switch it on: aperture help settings
-        exit code 0
-    "#]],
+            Claude deletes sessions 1 day after their last change
+            DELETED IN SESSIONS NOT KEPT SIZE
+            1 day 1 0 N kB
+            kept: 1 session in N kB
+            keep is ask: nothing is copied by itself; to switch it on: aperture help settings
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
@@ -189,10 +189,11 @@ fn a_session_is_copied_deleted_read_and_restored() {
         &sandbox,
         &["keep", "forget", "1111"],
         expect![[r#"
-        would delete 4 files of 11111111-1111-4111-8111-111111111111 (59 kB): the client has deleted the session, and nothing of it would be left
-        to delete: --yes
-        exit code 0
-    "#]],
+            would delete 4 files of 11111111-1111-4111-8111-111111111111 (N kB)
+            the client has deleted the session: these are its only files
+            nothing was deleted: this is a dry run; to delete: --yes
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
@@ -256,18 +257,18 @@ fn a_session_is_copied_deleted_read_and_restored() {
         &sandbox,
         &["keep", "restore", "1111", "--older", "9"],
         expect![[r#"
-        error: there are 1 older copies
-        hint: to list the copies: aperture keep list
-        exit code 2
-    "#]],
+            error: the number of older copies is 1
+            hint: to list the copies: aperture keep list
+            exit code 2
+        "#]],
     );
     check(
         &sandbox,
         &["keep", "forget", "1111", "--yes"],
         expect![[r#"
-        deleted 5 files of 11111111-1111-4111-8111-111111111111 (59 kB)
-        exit code 0
-    "#]],
+            deleted 5 files of 11111111-1111-4111-8111-111111111111 (N kB)
+            exit code 0
+        "#]],
     );
     assert!(!copy(&sandbox).exists() && session(&sandbox).exists());
     check(

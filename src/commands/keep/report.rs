@@ -173,7 +173,7 @@ impl Report for KeepRestoreReport {
         let mut facts = vec![plural(written, "file")];
         facts.extend((replaced > 0).then(|| format!("{replaced} replaced")));
         facts.extend((with(RestoredState::Same) > 0).then(|| format!("{} unchanged", with(RestoredState::Same))));
-        facts.extend((with(RestoredState::Newer) > 0).then(|| format!("{} newer left alone", with(RestoredState::Newer))));
+        facts.extend((with(RestoredState::Newer) > 0).then(|| format!("{} newer skipped", with(RestoredState::Newer))));
         let verb = if self.dry_run { "would restore" } else { "restored" };
         let mut text = format!("{verb} {}: {}\n", self.session, facts.join(", "));
         for file in self.files.iter().filter(|file| self.dry_run || file.state != RestoredState::Same) {

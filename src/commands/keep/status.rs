@@ -138,7 +138,7 @@ pub fn expiring_in(env: &Env, found: &Found) -> usize {
         let is_soon = !session.location.subagent && days_left(identity.modified, days, now) <= SOON;
         (is_soon && copies.state(&session, &identity) != CopyState::Current).then_some(())
     };
-    // A session elsewhere is deleted by nobody.
+    // The client does not delete a session elsewhere.
     if copies.copy_path(found.provider, &found.path).is_none() {
         return 0;
     }

@@ -34,7 +34,7 @@ pub struct CopyOutcome {
     pub copied: usize,
     /// The number of files whose copies were current.
     pub unchanged: usize,
-    /// The size of all these files in bytes, and that of their copies.
+    /// The size of these files in bytes, without the memory of the project, and that of their copies.
     pub bytes: u64,
     pub kept_bytes: u64,
     /// The files that were not copied, each with the cause.
@@ -59,14 +59,15 @@ impl KeptCopies<'_> {
     /// The session is not in a directory of its client.
     pub fn keep(&self, found: &Found) -> Result<CopyOutcome, KeepError> {
         let mut outcome = CopyOutcome::default();
-        let mut files = vec![found.path.clone()];
-        for directory in KeptCopies::directories_beside(found).into_iter().flatten() {
-            match self.files_in(directory.clone()) {
-                Ok(beside) => files.extend(beside),
-                Err(error) => outcome.failed.push((directory, error)),
+        let mut files = vec![(found.path.clone(), true)];
+        for (directory, is_own) in KeptCopies::directories_beside(found).into_iter().zip([true, false]) {
+            match directory.map(|directory| (self.files_in(directory.clone()), directory)) {
+                None => {}
+                Some((Ok(beside), _)) => files.extend(beside.into_iter().map(|file| (file, is_own))),
+                Some((Err(error), directory)) => outcome.failed.push((directory, error)),
             }
         }
-        for file in files {
+        for (file, is_own) in files {
             let copy = self.copy_path(found.provider, &file).ok_or_else(|| KeepError::Elsewhere(file.clone()))?;
             let kept = self.keep_file(found.provider, &file, &copy).and_then(|is_new| {
                 let sizes = (self.disk.identify(&file)?.bytes, self.disk.identify(&copy)?.bytes);
@@ -75,7 +76,10 @@ impl KeptCopies<'_> {
             match kept {
                 Ok((is_new, (bytes, kept_bytes))) => {
                     *(if is_new { &mut outcome.copied } else { &mut outcome.unchanged }) += 1;
-                    (outcome.bytes, outcome.kept_bytes) = (outcome.bytes + bytes, outcome.kept_bytes + kept_bytes);
+                    // The memory of a project belongs to many sessions.
+                    if is_own {
+                        (outcome.bytes, outcome.kept_bytes) = (outcome.bytes + bytes, outcome.kept_bytes + kept_bytes);
+                    }
                 }
                 // The client deleted it meanwhile: an earlier copy stays.
                 Err(error) if is_absent(&error) && file != found.path => {}
