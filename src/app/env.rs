@@ -12,12 +12,12 @@ use crate::store::{
     BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, STORE_FILE, Store, StoreError, TOTALS_FILE,
     TotalsCache,
 };
-use crate::workspace::{self, Found, KeptCopies, Project, RequestDisk, RequestSessions, Workspace, named_directory};
+use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, named_directory};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -358,30 +358,6 @@ impl Env {
             home.or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()));
         let missing = || CommandError::new(ErrorKind::Internal, anyhow!("there is no directory for the store"));
         directory.ok_or_else(|| missing().hint("set APERTURE_HOME"))
-    }
-
-    /// Returns the kept copies of sessions.
-    ///
-    /// # Errors
-    ///
-    /// There is no home directory.
-    pub fn kept(&self) -> Result<KeptCopies<'_>, CommandError> {
-        Ok(KeptCopies::new(self.disk, &self.places, &self.store_directory()?))
-    }
-
-    /// Asks the user a question that is answered by yes or no, on the terminal; `None` if there is no terminal, or no answer.
-    pub fn ask(&self, question: &str) -> Option<bool> {
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-            return None;
-        }
-        write!(io::stderr().lock(), "{question} [y/n] ").ok()?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer).ok()?;
-        match answer.trim().to_lowercase().as_str() {
-            "y" | "yes" => Some(true),
-            "n" | "no" => Some(false),
-            _ => None,
-        }
     }
 
     /// Opens the store of the user, and creates it if necessary.

@@ -8,7 +8,7 @@ use crate::model::{id_starts_with, request_id};
 use crate::output::short_id;
 use crate::provider::named_directory;
 use crate::text::shell::quoted_word;
-use crate::workspace::{self, FindError, Found, RequestSession};
+use crate::workspace::{self, FindError, Found, KeptCopies, RequestSession};
 use anyhow::anyhow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -117,6 +117,15 @@ impl Env {
             },
         }
         Err(self.without_proxy(id).unwrap_or_else(|| error.into()))
+    }
+
+    /// Returns the kept copies of sessions.
+    ///
+    /// # Errors
+    ///
+    /// There is no home directory.
+    pub fn kept(&self) -> Result<KeptCopies<'_>, CommandError> {
+        Ok(KeptCopies::new(self.disk, &self.places, &self.store_directory()?))
     }
 
     /// Finds the kept copy of a session, by the id of the session or a prefix of it, or by the path of the copy.

@@ -1,6 +1,7 @@
 //! The environment of requests: global options, settings, the machine, errors and exit codes.
 
 mod again;
+mod ask;
 mod editor;
 mod env;
 mod error;
