@@ -403,7 +403,9 @@ impl Place {
     fn wire(&self, tool: bool) -> Wire {
         let directory = self.home.join(".aperture");
         let open = move |_| Store::open_existing(&directory).map_err(|error| error.to_string());
-        Wire::new(PipelineSettings { injection: false, manifest: false, tool, ..PipelineSettings::default() }, Box::new(open))
+        let settings: PipelineSettings =
+            toml::from_str(&format!("injection = false\nmanifest = false\ntool = {tool}")).expect("settings");
+        Wire::new(settings, Box::new(open))
     }
 }
 

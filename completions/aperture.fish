@@ -38,6 +38,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -s V -l version -d 'Prin
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show one screen about a session: fullness, shares, stale blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "manifest" -d 'Show the context manifest: the window in a few hundred tokens'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "sessions" -d 'List the sessions on this machine'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "search" -d 'Find turns of all sessions by their words'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "summary" -d 'Summarize a session and its turns: goal, story, state, next steps'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
@@ -142,6 +143,35 @@ complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l json -d '
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l project -d 'Only sessions of the project in this directory [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l since -d 'Only turns from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l until -d 'Only turns until this day, inclusive, written like that of --since' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l client -d 'Only sessions of this client: claude-code or codex' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l role -d 'Only what one of them said: user, agent or tool' -r -f -a "user\t''
+agent\t''
+tool\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l tool -d 'Only calls of this tool and their results' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l path -d 'Only calls on files whose path contains this, and texts that name it' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l kind -d 'Only texts of this kind: prompt, answer, call, result or summary' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l sort -d 'Sort by: relevance or time, the newest first' -r -f -a "relevance\t'The best first'
+time\t'The newest first'"
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l limit -d 'Sessions to print' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l max-tokens -d 'Maximum number of tokens printed' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand search" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l literal -d 'The words are one text, searched as it is'
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l regex -d 'The words are one regular expression'
+complete -c aperture -n "__fish_aperture_using_subcommand search" -s i -l ignore-case -d 'Without regard to case, with --literal or --regex'
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l current -d 'Also the session that asks'
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l json-lines -d 'One line of JSON for each session'
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand search" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turns -d 'Only these turns, such as 3..5, 3.. or ..5' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turn -d 'Only this turn' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l format -d 'Output format' -r -f -a "text\t'For a terminal'
@@ -902,7 +932,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from learn" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l prompt -d 'The prompt: memories about it come first' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l prompt-file -d 'A file with the prompt; - reads standard input' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l budget -d 'Maximum size in tokens, at four characters each' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l budget -d 'Maximum size in tokens (o200k)' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from compose" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r

@@ -13,6 +13,7 @@ pub mod planning;
 pub mod provider;
 #[cfg(feature = "proxy")]
 pub mod proxy;
+pub mod search;
 pub mod store;
 #[cfg(test)]
 mod testing;

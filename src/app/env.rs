@@ -9,8 +9,8 @@ use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
 use crate::store::{
-    BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, STORE_FILE, Store, StoreError, TOTALS_FILE,
-    TotalsCache,
+    BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, SEARCH_INDEX_FILE, STORE_FILE, SearchIndex, Store,
+    StoreError, TOTALS_FILE, TotalsCache,
 };
 use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, named_directory};
 use anyhow::{Context, anyhow};
@@ -337,6 +337,24 @@ impl Env {
     /// Returns the index of memory, or one that stores nothing.
     pub fn memory_index(&self) -> MemoryIndex {
         self.cache_directory(MEMORY_INDEX_FILE).map_or_else(MemoryIndex::none, |directory| MemoryIndex::open(&directory))
+    }
+
+    /// Opens the index of search; one that is lost with the process if it cannot be kept.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be opened or created.
+    pub fn search_index(&self) -> rusqlite::Result<SearchIndex> {
+        self.cache_directory(SEARCH_INDEX_FILE).map_or_else(SearchIndex::in_memory, |directory| SearchIndex::open(&directory))
+    }
+
+    /// Deletes the index of search, as far as possible.
+    pub fn delete_search_index(&self) {
+        if let Some(directory) = self.cache_directory(SEARCH_INDEX_FILE) {
+            for end in ["", "-wal", "-shm"] {
+                let _ = self.disk.remove(&directory.join(format!("{SEARCH_INDEX_FILE}{end}")));
+            }
+        }
     }
 
     /// Returns the cache directory, with a file in it that only the user can read; `None` if caching is off or impossible.

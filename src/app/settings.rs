@@ -6,7 +6,7 @@ use crate::engine::{
 };
 use crate::fsio::Disk;
 use crate::model::{BlockKind, Verb, words};
-use crate::wire::PipelineSettings;
+use crate::wire::{PipelineSettings, stages::tool};
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -328,7 +328,8 @@ impl Settings {
         let policy = self.model();
         // A tool whose commands are all denied would only cost tokens.
         let is_useful = Verb::ALL.into_iter().any(|verb| policy.permission(verb) != Permission::Deny);
-        PipelineSettings { tool: self.pipeline.tool && is_useful, ..self.pipeline }
+        let pipeline = self.pipeline.clone();
+        if is_useful { pipeline } else { pipeline.with(&tool::OFFERED, false) }
     }
 
     /// Returns the built-in prices, overridden by the settings.
@@ -378,6 +379,8 @@ fn over(near: Table, mut far: Table) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::stages::budget::BUDGET;
+    use crate::wire::stages::condensation::{CACHE_SECONDS, CONDENSE, PAY_BACK_TURNS};
 
     fn merged(project: &str, user: &str) -> Settings {
         Settings::merged(project.parse().unwrap(), user.parse().unwrap()).unwrap()
@@ -395,11 +398,16 @@ mod tests {
 
     #[test]
     fn rules_act_on_the_wire_only_if_they_are_switched_on() {
-        let default = PipelineSettings::default();
-        assert_eq!((default.condense, default.budget, default.pay_back_turns, default.cache_seconds), (false, false, 5, None));
+        let values = |of: &PipelineSettings| {
+            (of.is_on(&CONDENSE), of.is_on(&BUDGET), of.number(&PAY_BACK_TURNS), of.number(&CACHE_SECONDS))
+        };
+        assert_eq!(values(&PipelineSettings::default()), (false, false, Some(5), None));
         let (near, far) = ("condense = true\npay_back_turns = 2", "condense = false\nbudget = true\ncache_seconds = 3600");
-        let both = PipelineSettings { condense: true, budget: true, pay_back_turns: 2, cache_seconds: Some(3600), ..default };
-        assert_eq!(merged(&format!("[pipeline]\n{near}"), &format!("[pipeline]\n{far}")).pipeline(), both);
+        let both = merged(&format!("[pipeline]\n{near}"), &format!("[pipeline]\n{far}")).pipeline();
+        assert_eq!(values(&both), (true, true, Some(2), Some(3600)));
+        let error = toml::from_str::<Settings>("[pipeline]\nzone = true").unwrap_err().to_string();
+        assert!(error.contains("line 2, column 1") && error.contains("`zone`, expected one of `ingest`"), "{error}");
+        assert!(toml::from_str::<Settings>("[pipeline]\nzones = 1").is_err());
     }
 
     #[test]

@@ -78,10 +78,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Commands of other programs, with the one that does this here.
-const FOREIGN: [(&str, &str); 8] = [
-    ("search", "to search: aperture recall WORDS --all"),
-    ("grep", "to search: aperture recall WORDS --all"),
-    ("find", "to search: aperture recall WORDS --all"),
+const FOREIGN: [(&str, &str); 7] = [
+    ("grep", "to search: aperture search WORDS"),
+    ("find", "to search: aperture search WORDS"),
     ("ls", "to list the sessions: aperture sessions"),
     ("list", "to list the sessions: aperture sessions"),
     ("cost", "for tokens and cost: aperture usage"),

@@ -25,6 +25,7 @@ use super::obey::{ObeyReport, TellReport};
 use super::preset::PresetReport;
 use super::proxy::{ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport};
 use super::recall::RecallReport;
+use super::search::SearchReport;
 use super::sessions::SessionsReport;
 use super::show::ShowReport;
 use super::snapshot::SnapshotReport;
@@ -66,7 +67,7 @@ pub fn contracts() -> Vec<Contract> {
         LogReport ManifestReport MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport
         MemoryLearnReport MemoryListReport MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport
         MemoryTreesReport MemoryWhyReport ObeyReport PlaceholdersReport PresetReport ProxyRequestReport
-        ProxyRequestsReport ProxyStatusReport RecallReport SessionsReport ShowReport SnapshotReport StageReport
+        ProxyRequestsReport ProxyStatusReport RecallReport SearchReport SessionsReport ShowReport SnapshotReport StageReport
         StatusLineReport StatusReport SummaryReport TellReport TranscriptReport UsageReport VerifyReport
     };
     contracts.push(contract::<WatchEvent<'_>>(WatchEvent::SCHEMA));

@@ -99,7 +99,7 @@ pub fn run(env: &Env) -> Result<(), CommandError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Stage, TextKind};
+    use crate::wire::{TextKind, stages::STAGES};
 
     #[test]
     fn jobs_and_results_pass_between_processes() {
@@ -114,7 +114,7 @@ mod tests {
         ] {
             assert_eq!(serde_json::from_str::<Job>(&json!(job).to_string()).unwrap(), job);
         }
-        let notes = Stage::ALL.map(|stage| (stage, stage.name().to_owned())).to_vec();
+        let notes = STAGES.iter().map(|stage| (stage.name.to_owned(), stage.name.to_owned())).collect();
         let automatic = Automatic { notes, budget_tokens: Some(9), lifetime_milliseconds: i64::MAX, has_changed: true };
         let text = PreparedText { is_top: true, answers: vec![7], ..PreparedText::new(TextKind::Pinned, "\n".to_owned()) };
         let looked = Looked { automatic: Some(automatic), texts: Some(vec![text]) };

@@ -47,6 +47,7 @@ mod repair;
 mod request;
 mod restore;
 pub mod run;
+mod search;
 mod sessions;
 pub mod show;
 mod shrink;

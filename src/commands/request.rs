@@ -4,8 +4,8 @@ use super::deferred::commands;
 use super::{
     ChangeOptions, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export,
     focus, fork, gc, git_hook, help, hook, import, inbox, install, job, json, keep, log, manifest, mcp, memory, obey, pin,
-    preset, proxy, recall, redact, redo, repair, restore, run, sessions, show, shrink, snapshot, stage, status, statusline,
-    summary, transcript, undo, update, usage, util, verify, watch,
+    preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot, stage, status,
+    statusline, summary, transcript, undo, update, usage, util, verify, watch,
 };
 use crate::app::Globals;
 use clap::builder::StyledStr;
@@ -61,7 +61,7 @@ impl CommandLine {
     ///
     /// The command line is invalid, or requests help.
     pub fn try_parse_from(words: impl IntoIterator<Item = impl Into<OsString>>) -> Result<CommandLine, clap::Error> {
-        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        let words = search::with_exceptions_last(words.into_iter().map(Into::into).collect());
         let mut definition = CommandLine::command_for(&words);
         let matches = definition.try_get_matches_from_mut(words)?;
         let line = Request::from_matches(&matches)
@@ -83,7 +83,10 @@ impl CommandLine {
 
 /// The groups of `--help`, each with the names of its commands.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Look", &["status", "manifest", "sessions", "summary", "blocks", "show", "explain", "transcript", "recall", "usage"]),
+    (
+        "Look",
+        &["status", "manifest", "sessions", "search", "summary", "blocks", "show", "explain", "transcript", "recall", "usage"],
+    ),
     (
         "Change",
         &[
@@ -180,6 +183,8 @@ commands! {
 pub enum Other {
     /// List the sessions on this machine
     Sessions(sessions::Arguments) = "sessions",
+    /// Find turns of all sessions by their words
+    Search(search::Arguments) = "search",
     /// Show one screen about a session: fullness, shares, stale blocks
     Status(status::Arguments) = "status",
     /// Print the conversation as the model would see it

@@ -4,13 +4,14 @@ use crate::engine::selector::{FUNCTIONS, NAMES};
 use crate::engine::{TRANSITIONS, Transition};
 use crate::model::State;
 use crate::output::wrap;
+use crate::wire::stages::STAGES;
 
 /// Returns the text of a topic; `None` if there is no such topic.
 pub fn topic(name: &str) -> Option<String> {
     match name {
         "selectors" => Some(selectors()),
         "lifecycle" => Some(lifecycle()),
-        "settings" => Some(SETTINGS.to_owned()),
+        "settings" => Some(SETTINGS.replacen("{pipeline}", &pipeline(), 1)),
         "bulk" => Some(BULK.to_owned()),
         "files" => Some(FILES.to_owned()),
         _ => None,
@@ -163,29 +164,7 @@ overrides both.
                                client deletes them), ask (install asks) or
                                off (nothing is copied or reported)
 
-  [pipeline]                   the stages of the proxy, in order:
-  ingest = true                bodies are read, else they pass as streams
-  parse = true                 and parsed, else nothing in them is changed
-  zones = true                 texts pinned to the top follow the first message
-  injection = true             texts are added after new prompts:
-  manifest = true                the manifest
-  selection = true               focused blocks, pinned blocks that are gone
-  memory = true                  memories for a new session, if no hook of
-                                 aperture sends them
-  headers = false                headers of messages and parts since the last
-                                 prompt, as in transcript --headers
-  tool = true                  the model has the tool aperture, from the
-                               first request of a session on
-  edits = true                 contents are sent as the log has them
-  condense = false             stale blocks are compressed by the preset once
-                               the prompt cache has expired, or if that pays
-  pay_back_turns = 5           back within this number of turns
-  cache_seconds = 300          lifetime of the prompt cache [default: by the
-                               bills of the client]
-  budget = false               a window over its [budget] is compressed
-  reorder = true               added texts have a fixed order
-  emit = true                  changed bodies are sent, else the original ones
-
+{pipeline}
   [model]                      permissions of the model, by command: auto,
   archive = \"auto\"             approve (pending in aperture inbox) or deny;
   recall = \"deny\"              default approve: compress, archive, update; a
@@ -199,6 +178,18 @@ Environment: CLAUDE_CONFIG_DIR (where Claude Code keeps its sessions),
 CODEX_HOME (where Codex does),
 APERTURE_HOME (where aperture keeps its own files), NO_COLOR, PAGER, COLUMNS.
 ";
+
+/// Returns the section on the stages, from their table.
+fn pipeline() -> String {
+    let mut text = wrapped("[pipeline]", "the stages of the proxy, in order:");
+    for stage in STAGES {
+        for (place, setting) in stage.settings.iter().enumerate() {
+            let indent = if place == 0 { "" } else { "  " };
+            text.push_str(&wrapped(&format!("{} = {}", setting.key, setting.default), &format!("{indent}{}", setting.meaning)));
+        }
+    }
+    text
+}
 
 fn selectors() -> String {
     let mut text = String::from(
@@ -272,5 +263,6 @@ fn sources(transition: &Transition) -> String {
 
 /// Formats a name and its meaning in two columns.
 fn wrapped(name: &str, meaning: &str) -> String {
-    wrap(&format!("  {name:<29}{meaning}"), 31, 79).join("\n") + "\n"
+    let indent = 31 + meaning.len() - meaning.trim_start().len();
+    wrap(&format!("  {name:<29}{meaning}"), indent, 79).join("\n") + "\n"
 }

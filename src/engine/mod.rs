@@ -12,6 +12,7 @@ mod query;
 mod reduce;
 mod report;
 mod retention;
+pub mod search;
 mod secrets;
 mod strategy;
 mod vocabulary;

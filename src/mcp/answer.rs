@@ -1,8 +1,7 @@
 //! Answers within a token budget.
 
 use crate::app::CommandError;
-use crate::engine::tokens::BYTES_PER_TOKEN;
-use crate::engine::{amount, mask, o200k, unit};
+use crate::engine::{amount, mask, tokens, unit};
 
 /// The maximum length of a line in characters; longer lines are split.
 const LONGEST_LINE: usize = 1000;
@@ -19,7 +18,7 @@ pub fn page(text: &str, from_line: usize, max_tokens: usize, rest: &dyn Fn(usize
     let mut used = 0;
     let mut next = from_line - 1;
     for line in &lines[next..] {
-        used += tokens(line);
+        used += tokens::count(line);
         if used > max_tokens && !shown.is_empty() {
             break;
         }
@@ -30,17 +29,12 @@ pub fn page(text: &str, from_line: usize, max_tokens: usize, rest: &dyn Fn(usize
         if !shown.ends_with('\n') {
             shown.push('\n');
         }
-        let left: usize = lines[next..].iter().map(|line| line.len()).sum();
-        let left = unit(&format!("~{}", amount((left / BYTES_PER_TOKEN).max(1) as u64)), "token");
+        let left: usize = lines[next..].iter().map(|line| tokens::count(line)).sum();
+        let left = unit(&format!("~{}", amount(left as u64)), "token");
         let are = if left.ends_with('s') { "are" } else { "is" };
         shown.push_str(&format!("… truncated at line {} of {}, {left} {are} left: {}\n", next, lines.len(), rest(next + 1)));
     }
     shown
-}
-
-/// Returns the number of tokens (o200k) of a text.
-pub fn tokens(text: &str) -> usize {
-    o200k(text) as usize
 }
 
 /// Returns an error as text for a model.
@@ -72,7 +66,7 @@ mod tests {
     #[test]
     fn an_answer_is_cut_at_a_line() {
         check("one\ntwo\n", 1, 100, "one\ntwo\n");
-        check("one\ntwo\nthree\n", 1, 4, "one\ntwo\n… truncated at line 2 of 3, ~1 token is left: from 3\n");
+        check("one\ntwo\nthree\n", 1, 4, "one\ntwo\n… truncated at line 2 of 3, ~2 tokens are left: from 3\n");
         check("one\ntwo\nthree\n", 3, 4, "three\n");
         check("one\n", 2, 4, "nothing: the answer ends with line 1\n");
         check("", 1, 4, "");

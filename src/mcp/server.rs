@@ -6,7 +6,7 @@ use super::{answer, resources, session};
 use crate::app::{Answer, Client, CommandError, Env, ErrorKind};
 use crate::commands::model::{CallOutcome, ask};
 use crate::commands::{self, Change, Request};
-use crate::engine::mask;
+use crate::engine::{mask, tokens};
 use crate::model::Actor;
 use anyhow::anyhow;
 use rmcp::ServerHandler;
@@ -70,9 +70,9 @@ impl Server {
         let body = self.carry_out(env, call)?;
         if json && !body.json.is_empty() {
             let value: Value = serde_json::from_str(&body.json).unwrap_or_default();
-            let tokens = answer::tokens(&value.to_string());
-            if tokens > max_tokens {
-                let error = anyhow!("the JSON has {tokens} tokens; the limit is {}", max_tokens);
+            let size = tokens::count(&value.to_string());
+            if size > max_tokens {
+                let error = anyhow!("the JSON has {size} tokens; the limit is {}", max_tokens);
                 return Err(CommandError::new(ErrorKind::Refused, error)
                     .hint("select fewer blocks, set a larger max_tokens, or omit json: text can be read in parts"));
             }

@@ -5,7 +5,6 @@
 
 mod error;
 mod place;
-mod reading;
 mod sessions;
 mod tree;
 mod undo;

@@ -1,23 +1,15 @@
 //! The facts of session files: each row is read once, and what was read is in the index.
 
 use super::place::MemoryProject;
-use super::reading::TracePosition;
 use crate::engine::memory::{Documents, SessionFacts};
-use crate::fsio::{Disk, Identity, read_range};
-use crate::planning::parse_session;
-use crate::provider::{Places, ProviderAdapter, conventions};
+use crate::fsio::{Disk, Identity};
+use crate::provider::{Places, conventions};
 use crate::store::{IndexedFile, MemoryIndex};
-use crate::workspace::{Found, Project, find_all, find_in_folder, stated};
+use crate::workspace::{Found, Project, TracePosition, find_all, find_in_folder, left_rows, read_trace, stated};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
-use twox_hash::XxHash3_64;
-
-/// Bytes that are read at a time.
-const READ_BYTES: usize = 1 << 20;
-/// Bytes at the start and at the end of the part that was read, by which a file is recognized.
-const PROBE_BYTES: u64 = 4096;
 
 /// A session file, and what it teaches.
 #[derive(Debug)]
@@ -32,8 +24,6 @@ pub struct LearnedSession {
 #[derive(Default, Serialize, Deserialize)]
 struct Read {
     position: TracePosition,
-    /// True if the part that was read ends within a line: a complete row without a line feed.
-    is_open: bool,
     facts: SessionFacts,
 }
 
@@ -99,98 +89,36 @@ pub fn documents(index: &MemoryIndex, path: &Path) -> Documents {
 
 fn learn_session(disk: &dyn Disk, index: &MemoryIndex, found: &Found, identity: Identity) -> io::Result<SessionFacts> {
     let known = index.file(&found.path);
-    let unchanged = known.as_ref().filter(|known| known.identity == identity);
-    if let Some(Ok(read)) = unchanged.map(|known| postcard::from_bytes::<Read>(&known.facts)) {
-        return Ok(read.facts);
-    }
-    let grown = known.filter(|known| {
-        known.identity.inode == identity.inode
-            && known.end <= identity.bytes
-            && probe(disk, &found.path, known.end).is_ok_and(|probe| probe == known.probe)
-    });
-    let continued = grown.and_then(|known| Some((postcard::from_bytes::<Read>(&known.facts).ok()?, known.end)));
-    let (mut read, start, mut documents) = match continued {
-        Some((read, end)) => (read, end, documents(index, &found.path)),
-        None => (Read::default(), 0, Documents::default()),
+    let read = known.as_ref().and_then(|known| postcard::from_bytes::<Read>(&known.facts).ok());
+    let (mut read, mut documents) = match (known, read) {
+        (Some(known), Some(read)) if known.identity == identity => return Ok(read.facts),
+        (Some(known), Some(read)) if read.position.is_start_of(disk, &found.path, &known.identity, &identity) => {
+            (read, documents(index, &found.path))
+        }
+        _ => Default::default(),
     };
-    let mut end = read_rows(disk, found, start, &[], &mut read, &mut documents)?;
-    if read.position.has_branches && end > start {
-        let left = left_rows(disk, found, end)?;
+    let before = read.position.end;
+    read_rows(disk, found, &[], &mut read, &mut documents)?;
+    if read.position.has_branches && read.position.end > before {
+        let left = left_rows(disk, found, &read.position)?;
         (read, documents) = Default::default();
-        end = read_rows(disk, found, 0, &left, &mut read, &mut documents)?;
+        read_rows(disk, found, &left, &mut read, &mut documents)?;
     }
-    if let (Ok(facts), Ok(documents), Ok(probe)) =
-        (postcard::to_stdvec(&read), postcard::to_stdvec(&documents), probe(disk, &found.path, end))
-    {
-        index.remember(
-            &found.path,
-            &IndexedFile { identity, end, probe, directory: read.facts.directory.clone(), facts },
-            &documents,
-        );
+    if let (Ok(facts), Ok(documents)) = (postcard::to_stdvec(&read), postcard::to_stdvec(&documents)) {
+        index.remember(&found.path, &IndexedFile { identity, directory: read.facts.directory.clone(), facts }, &documents);
     }
     Ok(read.facts)
 }
 
-/// Returns the offsets of the rows of turns that the user left, of the first `end` bytes of a file.
-fn left_rows(disk: &dyn Disk, found: &Found, end: u64) -> io::Result<Vec<u64>> {
-    let bytes = read_range(disk, &found.path, 0, end as usize)?;
-    let session = parse_session(found.provider, found.location.id.clone(), &bytes);
-    let left = found.provider.window(&session).left;
-    Ok(left.into_iter().map(|row| session.rows[row as usize].offset).collect())
-}
-
-/// Reads the rows from `start` on; those at the offsets `left` teach nothing, and are only found by a search. Returns the end of the
-/// last complete row.
-fn read_rows(
-    disk: &dyn Disk,
-    found: &Found,
-    start: u64,
-    left: &[u64],
-    read: &mut Read,
-    documents: &mut Documents,
-) -> io::Result<u64> {
-    let mut file = BufReader::with_capacity(READ_BYTES, disk.open(&found.path, start)?);
-    let (mut end, mut line) = (start, Vec::new());
-    if read.is_open && file.fill_buf()?.first() == Some(&b'\n') {
-        file.consume(1);
-        end += 1;
-        read.is_open = false;
-    }
-    loop {
-        line.clear();
-        let length = file.read_until(b'\n', &mut line)? as u64;
-        if length == 0 {
-            return Ok(end);
+/// Reads the rows from the position on; those at the offsets `left` teach nothing, and are only found by a search.
+fn read_rows(disk: &dyn Disk, found: &Found, left: &[u64], read: &mut Read, documents: &mut Documents) -> io::Result<()> {
+    let Read { position, facts } = read;
+    read_trace(disk, found, position, &mut |start, event| {
+        if left.binary_search(&start).is_err() {
+            facts.push(&event, conventions());
         }
-        let is_finished = line.last() == Some(&b'\n');
-        if is_finished {
-            line.pop();
-        } else if !is_complete(found.provider, &line) {
-            // The client is still writing it.
-            return Ok(end);
-        }
-        let Read { position, facts, .. } = read;
-        position.line(found.provider, &line, &mut |event| {
-            if left.binary_search(&end).is_err() {
-                facts.push(&event, conventions());
-            }
-            documents.push(&event);
-        });
-        position.directory().clone_into(&mut facts.directory);
-        read.is_open = !is_finished;
-        end += length;
-    }
-}
-
-/// Returns true if a line without a line feed holds a whole row.
-fn is_complete(provider: &dyn ProviderAdapter, line: &[u8]) -> bool {
-    provider.parse(line).row.kind != crate::model::RowKind::Broken
-}
-
-/// Returns a hash of the start and the end of the first `end` bytes of a file.
-fn probe(disk: &dyn Disk, path: &Path, end: u64) -> io::Result<u64> {
-    let length = end.min(PROBE_BYTES);
-    let mut bytes = read_range(disk, path, 0, length as usize)?;
-    bytes.extend(read_range(disk, path, end - length, length as usize)?);
-    Ok(XxHash3_64::oneshot(&bytes))
+        documents.push(&event);
+    })?;
+    position.directory().clone_into(&mut facts.directory);
+    Ok(())
 }

@@ -58,5 +58,5 @@ pub use tokens::{Basis, Counts, TokenCount};
 pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
 pub use unneeded::{Unneeded, UnneededAmount, UnneededData};
 pub use window::{Hidden, HistoryCut, Turn, Window};
-pub use window_change::{BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk};
+pub use window_change::{AddressCounter, BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk};
 pub(crate) use words::words;

@@ -1,9 +1,7 @@
 //! Paths as sessions record them: those of Windows too, on any system.
 
+use crate::text::names::SEPARATORS;
 use std::path::{Path, PathBuf};
-
-/// The separators of path components.
-pub const SEPARATORS: [char; 2] = ['/', '\\'];
 
 /// Returns true if a text begins with the drive of Windows or the name of a server: `C:\`, `c:/`, `\\server`.
 pub fn is_windows_text(path: &str) -> bool {
@@ -54,11 +52,6 @@ pub fn slashed_drive(path: &str) -> String {
         drive.make_ascii_uppercase();
     }
     path
-}
-
-/// Returns the last component of a path.
-pub fn file_name(path: &str) -> &str {
-    path.rsplit(SEPARATORS).next().unwrap_or(path)
 }
 
 /// Returns a path below a directory without that directory; any other path as it is. The letter of a drive has no case, and

@@ -62,6 +62,28 @@ pub struct TraceCall {
     pub input: String,
 }
 
+impl TraceCall {
+    /// Returns the texts in the input: the strings of its JSON, with line feeds; the input itself if it is not JSON.
+    pub fn texts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        match serde_json::from_str(&self.input) {
+            Ok(value) => strings(value, &mut texts),
+            Err(_) => texts.push(self.input.clone()),
+        }
+        texts
+    }
+}
+
+fn strings(value: serde_json::Value, texts: &mut Vec<String>) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(values) => values.into_iter().for_each(|value| strings(value, texts)),
+        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| strings(value, texts)),
+        _ => {}
+    }
+}
+
 /// The result of a tool call.
 #[derive(Clone, Debug)]
 pub struct TraceResult {

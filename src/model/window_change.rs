@@ -1,4 +1,5 @@
 use super::{Key, Role};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// A change of the contents that a request has: which leave it, and which texts enter it. It names contents by their hashes, so it
@@ -23,6 +24,19 @@ pub struct BlockAddress {
     pub content: Key,
     /// The number of blocks of the same content before it.
     pub occurrence: u32,
+}
+
+/// The contents that were counted so far.
+#[derive(Debug, Default)]
+pub struct AddressCounter(FxHashMap<Key, u32>);
+
+impl AddressCounter {
+    /// Returns the address of the next content.
+    pub fn next(&mut self, content: Key) -> BlockAddress {
+        let count = self.0.entry(content).or_default();
+        *count += 1;
+        BlockAddress { content, occurrence: *count - 1 }
+    }
 }
 
 /// One changed place of a conversation.

@@ -1,9 +1,9 @@
-use super::{Paint, Report, Style, amount, clip, count, plural, printable, tokens, unit};
+use super::{Paint, Report, Style, amount, clip, clip_start, count, plural, printable, tokens, unit};
 use crate::engine::diff::{BlockDifference, BlockFate, DiffKind, Piece, Shown, changes, shown};
 use crate::model::{Basis, TokenCount};
 use schemars::JsonSchema;
 use serde::Serialize;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// Columns of the longest bar of `stat`.
 const BAR_COLUMNS: usize = 20;
@@ -171,9 +171,9 @@ fn visible(pieces: &[Piece<'_>], width: usize) -> Vec<(String, bool)> {
                 continue;
             }
             *text = match place {
-                0 => tail(text, room),
+                0 => clip_start(text, room),
                 _ if place == last => clip(text, room),
-                _ => clip(text, room / 2) + tail(text, room - room / 2).trim_start_matches('…'),
+                _ => clip(text, room / 2) + clip_start(text, room - room / 2).trim_start_matches('…'),
             };
         }
     }
@@ -192,18 +192,6 @@ fn visible(pieces: &[Piece<'_>], width: usize) -> Vec<(String, bool)> {
         }
     }
     fitted
-}
-
-/// Returns the end of a text in at most `width` columns, cut with `…`.
-fn tail(text: &str, width: usize) -> String {
-    let mut columns = 1;
-    let wide = |character: char| character.width().unwrap_or(0);
-    let start = text.char_indices().rev().take_while(|(_, character)| {
-        columns += wide(*character);
-        columns <= width
-    });
-    let start = start.last().map_or(text.len(), |(at, _)| at);
-    format!("…{}", &text[start..])
 }
 
 /// Escapes a piece for a terminal. Differing tabs and line ends are made visible.
@@ -623,14 +611,6 @@ mod tests {
     fn nothing_differs() {
         let report = DiffReport { blocks: Vec::new(), ..sample() };
         check(&report, 80, true, expect!["no difference\n"]);
-    }
-
-    #[test]
-    fn texts_are_cut_at_their_beginning() {
-        for (text, width, cut) in [("hello", 4, "…llo"), ("hello", 1, "…"), ("日本語", 5, "…本語"), ("日本語", 4, "…語")]
-        {
-            assert_eq!(tail(text, width), cut);
-        }
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Maps rows to addresses and addresses to rows.
 
-use crate::model::{Key, RowAddress, Session};
+use crate::model::{AddressCounter, BlockAddress, Key, RowAddress, Session};
 use rustc_hash::FxHashMap;
 
 /// The placeholder identity of rows without one. Such rows are distinguished by their order, which no client changes.
@@ -15,13 +15,11 @@ pub struct Addresses {
 impl Addresses {
     /// Creates the mapping for the rows of a session.
     pub fn new(session: &Session) -> Addresses {
-        let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut counter = AddressCounter::default();
         let mut rows = FxHashMap::default();
         let by_row = session.rows.iter().zip(0u32..).map(|(row, place)| {
-            let id = row.id.unwrap_or(NAMELESS);
-            let occurrence = seen.entry(id).or_default();
-            let address = RowAddress { id, occurrence: *occurrence };
-            *occurrence += 1;
+            let BlockAddress { content: id, occurrence } = counter.next(row.id.unwrap_or(NAMELESS));
+            let address = RowAddress { id, occurrence };
             rows.insert(address, place);
             address
         });

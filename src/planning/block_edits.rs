@@ -4,7 +4,7 @@ use super::PlanError;
 use super::draft::Draft;
 use super::revision::Revision;
 use crate::engine::Analysis;
-use crate::model::{Block, BlockEdit, BlockNumber, Key, Level, Slot};
+use crate::model::{AddressCounter, Block, BlockAddress, BlockEdit, BlockNumber, Key, Level, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Draft<'_> {
@@ -23,14 +23,14 @@ impl Draft<'_> {
         if revision.contents.is_empty() {
             return Ok(Vec::new());
         }
-        let occurrences = occurrences(self.reading());
+        let addresses = addresses(self.reading());
         let mut block_edits = Vec::new();
         for ((row, _, slot), edit) in &self.edits {
             let (Some(change), Some(index)) = (&edit.change, slot.index()) else { continue };
             let block = self.session().blocks_of(*row).get(index as usize).ok_or(PlanError::Moved)?;
             block_edits.push(BlockEdit {
                 content: block.hash,
-                occurrence: occurrences[block.number as usize - 1],
+                occurrence: addresses[block.number as usize - 1].occurrence,
                 text: revision.contents.remove(&(block.number - 1)).ok_or(PlanError::Moved)?,
                 level: change.level_after,
                 reason: change.reason.clone(),
@@ -50,7 +50,7 @@ impl Draft<'_> {
         let numbers = self.numbers(block_edits);
         let mut impossible = Vec::new();
         for (place, edit) in block_edits.iter().enumerate() {
-            let number = numbers.get(&(edit.content, edit.occurrence));
+            let number = numbers.get(&BlockAddress { content: edit.content, occurrence: edit.occurrence });
             let lowered = match number.and_then(|number| self.reading().block(*number)) {
                 Some(block) if block.hash == edit.content => self.lower_to(block.number, edit),
                 Some(block) if block.hash == Key::from_bytes(edit.text.as_bytes()) => Ok(()),
@@ -67,20 +67,17 @@ impl Draft<'_> {
 
     /// Returns the block of each content and occurrence that edits address. A block that already has the text of an edit counts as
     /// an occurrence of the content that the edit replaces, so that the others keep their numbers.
-    fn numbers(&self, block_edits: &[BlockEdit]) -> FxHashMap<(Key, u32), BlockNumber> {
+    fn numbers(&self, block_edits: &[BlockEdit]) -> FxHashMap<BlockAddress, BlockNumber> {
         let mut contents: FxHashMap<Key, FxHashSet<Key>> = FxHashMap::default();
         for edit in block_edits {
             contents.entry(edit.content).or_default().insert(edit.content);
             contents.entry(Key::from_bytes(edit.text.as_bytes())).or_default().insert(edit.content);
         }
         let mut numbers = FxHashMap::default();
-        let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut counter = AddressCounter::default();
         for block in in_sent_order(self.reading()) {
-            for content in contents.get(&block.hash).into_iter().flatten() {
-                let seen = seen.entry(*content).or_default();
-                numbers.insert((*content, *seen), block.number);
-                *seen += 1;
-            }
+            let contents = contents.get(&block.hash).into_iter().flatten();
+            numbers.extend(contents.map(|content| (counter.next(*content), block.number)));
         }
         numbers
     }
@@ -96,16 +93,12 @@ impl Draft<'_> {
     }
 }
 
-/// Returns, by the index of each block, the number of blocks with the same content that precede it.
-pub(super) fn occurrences(reading: &Analysis) -> Vec<u32> {
-    let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
-    let mut occurrences = vec![0; reading.session.blocks.len()];
-    for block in in_sent_order(reading) {
-        let seen = seen.entry(block.hash).or_default();
-        occurrences[block.number as usize - 1] = *seen;
-        *seen += 1;
-    }
-    occurrences
+/// Returns the address of each block, by its index.
+pub(super) fn addresses(reading: &Analysis) -> Vec<BlockAddress> {
+    let mut addresses = vec![BlockAddress { content: Key(0), occurrence: 0 }; reading.session.blocks.len()];
+    let mut counter = AddressCounter::default();
+    in_sent_order(reading).for_each(|block| addresses[block.number as usize - 1] = counter.next(block.hash));
+    addresses
 }
 
 /// Returns all blocks: those of the window in the order in which they are sent, which is that of a request, then the others.

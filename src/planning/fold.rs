@@ -4,6 +4,7 @@ use super::draft::{Draft, Folded};
 use super::{PlanError, SkipReason};
 use crate::engine;
 use crate::model::{Block, BlockKind, Event, Key, Role, RowKind, Session, Slot, ThinkingScope};
+use crate::text::cut::{cut, one_line};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::RangeInclusive;
 
@@ -133,7 +134,7 @@ impl Draft<'_> {
             let prompt = || blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
             let asked = match (opens, prompt()) {
                 (Some((block, content)), _) => self.quote_person(block, &content.sent),
-                (None, Some(block)) => short(&content(block.number)?, PROMPT_CHARACTERS),
+                (None, Some(block)) => cut(&one_line(&content(block.number)?), PROMPT_CHARACTERS),
                 (None, None) => String::new(),
             };
             text.push_str(&format!("Turn {}: {asked}\n", turn.number));
@@ -159,7 +160,7 @@ impl Draft<'_> {
             }
             let answer = blocks().rfind(|block| block.role == Role::Assistant && block.kind == BlockKind::Text);
             if let Some(block) = answer {
-                text.push_str(&format!("  ended: {}\n", short(&content(block.number)?, ANSWER_CHARACTERS)));
+                text.push_str(&format!("  ended: {}\n", cut(&one_line(&content(block.number)?), ANSWER_CHARACTERS)));
             }
         }
         Ok(text.trim_end().to_owned())
@@ -225,12 +226,4 @@ impl Draft<'_> {
 /// Returns the boundary row of the last compaction in a chain.
 fn chain_boundary(session: &Session, chain: &[u32]) -> Option<u32> {
     chain.iter().rev().find(|row| session.rows[**row as usize].kind == RowKind::Boundary).copied()
-}
-
-fn short(text: &str, characters: usize) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if text.chars().count() <= characters {
-        return text;
-    }
-    text.chars().take(characters - 1).chain(['…']).collect()
 }

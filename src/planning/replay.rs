@@ -1,7 +1,7 @@
 //! Plans a logged operation again, by the contents that it names.
 
 use super::PlanError;
-use super::block_edits::occurrences;
+use super::block_edits::addresses;
 use super::draft::{Draft, Folded, NOTE};
 use crate::model::{BlockAddress, BlockEdit, BlockNumber, Mark, NewContent, WindowChange, WindowHunk};
 use crate::provider::unwrap;
@@ -35,13 +35,9 @@ impl Draft<'_> {
     fn replace_by(&mut self, removed: &[BlockAddress], text: &str) -> Result<(), PlanError> {
         let reading = self.source.reading;
         let removed: FxHashSet<BlockAddress> = removed.iter().copied().collect();
-        let occurrences = occurrences(reading);
-        let address = |number: BlockNumber| BlockAddress {
-            content: reading.session.blocks[number as usize - 1].hash,
-            occurrence: occurrences[number as usize - 1],
-        };
+        let addresses = addresses(reading);
         let window = reading.window.blocks.iter().copied();
-        let gone: FxHashSet<BlockNumber> = window.filter(|number| removed.contains(&address(*number))).collect();
+        let gone: FxHashSet<BlockNumber> = window.filter(|number| removed.contains(&addresses[*number as usize - 1])).collect();
         let row = |number: &BlockNumber| reading.session.blocks[*number as usize - 1].row;
         let end = gone.iter().map(row).max().filter(|_| gone.len() == removed.len()).ok_or(PlanError::Gone)?;
         let (first, last): (Vec<u32>, Vec<u32>) = reading.window.rows.iter().partition(|row| **row <= end);

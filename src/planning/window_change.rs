@@ -1,12 +1,11 @@
 //! Finds which contents a plan adds to the requests of a session, removes from them and joins differently.
 
 use super::PlanError;
-use super::block_edits::occurrences;
+use super::block_edits::addresses;
 use super::draft::Draft;
 use super::revision::Revision;
 use crate::model::{
-    BlockAddress, BlockKind, BlockNumber, Flags, Key, NewContent, Rendered, Role, SentContent, Session, Window, WindowChange,
-    WindowHunk,
+    BlockKind, BlockNumber, Flags, Key, NewContent, Rendered, Role, SentContent, Session, Window, WindowChange, WindowHunk,
 };
 use crate::provider::{Change, Message, Part, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -65,11 +64,8 @@ impl Draft<'_> {
         if places.is_empty() {
             return Ok(None);
         }
-        let occurrences = occurrences(reading);
-        let address = |number: &BlockNumber| BlockAddress {
-            content: reading.session.blocks[*number as usize - 1].hash,
-            occurrence: occurrences[*number as usize - 1],
-        };
+        let addresses = addresses(reading);
+        let address = |number: &BlockNumber| addresses[*number as usize - 1];
         let sent: FxHashSet<BlockNumber> = reading.window.blocks.iter().copied().collect();
         let mut change = WindowChange::default();
         for (old, new) in places {

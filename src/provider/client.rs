@@ -38,6 +38,12 @@ pub trait Client: Sync {
         None
     }
 
+    /// Returns the directory with outputs of tools that are too long for the session file; it need not exist. `None` if the client has
+    /// none, or if the session is part of another one.
+    fn outputs_directory(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
     /// Returns the directories beside `path` in which a session can continue the rows of another one.
     fn roots_beside(&self, _path: &Path) -> Vec<PathBuf> {
         Vec::new()
@@ -62,6 +68,16 @@ pub trait Client: Sync {
 
     /// Returns the name of the file with instructions of a project that the client reads; `None` if it reads none.
     fn instructions_file(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the files in which the client lists the prompts of all sessions, those of deleted ones too.
+    fn prompts_files(&self, _places: &Places) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Parses a line of such a file; `None` for other lines.
+    fn typed_prompt(&self, _line: &[u8]) -> Option<TypedPrompt> {
         None
     }
 
@@ -153,6 +169,18 @@ words! {
         /// Files with instructions and memories of the user and the project.
         Memory = "memory",
     }
+}
+
+/// A prompt in a client's list of prompts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedPrompt {
+    /// The id of its session.
+    pub session: String,
+    /// The working directory; empty if the client does not record it.
+    pub directory: String,
+    /// The time, in milliseconds since 1970, UTC.
+    pub time: i64,
+    pub text: String,
 }
 
 /// The size of a window as it is known.

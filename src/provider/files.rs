@@ -1,5 +1,6 @@
 //! The files that a shell command names.
 
+use crate::text::names::file_name;
 use crate::text::shell::{Part, Word, parts};
 
 /// Extensions of files that a command names without a directory. Other names with a dot are mostly members of objects.
@@ -178,7 +179,7 @@ pub fn is_file(word: &str) -> bool {
     if word.contains(|c: char| c.is_whitespace() || "*?$|<>(){}[]=,;:'\"`\\%^!".contains(c)) {
         return false;
     }
-    let name = word.rsplit('/').next().unwrap_or_default();
+    let name = file_name(word);
     if NAMES.contains(&name) {
         return true;
     }

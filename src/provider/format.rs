@@ -26,6 +26,12 @@ pub trait Format: Sync {
         Vec::new()
     }
 
+    /// Returns true if a row only holds a call of a tool or its result, by a look at its bytes that costs little. False for a row that
+    /// is not recognized.
+    fn is_call(&self, _bytes: &[u8]) -> bool {
+        false
+    }
+
     /// Fills in the fields that follow from the order of all rows of a session. Idempotent.
     fn link(&self, _session: &mut Session) {}
 

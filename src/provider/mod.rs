@@ -32,10 +32,11 @@ mod words;
 
 use crate::model::Conventions;
 use crate::model::limits::TITLE_CHARACTERS;
+use crate::text::cut::one_line;
 use std::sync::LazyLock;
 
 pub use billing::Billing;
-pub use client::{Client, ClientPart, Location, OpenSession, Places, Variables, WindowSize, WriterLock};
+pub use client::{Client, ClientPart, Location, OpenSession, Places, TypedPrompt, Variables, WindowSize, WriterLock};
 pub use endpoint::Endpoint;
 pub use format::{Format, MediaPlace, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals, UnsentRecord};
 pub use framing::Framing;
@@ -118,14 +119,10 @@ pub fn without_insertions(text: &str) -> &str {
 fn title_of(blocks: &[ParsedBlock<'_>]) -> Option<String> {
     let texts = blocks.iter().map(|parsed| {
         let preview = &parsed.block.preview;
-        one_line(without_insertions(if preview.is_empty() { &parsed.content } else { preview }))
+        let text = one_line(without_insertions(if preview.is_empty() { &parsed.content } else { preview }));
+        text.chars().take(TITLE_CHARACTERS).collect::<String>()
     });
     texts.into_iter().find(|text| !text.is_empty())
-}
-
-/// Returns the first words of a text on one line, for titles.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().flat_map(|word| [" ", word]).skip(1).flat_map(str::chars).take(TITLE_CHARACTERS).collect()
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub enum Task {
 /// A request that was sent.
 pub struct Sent {
     pub number: u64,
-    pub facts: RequestFacts,
+    pub session: String,
     pub api: RequestApi,
     /// The body as the client wrote it.
     pub client: Bytes,
@@ -98,8 +98,8 @@ impl Tasks {
     }
 
     fn read_now(&self, sent: Sent, memory: &Memory) {
-        let Sent { number, facts, api, client, changed, turn } = sent;
-        memory.pack(&facts.session);
+        let Sent { number, session, api, client, changed, turn } = sent;
+        memory.pack(&session);
         if client.len() >= LARGE && turn.is_none() {
             return;
         }
@@ -371,7 +371,7 @@ impl Beside {
         // A session without rules is not looked at again within a turn.
         let automatic = automatic.unwrap_or(Automatic { lifetime_milliseconds: i64::MAX, ..Automatic::default() });
         for (stage, note) in &automatic.notes {
-            self.proxy.wire.set_note(session, *stage, note);
+            self.proxy.wire.set_note(session, stage, note);
         }
         if moment.is_some_and(|moment| moment.idle_milliseconds == 0) {
             self.schedule.set(session, &automatic, self.proxy.now());

@@ -142,7 +142,7 @@ async fn forward(
         )),
         Err(cause) => {
             let (message, answer) = unreachable(&proxy, endpoint, base, &cause);
-            passage.stage(&message);
+            passage.note(&message);
             passage.status(StatusCode::BAD_GATEWAY);
             passage.end("failed");
             Ok(answer)

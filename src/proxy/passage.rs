@@ -5,10 +5,10 @@ use super::body::RequestBody;
 use super::kept::KeptBody;
 use super::relay::Exchange;
 use super::server::Proxy;
-use crate::commands::proxy::{ProxyRequest, RequestStage};
+use crate::commands::proxy::ProxyRequest;
 use crate::engine::preview;
 use crate::provider::{EditedBody, ResponseReader};
-use crate::wire::{RequestApi, RequestFacts, Stage};
+use crate::wire::{RequestApi, RequestFacts, RequestStage, stages::emit};
 use hyper::body::Bytes;
 use hyper::{Request, StatusCode};
 use std::error::Error;
@@ -70,7 +70,7 @@ impl Passage {
         (request.client_bytes, request.sent_bytes) = (bytes, bytes);
         self.update(|of| (request.method, request.path, request.run) = (of.method.clone(), of.path.clone(), of.run));
         let mut passage = Passage::new(self.proxy.clone(), request);
-        passage.note(Stage::Emit.name(), &format!("continues request {} with the results of its calls", self.number));
+        passage.note(&format!("continues request {} with the results of its calls", self.number));
         passage.decided = Some((facts.clone(), true));
         passage.record_body("sent", || exchange.body.bytes(&exchange.received()).into());
         passage
@@ -129,13 +129,8 @@ impl Passage {
     }
 
     /// Adds a note on what was sent.
-    pub fn stage(&self, note: &str) {
-        self.note(Stage::Emit.name(), note);
-    }
-
-    /// Adds a note on the work of a stage.
-    pub fn note(&self, stage: &str, note: &str) {
-        self.update(|request| request.stages.push(RequestStage { stage: stage.to_owned(), note: note.to_owned() }));
+    pub fn note(&self, note: &str) {
+        self.update(|request| request.stages.push(RequestStage::of(&emit::STAGE, note)));
     }
 
     /// Adds a note on the failure that ended the response early.
@@ -145,7 +140,7 @@ impl Passage {
             reason = format!("{reason}: {inner}");
             cause = inner.source();
         }
-        self.note(Stage::Emit.name(), &self.proxy.env.gate.masked(&format!("the response was cut: {reason}")));
+        self.note(&self.proxy.env.gate.masked(&format!("the response was cut: {reason}")));
     }
 
     /// Takes the time between the end of the request of the client and the start of the one to the API.
@@ -212,7 +207,7 @@ impl Passage {
                 true => format!("the API refused it (status {}): {message}", self.status),
                 false => format!("the API ended the answer with an error: {message}"),
             };
-            self.note(Stage::Emit.name(), &note);
+            self.note(&note);
         }
         let failed = self.failed || outcome == "cut";
         self.proxy.requests.end(self.number, failed && outcome != "aborted", |request| {

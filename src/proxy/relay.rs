@@ -12,7 +12,7 @@ use crate::output::plural;
 use crate::provider::{
     CallFilter, EditedBody, Occurrences, Reply, RequestDocument, ResponseForm, WithheldCall, call_result, continuation,
 };
-use crate::wire::{RequestApi, RequestFacts, Stage, TOOL};
+use crate::wire::{RequestApi, RequestFacts, TOOL};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::header::{CONTENT_LENGTH, HeaderMap, HeaderValue};
@@ -153,7 +153,7 @@ impl Relay {
     async fn answer(&mut self, reply: Reply) -> Option<Incoming> {
         let Reply { parts, content, calls, is_alone } = reply;
         self.exchange.received = KeptBody::Received(self.exchange.received());
-        self.passage.note(Stage::Emit.name(), &format!("{} of {} withheld and answered", plural(calls.len(), "call"), TOOL.name));
+        self.passage.note(&format!("{} of {} withheld and answered", plural(calls.len(), "call"), TOOL.name));
         let results = self.results(calls).await;
         let parts = self.numbered(parts);
         self.pending.push(WithheldReply { parts, results: results.clone(), next: None });
@@ -213,7 +213,7 @@ impl Relay {
             Ok(response) => response,
             Err(cause) => {
                 let message = self.proxy.env.gate.masked(&format!("no response: {cause:#}"));
-                self.passage.note("emit", &message);
+                self.passage.note(&message);
                 self.passage.end("failed");
                 return None;
             }

@@ -13,6 +13,7 @@ use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::live::proxied;
 use crate::commands::proxy::ProxyStatus;
 use crate::wire::Wire;
+use crate::wire::stages::emit::EMIT;
 use anyhow::Context;
 use hyper::body::Bytes;
 use hyper::header::HeaderMap;
@@ -121,7 +122,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let listener = runtime.block_on(TcpListener::bind(listen));
     let listener = listener.with_context(|| format!("cannot listen on {listen}")).map_err(refused)?;
     let address = listener.local_addr()?;
-    let options = Options { observe: options.observe || !env.pipeline.emit, ..options };
+    let options = Options { observe: options.observe || !env.pipeline.is_on(&EMIT), ..options };
     let wire = Arc::new(proxied::wire(env, !options.observe));
     let clock = env.clone();
     let memory = Arc::new(Memory::new(wire.clone(), move || clock.elapsed()));

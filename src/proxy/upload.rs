@@ -6,9 +6,7 @@ use super::connection::ClientBody;
 use super::passage::Passage;
 use super::server::Proxy;
 use super::turns::Turn;
-use crate::commands::proxy::RequestStage;
-use crate::provider::EditedBody;
-use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, Stage, Wire};
+use crate::wire::{Outgoing, RequestApi, RequestFacts, RequestHead, RequestStage, stages::emit};
 use hyper::body::{Body, Bytes};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -49,7 +47,7 @@ pub async fn upload(
         return Ok((Upload::stream(body::stream(body)), proxy.env.elapsed()));
     }
     if is_compressed {
-        passage.stage("passed on as a stream: the body is compressed");
+        passage.note("passed on as a stream: the body is compressed");
         return Ok((Upload::stream(body::stream(body)), proxy.env.elapsed()));
     }
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
@@ -67,7 +65,7 @@ pub async fn upload(
             decide(passage, head, bytes, turn).await
         }
         Read::Larger(body) => {
-            passage.stage("passed on as a stream: the body is too large to be changed");
+            passage.note("passed on as a stream: the body is too large to be changed");
             Upload::stream(body)
         }
     };
@@ -88,17 +86,17 @@ fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option
     let facts = tokio::spawn(async move {
         let bytes = arrived.await.ok()?;
         let _ = timeout(WAIT, answered).await;
-        let (api, client) = (head.api(), bytes.clone());
-        let facts = tokio::task::spawn_blocking(move || Wire::facts(&head, &bytes)).await;
-        if let (Ok(facts), Some(api)) = (&facts, api)
-            && is_in_line(facts)
+        let client = bytes.clone();
+        let wire = proxy.wire.clone();
+        let facts = tokio::task::spawn_blocking(move || wire.facts(&head, &bytes)).await;
+        if let Ok(facts) = &facts
+            && let Some(api) = proxy.keep(facts, &client)
         {
-            proxy.keep(facts, api, &client);
-            let sent = Sent { number, facts: facts.clone(), api, client, changed: None, turn };
+            let sent = Sent { number, session: facts.session.clone(), api, client, changed: None, turn };
             proxy.tasks.clone().read(sent, proxy.memory.clone()).await;
         }
         match &facts {
-            Ok(facts) => proxy.list(number, facts, proxy.as_received()),
+            Ok(facts) => proxy.list(number, facts),
             Err(_) => proxy.report_once("an internal error: the facts of a request are not listed"),
         }
         facts.ok()
@@ -110,34 +108,23 @@ fn pass(passage: &mut Passage, head: RequestHead, body: ClientBody, turn: Option
 /// Returns what to send for a body. Any failure gives the body as it is.
 async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes, turn: Option<Turn>) -> Upload {
     let proxy = passage.proxy().clone();
-    let (shared, body, api) = (proxy.clone(), received.clone(), head.api());
+    let (shared, body) = (proxy.clone(), received.clone());
     // A panic on the other thread is the error of the join.
     let decided = tokio::task::spawn_blocking(move || shared.wire.request(&head, &body, shared.now())).await;
-    let fault = decided.is_err().then_some("an internal error: the body was sent as it was received");
-    if let Some(fault) = fault {
+    let Outgoing { body: changed, offers_tool, facts } = decided.unwrap_or_else(|_| {
+        let fault = "an internal error: the body was sent as it was received";
         proxy.report_once(fault);
-    }
-    let Outgoing { body, offers_tool, mut facts } = decided.unwrap_or_default();
-    let changed = body.filter(|body| !body.is_as_received(&received));
-    let length = changed.as_ref().map_or(received.len(), EditedBody::len);
-    let note = match (&changed, fault) {
-        (_, Some(fault)) => fault.to_owned(),
-        (Some(_), None) => format!("changed: {} bytes received, {length} bytes sent", received.len()),
-        (None, None) => match &facts.problem {
-            Some(problem) => format!("sent as received: {problem}"),
-            None => proxy.as_received().to_owned(),
-        },
-    };
-    (facts.client_bytes, facts.sent_bytes) = (received.len() as u64, length as u64);
-    proxy.list(passage.number(), &facts, &note);
+        let (bytes, stages) = (received.len() as u64, vec![RequestStage::of(&emit::STAGE, fault)]);
+        let facts = RequestFacts { client_bytes: bytes, sent_bytes: bytes, stages, ..RequestFacts::default() };
+        Outgoing { facts, ..Outgoing::default() }
+    });
+    proxy.list(passage.number(), &facts);
     if changed.is_some() {
         proxy.requests.count_changed();
     }
-    if let Some(api) = api.filter(|_| is_in_line(&facts)) {
-        proxy.keep(&facts, api, &received);
-        let known = RequestFacts { session: facts.session.clone(), is_main: facts.is_main, ..RequestFacts::default() };
-        let (number, client, changed) = (passage.number(), received.clone(), changed.clone());
-        let sent = Sent { number, facts: known, api, client, changed, turn };
+    if let Some(api) = proxy.keep(&facts, &received) {
+        let (number, session) = (passage.number(), facts.session.clone());
+        let sent = Sent { number, session, api, client: received.clone(), changed: changed.clone(), turn };
         let (unanswered, answered) = oneshot::channel::<()>();
         let read = proxy.tasks.clone().read(sent, proxy.memory.clone());
         let task = tokio::spawn(async move {
@@ -156,26 +143,23 @@ async fn decide(passage: &mut Passage, head: RequestHead, received: Bytes, turn:
         passage.offer(received.clone(), changed.clone());
     }
     match changed {
-        Some(changed) => Upload { changed_length: Some(length), body: body::edited(received, changed) },
+        Some(changed) => Upload { changed_length: Some(changed.len()), body: body::edited(received, changed) },
         None => Upload { changed_length: None, body: body::whole(received) },
     }
 }
 
 impl Proxy {
-    /// Keeps a body for commands on its session, unless requests are not changed.
-    fn keep(&self, facts: &RequestFacts, api: RequestApi, body: &Bytes) {
+    /// Keeps a body for commands on its session, unless requests are not changed. Returns its API; `None` if it is in no line.
+    fn keep(&self, facts: &RequestFacts, body: &Bytes) -> Option<RequestApi> {
+        let api = facts.api.filter(|_| is_in_line(facts))?;
         if !self.options.observe {
             self.memory.keep(facts, api, body, self.now());
         }
+        Some(api)
     }
 
-    /// Returns the note on a body that was not changed.
-    fn as_received(&self) -> &'static str {
-        if self.options.observe { "sent as received: the proxy only observes" } else { "sent as received" }
-    }
-
-    /// Lists the facts of a request and a note on the bytes that were sent, and reports the problem that kept the body from being changed.
-    fn list(&self, number: u64, facts: &RequestFacts, note: &str) {
+    /// Lists the facts of a request, and reports the problem that kept the body from being changed.
+    fn list(&self, number: u64, facts: &RequestFacts) {
         if let Some(problem) = &facts.problem {
             self.report_once(&format!("the body was sent as it was received: {problem}"));
         }
@@ -187,9 +171,7 @@ impl Proxy {
             request.line.clone_from(&facts.line);
             request.model.clone_from(&facts.model);
             (request.client_bytes, request.sent_bytes) = (facts.client_bytes, facts.sent_bytes);
-            let stages = self.wire.explained(facts).into_iter();
-            request.stages.extend(stages.map(|stage| RequestStage { stage: stage.stage.name().to_owned(), note: stage.note }));
-            request.stages.push(RequestStage { stage: Stage::Emit.name().to_owned(), note: note.to_owned() });
+            request.stages.extend(facts.stages.iter().cloned());
         });
     }
 }

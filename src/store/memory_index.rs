@@ -13,7 +13,7 @@ use std::time::Duration;
 pub const MEMORY_INDEX_FILE: &str = "memory.db";
 
 /// Version of the indexed facts; increased with any change of their meaning. An index of another version is emptied.
-const FORMAT: i32 = 4;
+const FORMAT: i32 = 5;
 /// Longest wait for another process that writes to the index.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -23,8 +23,6 @@ const TABLES: &str = "
     CREATE TABLE files (
         path TEXT PRIMARY KEY,
         identity BLOB NOT NULL,
-        end INTEGER NOT NULL,
-        probe INTEGER NOT NULL,
         directory TEXT NOT NULL,
         facts BLOB NOT NULL
     ) WITHOUT ROWID;
@@ -41,10 +39,6 @@ pub struct MemoryIndex {
 pub struct IndexedFile {
     /// The state of the file when it was read.
     pub identity: Identity,
-    /// The end of the part that was read, in bytes.
-    pub end: u64,
-    /// A hash of samples of that part.
-    pub probe: u64,
     /// The working directory of the session.
     pub directory: String,
     /// The facts, serialized.
@@ -70,15 +64,15 @@ impl MemoryIndex {
     /// Returns what is indexed of a session file.
     pub fn file(&self, path: &Path) -> Option<IndexedFile> {
         let path = path.to_str()?;
-        let sql = "SELECT identity, end, probe, directory, facts FROM files WHERE path = ?1";
-        let (identity, end, probe, directory, facts): (Vec<u8>, i64, i64, String, Vec<u8>) = self
+        let sql = "SELECT identity, directory, facts FROM files WHERE path = ?1";
+        let (identity, directory, facts): (Vec<u8>, String, Vec<u8>) = self
             .with(|db| {
-                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+                let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
                 db.prepare_cached(sql)?.query_row([path], row).optional()
             })
             .flatten()?;
         let identity = postcard::from_bytes(&identity).ok()?;
-        Some(IndexedFile { identity, end: end.unsigned_abs(), probe: probe.cast_unsigned(), directory, facts })
+        Some(IndexedFile { identity, directory, facts })
     }
 
     /// Returns the working directories of the indexed session files.
@@ -103,14 +97,9 @@ impl MemoryIndex {
         let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(&file.identity)) else { return };
         self.with(|db| {
             let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(params![
-                path,
-                identity,
-                file.end as i64,
-                file.probe.cast_signed(),
-                file.directory,
-                file.facts
-            ])?;
+            transaction
+                .prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![path, identity, file.directory, file.facts])?;
             transaction.prepare_cached("INSERT OR REPLACE INTO documents VALUES (?1, ?2)")?.execute(params![path, documents])?;
             transaction.commit()
         });
@@ -152,7 +141,7 @@ mod tests {
 
     fn file(facts: &[u8]) -> IndexedFile {
         let identity = Identity { bytes: 7, ..Identity::default() };
-        IndexedFile { identity, end: 7, probe: u64::MAX, directory: "/w".to_owned(), facts: facts.to_vec() }
+        IndexedFile { identity, directory: "/w".to_owned(), facts: facts.to_vec() }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Storage: the history of sessions, which is durable, and the cache, which is disposable.
 //!
 //! The store is one SQLite database with the operations on sessions and the bytes that undo them. The cache is
-//! another database, a file of totals and one of bills; the log of requests is a third one. Every failure of the cache is a miss, never an error, so that
+//! another database, an index of search, a file of totals and one of bills; the log of requests is a third one. Every failure of the cache is a miss, never an error, so that
 //! aperture works on a read-only disk and with a damaged cache.
 
 mod bills;
@@ -22,6 +22,7 @@ mod proposals;
 mod requests;
 mod rows;
 mod sealed;
+mod search_index;
 mod totals;
 mod values;
 mod window_changes;
@@ -38,6 +39,7 @@ pub use live::LiveOperation;
 pub use memory_index::{IndexedFile, MEMORY_INDEX_FILE, MemoryIndex};
 pub use proposals::{NewProposal, Outcome};
 pub use requests::{LoggedRequest, REQUESTS_FILE, RequestLog};
+pub use search_index::{IndexedSession, IndexedTurn, ReadSession, SEARCH_INDEX_FILE, SearchIndex, is_damaged};
 pub use totals::{FileTotals, KnownTotals, TOTALS_FILE, TotalsCache, directory_and_name};
 pub use values::hexadecimal;
 pub use wire::{ContentOperation, Insertion, StagedText, WireLine};

@@ -1,18 +1,65 @@
-//! The names of code in a text: identifiers and files.
+//! The names of code in a text: identifiers, files and their paths.
+
+/// The separators of path components, of any system.
+pub const SEPARATORS: [char; 2] = ['/', '\\'];
+/// Stems of files that many folders have, sorted: alone they do not identify a file.
+const GENERIC_STEMS: &[&str] = &[
+    "__init__", "config", "design", "index", "init", "layout", "lib", "license", "main", "mod", "package", "page", "proposal",
+    "readme", "route", "settings", "skill", "spec", "tasks", "type", "types", "util", "utils",
+];
 
 /// Longest extension of a file, in bytes.
 const EXTENSION_BYTES: usize = 5;
 /// Shortest hexadecimal word that is a hash, in bytes.
 const HASH_BYTES: usize = 7;
 
+/// Returns the names of a text with the paths that they are in, without plain words, in order. In an escape sequence of JSON and of
+/// source code the letter is not a part of the name after it.
+pub fn path_runs(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    let runs = std::iter::from_fn(move || {
+        let start = rest.bytes().position(is_path_byte)?;
+        let is_escape = rest[..start].ends_with('\\') && rest[start..].starts_with(['n', 't', 'r']);
+        rest = &rest[start + usize::from(is_escape)..];
+        let (run, after) = rest.split_at(rest.bytes().position(|byte| !is_path_byte(byte)).unwrap_or(rest.len()));
+        rest = after;
+        Some(run)
+    });
+    // Most runs are plain words.
+    runs.filter(|run| !run.bytes().all(|byte| byte.is_ascii_lowercase()))
+}
+
 /// Returns true for a byte of a name, or of the path that it is in.
-pub fn is_path_byte(byte: u8) -> bool {
+fn is_path_byte(byte: u8) -> bool {
     is_name_byte(byte) || matches!(byte, b'.' | b'/' | b'@' | b'+' | b'~' | b'-')
 }
 
 /// Returns true for a byte of a name.
 pub fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Returns the last component of a path.
+pub fn file_name(path: &str) -> &str {
+    last_components(path, 1)
+}
+
+/// Returns the end of a path with at most `count` components, without a separator at its end.
+pub fn last_components(path: &str, count: usize) -> &str {
+    let path = path.trim_end_matches(SEPARATORS);
+    let start = path.rmatch_indices(SEPARATORS).nth(count - 1).map_or(0, |(at, _)| at + 1);
+    path[start..].trim_start_matches(SEPARATORS)
+}
+
+/// Returns the name of a file, with its folder if many folders have a file of that name.
+pub fn telling_name(path: &str) -> &str {
+    last_components(path, if is_generic(path) { 2 } else { 1 })
+}
+
+/// Returns true if many folders have a file of the name of a path.
+pub fn is_generic(path: &str) -> bool {
+    let stem = file_name(path).split('.').next().unwrap_or_default().to_ascii_lowercase();
+    GENERIC_STEMS.binary_search(&&*stem).is_ok()
 }
 
 /// Returns true if a name has a stem with a letter and a short extension of lowercase letters and digits: `main.rs`, not `1.2`.
@@ -51,6 +98,23 @@ pub fn is_hash(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stems_are_sorted() {
+        assert!(GENERIC_STEMS.is_sorted());
+    }
+
+    #[test]
+    fn a_file_is_named_with_its_folder_if_its_name_is_common() {
+        for (path, name) in
+            [("/w/src/auth/mod.rs", "auth/mod.rs"), ("C:\\w\\tax.rs", "tax.rs"), ("lib.rs", "lib.rs"), ("docs/", "docs")]
+        {
+            assert_eq!(telling_name(path), name);
+        }
+        for (path, name) in [("/a", "a"), ("/", ""), ("", ""), ("a/b/c", "b/c")] {
+            assert_eq!(last_components(path, 2), name);
+        }
+    }
 
     #[test]
     fn files_are_told_from_figures() {

@@ -34,6 +34,20 @@ const STOP_WORDS: &[&str] = &[
     "would", "write", "written", "wrong", "yes", "yet", "you", "your",
 ];
 
+/// English words that nearly every sentence has; sorted. A part of a query only if it has no others.
+const FUNCTION_WORDS: &[&str] = &[
+    "a", "all", "an", "and", "are", "as", "at", "be", "been", "being", "but", "by", "can", "could", "did", "do", "does", "for",
+    "from", "had", "has", "have", "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "my",
+    "not", "of", "on", "or", "our", "she", "should", "so", "than", "that", "the", "their", "them", "then", "there", "these",
+    "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with",
+    "would", "you", "your",
+];
+
+/// Returns true if nearly every English sentence has a lowercase word.
+pub fn is_function_word(word: &str) -> bool {
+    FUNCTION_WORDS.binary_search(&word).is_ok()
+}
+
 /// Returns true if a lowercase word carries no information about the topic of a text.
 pub fn is_stop_word(word: &str) -> bool {
     static KNOWN: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
@@ -46,6 +60,6 @@ mod tests {
 
     #[test]
     fn stop_words_are_sorted() {
-        assert!(STOP_WORDS.is_sorted());
+        assert!(STOP_WORDS.is_sorted() && FUNCTION_WORDS.is_sorted());
     }
 }

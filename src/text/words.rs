@@ -154,6 +154,31 @@ pub fn stem(word: &str) -> &str {
     stem
 }
 
+/// Returns the words between spaces, each with the range of its part without the marks at its ends; an empty one if it has only marks.
+pub fn spaced(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
+    let is_mark = |c: char| !c.is_alphanumeric();
+    text.split_whitespace().map(move |word| {
+        let start = word.as_ptr() as usize - text.as_ptr() as usize;
+        let inner = match word.as_bytes() {
+            [first, .., last] if first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric() => 0..word.len(),
+            _ => {
+                let rest = word.trim_start_matches(is_mark);
+                let from = word.len() - rest.len();
+                from..from + rest.trim_end_matches(is_mark).len()
+            }
+        };
+        (word, start + inner.start..start + inner.end)
+    })
+}
+
+/// Returns the words of prose: runs of letters, digits, apostrophes, hyphens and underscores, without these marks at their ends. A `§`
+/// counts as a letter: it is in the place of something.
+pub fn prose_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '-' | '_' | '§');
+    let words = text.split(move |c: char| !is_inner(c)).map(|word| word.trim_matches(['\'', '-', '_']));
+    words.filter(|word| !word.is_empty())
+}
+
 /// Passes on the stretches of letters of a text, names in camelCase taken apart; an empty one between two other characters.
 pub fn parts(text: &str, mut found: impl FnMut(Range<usize>)) {
     let mut start = 0;
@@ -214,6 +239,13 @@ mod tests {
         check("HttpServer __init__", "http server httpserver init");
         check("E0599 at 404", "e0599 at 404");
         check("src/heat.rs:12", "src heat heat.rs rs 12");
+    }
+
+    #[test]
+    fn words_of_prose_have_no_marks_at_their_ends() {
+        let inner = |text: &'static str| spaced(text).map(|(_, range)| &text[range]).collect::<Vec<_>>();
+        assert_eq!(inner("(see) src/a.rs, «größer» — end"), ["see", "src/a.rs", "größer", "", "end"]);
+        assert_eq!(prose_words("-- don't: re-read §, 'x_y' a/b").collect::<Vec<_>>(), ["don't", "re-read", "§", "x_y", "a", "b"]);
     }
 
     #[test]

@@ -1,21 +1,19 @@
 //! The contents that the operation log of a session leads to, by the contents that a request has.
 
-use crate::model::{BlockEdit, Key, OperationId, WindowChange};
+use crate::model::{AddressCounter, BlockAddress, BlockEdit, Key, OperationId, WindowChange};
+use crate::provider::RequestElement;
 use crate::store::ContentOperation;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A content before any change, and the number of equal contents before it in the session.
-type Address = (Key, u32);
-
 /// The session at one point of the log.
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// The changed contents.
-    texts: BTreeMap<Address, (Key, Arc<str>)>,
+    /// The changed contents, by what they were before any change.
+    texts: BTreeMap<BlockAddress, (Key, Arc<str>)>,
     /// The contents that are no longer in the window.
-    gone: BTreeSet<Address>,
+    gone: BTreeSet<BlockAddress>,
     /// The operations that changed the window, as places among all changes of the window.
     windows: Vec<usize>,
 }
@@ -69,9 +67,10 @@ impl Contents {
         Contents { states, classes, originals, windows, moved: (left, entered) }
     }
 
-    /// Returns true if a content, in this form, was ever changed.
-    pub fn knows(&self, content: Key) -> bool {
-        self.classes.contains_key(&content)
+    /// Returns a content of an element in the form that was changed, or as it is sent, and true if the client records it so.
+    pub fn known_form(&self, element: &RequestElement, content: usize) -> (Key, bool) {
+        let recorded = element.recorded(content).iter().copied().find(|recorded| self.classes.contains_key(recorded));
+        (recorded.unwrap_or(element.contents[content].1), recorded.is_some())
     }
 
     /// Returns the original of a content, in any form, if it was ever changed.
@@ -93,7 +92,7 @@ impl Contents {
     /// is true if the request has no content that is gone at the end of the log.
     pub fn reader(&self, point: Option<OperationId>, is_folded: bool) -> Reader<'_> {
         let gone = self.states.last().filter(|_| is_folded).map(|(_, state)| &state.gone);
-        Reader { contents: self, state: point.map(|point| at(&self.states, point)), gone, seen: FxHashMap::default() }
+        Reader { contents: self, state: point.map(|point| at(&self.states, point)), gone, counter: AddressCounter::default() }
     }
 
     /// Returns the changes of the window that are in force at a point of the log, oldest first, each with its operation.
@@ -118,10 +117,10 @@ impl State {
             self.change(&before, edit, classes);
         }
         let Some(change) = &operation.window else { return };
-        self.gone.extend(change.removed.iter().map(|removed| before.address(removed.content, removed.occurrence)));
+        self.gone.extend(change.removed.iter().map(|removed| before.address(*removed)));
         for restored in &change.restored {
             let originals = classes.get(&restored.content).cloned().unwrap_or_else(|| vec![restored.content]);
-            let first = self.gone.iter().find(|(content, _)| originals.contains(content)).copied();
+            let first = self.gone.iter().find(|gone| originals.contains(&gone.content)).copied();
             if let Some(first) = first {
                 self.gone.remove(&first);
             }
@@ -130,30 +129,32 @@ impl State {
     }
 
     /// Returns the address of a content that was counted at this point of the log.
-    fn address(&self, content: Key, occurrence: u32) -> Address {
-        let moved = self.texts.iter().filter(|((original, _), (current, _))| *current == content && *original != content);
-        let moved: Vec<Address> = moved.map(|(address, _)| *address).filter(|address| !self.gone.contains(address)).collect();
+    fn address(&self, BlockAddress { content, occurrence }: BlockAddress) -> BlockAddress {
+        let moved = self.texts.iter().filter(|(original, (current, _))| *current == content && original.content != content);
+        let moved: Vec<BlockAddress> =
+            moved.map(|(address, _)| *address).filter(|address| !self.gone.contains(address)).collect();
         moved.get(occurrence as usize).copied().unwrap_or_else(|| {
             // Of the blocks with this original content, only the unchanged ones were counted.
             let is_counted = |occurrence: &u32| {
-                let address = (content, *occurrence);
+                let address = BlockAddress { content, occurrence: *occurrence };
                 !self.texts.contains_key(&address) && !self.gone.contains(&address)
             };
-            (content, (0..).filter(is_counted).nth(occurrence as usize).unwrap_or(occurrence))
+            let occurrence = (0..).filter(is_counted).nth(occurrence as usize).unwrap_or(occurrence);
+            BlockAddress { content, occurrence }
         })
     }
 
     /// Applies the change of one content.
     fn change(&mut self, before: &State, edit: &BlockEdit, classes: &mut FxHashMap<Key, Vec<Key>>) {
         let changed = Key::from_bytes(edit.text.as_bytes());
-        let address = before.address(edit.content, edit.occurrence);
-        for content in [address.0, changed] {
+        let address = before.address(BlockAddress { content: edit.content, occurrence: edit.occurrence });
+        for content in [address.content, changed] {
             let originals = classes.entry(content).or_default();
-            if !originals.contains(&address.0) {
-                originals.push(address.0);
+            if !originals.contains(&address.content) {
+                originals.push(address.content);
             }
         }
-        match changed == address.0 {
+        match changed == address.content {
             true => drop(self.texts.remove(&address)),
             false => drop(self.texts.insert(address, (changed, edit.text.as_str().into()))),
         }
@@ -172,8 +173,8 @@ pub struct Reader<'c> {
     /// `None` if nothing is changed; otherwise the state, if the log had one.
     state: Option<Option<&'c State>>,
     /// The contents that the request does not have.
-    gone: Option<&'c BTreeSet<Address>>,
-    seen: FxHashMap<Key, u32>,
+    gone: Option<&'c BTreeSet<BlockAddress>>,
+    counter: AddressCounter,
 }
 
 impl Reader<'_> {
@@ -182,12 +183,11 @@ impl Reader<'_> {
         let state = self.state?;
         let mut found = None;
         for original in self.contents.classes.get(&content)? {
-            let seen = self.seen.entry(*original).or_default();
-            while self.gone.is_some_and(|gone| gone.contains(&(*original, *seen))) {
-                *seen += 1;
+            let mut address = self.counter.next(*original);
+            while self.gone.is_some_and(|gone| gone.contains(&address)) {
+                address = self.counter.next(*original);
             }
-            let changed = state.and_then(|state| state.texts.get(&(*original, *seen)));
-            *seen += 1;
+            let changed = state.and_then(|state| state.texts.get(&address));
             let replaced = match changed {
                 Some((current, text)) => (*current != content).then(|| text.clone()),
                 None if *original != content => self.contents.originals.get(original).cloned(),

@@ -4,34 +4,30 @@
 //! inserted again, so the same request always gives the same bytes. Nothing is sent here: `proxy` does that. After any failure the
 //! original bytes are sent.
 
-mod calls;
 mod contents;
-mod outgoing;
-mod pipeline;
-mod rewrite;
 mod session;
+mod settings;
+pub mod stages;
 #[cfg(test)]
 mod tests;
-mod texts;
 mod window;
 
 pub use crate::provider::{RefusalCause, RequestApi, RequestHead};
-pub use calls::TOOL;
-pub use pipeline::{PipelineSettings, Stage, StageNote};
 pub use session::{WireError, unapplied};
-pub use texts::{PreparedText, TASK, TextKind};
+pub use settings::PipelineSettings;
+pub use stages::RequestStage;
+pub use stages::injection::{PreparedText, TASK, TextKind};
+pub use stages::tool::TOOL;
 
-use crate::engine::memory::HEADING;
-use crate::model::{Key, OperationId, WithheldReply};
-use crate::provider::{
-    BodyEdit, EditedBody, RequestBody, RequestDocument, RequestIdentity, identity, named_in_head, session_lines,
-};
+use crate::model::{Key, OperationId};
+use crate::provider::{BodyEdit, EditedBody, RequestBody, RequestDocument, named_in_head, session_lines};
 use crate::store::Store;
-use outgoing::OutgoingBody;
 use rustc_hash::FxHashMap;
 use session::Sessions;
+use stages::{Passing, Stage, condensation, emit, ingest, ingest::ingest, injection, parse, tool};
+use std::convert::Infallible;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of sessions with notes; then all are forgotten.
 const NOTED: usize = 256;
@@ -48,8 +44,10 @@ pub struct Outgoing {
 }
 
 /// The facts of a request that its body and its headers state.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct RequestFacts {
+    /// The API; `None` if it is unknown, or the body is not that of a request.
+    pub api: Option<RequestApi>,
     /// The session that the client names, or a hash of the start of the conversation; empty if the API is unknown.
     pub session: String,
     /// The line of requests within the session: empty for the main one, or the id of a subagent.
@@ -60,16 +58,17 @@ pub struct RequestFacts {
     pub client_bytes: u64,
     /// Bytes of the body after the pipeline.
     pub sent_bytes: u64,
+    /// True if it offers tools to the model.
+    pub has_tools: bool,
     /// True if it is a request of the conversation itself, with tools for the model.
     pub is_main: bool,
     /// True if the client asks for a summary in the place of the conversation: the answer is not one to the user.
     pub asks_for_summary: bool,
-    /// The work of the stages of the pipeline.
-    pub stages: Vec<StageNote>,
+    /// The work of the stages, in order.
+    pub stages: Vec<RequestStage>,
     /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,
     /// The operation log in the prompt as the client wrote it.
-    #[serde(skip)]
     pub logged: LoggedElements,
     /// The reason why the body has only the changes of earlier requests, if the store cannot be used.
     pub held: Option<String>,
@@ -118,8 +117,8 @@ impl LoggedElements {
 }
 
 impl RequestFacts {
-    fn note(&mut self, stage: Stage, note: impl Into<String>) {
-        self.stages.push(StageNote { stage, note: note.into() });
+    fn note(&mut self, stage: &Stage, note: impl Into<String>) {
+        self.stages.push(RequestStage::of(stage, note));
     }
 }
 
@@ -148,11 +147,11 @@ pub type UntoldAnswers = Box<dyn Fn(&str) -> Option<PreparedText> + Send + Sync>
 /// The sessions on the wire.
 pub struct Wire {
     settings: PipelineSettings,
-    memories: Option<FirstMemories>,
-    answers: Option<UntoldAnswers>,
+    pub memories: Option<FirstMemories>,
+    pub answers: Option<UntoldAnswers>,
     sessions: Mutex<Sessions>,
     /// The work beside the requests of each session, and its reasons.
-    notes: Mutex<FxHashMap<String, Vec<StageNote>>>,
+    notes: Mutex<FxHashMap<String, Vec<RequestStage>>>,
 }
 
 impl Wire {
@@ -161,97 +160,31 @@ impl Wire {
         Wire { settings, memories: None, answers: None, sessions: Mutex::new(Sessions::new(open)), notes: Mutex::default() }
     }
 
-    /// Returns the wire with memories for new sessions.
-    pub fn with_memories(self, memories: FirstMemories) -> Wire {
-        Wire { memories: Some(memories), ..self }
-    }
-
-    /// Returns the wire with the outcomes of the model's commands.
-    pub fn with_answers(self, answers: UntoldAnswers) -> Wire {
-        Wire { answers: Some(answers), ..self }
-    }
-
     /// Returns true if a request with this head is sent as it is, whatever its body contains, as far as that is known at once.
     pub fn passes(&self, head: &RequestHead) -> bool {
         let is_idle = |(session, line): (&str, &str)| {
-            self.sessions.try_lock().is_ok_and(|known| known.is_known_idle(session, line, self.settings.tool))
+            self.sessions.try_lock().is_ok_and(|known| known.is_known_idle(session, line, self.settings.is_on(&tool::OFFERED)))
         };
-        let is_off = !self.settings.emit || !self.settings.parse;
-        is_off || named_in_head(head).is_some_and(is_idle)
+        !self.changes() || named_in_head(head).is_some_and(is_idle)
+    }
+
+    /// Returns true if requests can be changed.
+    fn changes(&self) -> bool {
+        self.settings.is_on(&emit::EMIT) && self.settings.is_on(&parse::PARSE)
     }
 
     /// Returns the facts of a request that was sent as it was received.
-    pub fn facts(head: &RequestHead, body: &[u8]) -> RequestFacts {
-        ingest(head, body).0
+    pub fn facts(&self, head: &RequestHead, body: &[u8]) -> RequestFacts {
+        self.as_received(ingest(head, body).0, &[]).facts
     }
 
     /// Returns what to send for a request. `now` is the time in milliseconds since 1970, UTC.
     pub fn request(&self, head: &RequestHead, body: &[u8], now: i64) -> Outgoing {
         let (mut facts, ingested) = ingest(head, body);
-        let is_on = self.settings.emit && self.settings.parse;
-        let Some((api, document, has_tools)) = ingested.filter(|_| is_on) else {
-            return Outgoing { facts, ..Outgoing::default() };
-        };
-        if !has_tools {
-            facts.note(Stage::Parse, "a request without tools is not changed");
-            return Outgoing { facts, ..Outgoing::default() };
-        }
-        if facts.is_main {
-            facts.stages.extend(self.notes_of(&facts.session));
-        }
-        if let Some(text) = self.memories_for(&document, &facts) {
-            self.add_prepared(&facts.session, PreparedText::new(TextKind::Memory, text));
-        }
-        if let Some(text) = self.answers_for(&facts) {
-            self.add_prepared(&facts.session, text);
-        }
-        let done = facts.stages.len();
-        match self.rewrite(self.settings, api, &document, &mut facts, now) {
-            Ok((body, offers_tool)) => {
-                facts.sent_bytes = body.as_ref().map_or(facts.client_bytes, |body| body.len() as u64);
-                Outgoing { body, offers_tool, facts }
-            }
-            Err(error) => {
-                // The rest of the notes is about changes that are not sent.
-                facts.stages.truncate(done);
-                facts.logged = LoggedElements::default();
-                facts.problem = Some(error.to_string());
-                Outgoing { facts, ..Outgoing::default() }
-            }
-        }
-    }
-
-    /// Returns the memories for the first prompt of a session, unless the client sends them already. The sessions are not locked
-    /// meanwhile.
-    fn memories_for(&self, document: &RequestDocument<'_>, facts: &RequestFacts) -> Option<String> {
-        let is_wanted = self.settings.injection && self.settings.memory && facts.is_main && !facts.asks_for_summary;
-        let memories = self.memories.as_ref().filter(|_| is_wanted && document.is_unanswered())?;
-        if memchr::memmem::find(document.bytes, HEADING.as_bytes()).is_some() {
-            return None;
-        }
-        memories(&facts.session, &document.working_directory()?)
-    }
-
-    /// Returns the text of the outcomes that the model has not received, unless it is prepared. The sessions are not locked meanwhile.
-    fn answers_for(&self, facts: &RequestFacts) -> Option<PreparedText> {
-        let is_wanted = self.settings.injection && facts.is_main && !facts.asks_for_summary;
-        let answers = self.answers.as_ref().filter(|_| is_wanted)?;
-        let lacks = self.sessions.lock().unwrap_or_else(PoisonError::into_inner).lacks_answers(&facts.session);
-        if lacks { answers(&facts.session) } else { None }
-    }
-
-    fn add_prepared(&self, session: &str, text: PreparedText) {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).add_prepared(session, text);
-    }
-
-    fn rewrite(
-        &self,
-        settings: PipelineSettings,
-        api: RequestApi,
-        document: &RequestDocument<'_>,
-        facts: &mut RequestFacts,
-        now: i64,
-    ) -> Result<(Option<EditedBody>, bool), WireError> {
+        let is_changeable = facts.has_tools && self.changes();
+        let Some((api, document)) = ingested.filter(|_| is_changeable) else { return self.as_received(facts, &[]) };
+        let beside = if facts.is_main { self.notes_of(&facts.session) } else { Vec::new() };
+        injection::prepare(self, &document, &facts);
         // After a panic the state is read again from the store.
         let mut sessions = self.sessions.lock().unwrap_or_else(|poisoned| {
             let mut sessions = poisoned.into_inner();
@@ -260,16 +193,45 @@ impl Wire {
             sessions
         });
         sessions.begin();
-        let notes = facts.stages.len();
-        let mut sent = attempt(&mut sessions, settings, api, document, facts, now);
+        let mut attempt = |sessions: &mut Sessions| {
+            let passing = Passing {
+                settings: &self.settings,
+                sessions,
+                api,
+                received: &document,
+                now,
+                changed: None,
+                edits: Vec::new(),
+                offer: None,
+                offers_tool: false,
+                body: None,
+                places: Vec::new(),
+            };
+            passing.run(&beside, &mut facts)
+        };
+        let mut sent = attempt(&mut sessions);
         // New changes wait for the store; those of earlier requests are in memory.
         if matches!(sent, Err(WireError::Store(_) | WireError::Closed(_))) && sessions.hold() {
-            facts.stages.truncate(notes);
-            sent = attempt(&mut sessions, settings, api, document, facts, now);
+            sent = attempt(&mut sessions);
         }
         facts.held = sessions.held().filter(|_| sent.is_ok());
         sessions.end();
-        sent
+        match sent {
+            Ok((body, offers_tool)) => Outgoing { body, offers_tool, facts },
+            Err(error) => {
+                (facts.problem, facts.logged) = (Some(error.to_string()), LoggedElements::default());
+                self.as_received(facts, &beside)
+            }
+        }
+    }
+
+    fn as_received(&self, mut facts: RequestFacts, beside: &[RequestStage]) -> Outgoing {
+        let Ok(()) = stages::run(&self.settings, beside, &mut facts, |_, _| Ok::<(), Infallible>(()));
+        Outgoing { facts, ..Outgoing::default() }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the prompt of a body with the changes of the log, and nothing else that is sent: each element in a line.
@@ -278,131 +240,41 @@ impl Wire {
     ///
     /// The store cannot be read, or the body is not that of a request.
     pub fn session_lines(&self, session: &str, api: RequestApi, body: impl AsRef<[u8]>) -> Result<Vec<u8>, WireError> {
-        match self.logged(session, api, body.as_ref())? {
-            edits if edits.is_empty() => {
-                Ok(session_lines(api, &RequestDocument::new(body.as_ref()).ok_or(WireError::Unreadable)?))
-            }
-            edits => {
-                let changed = EditedBody::new(body.as_ref().len()).with(edits).bytes(body.as_ref());
-                // Of a large body, only one form is in memory.
-                drop(body);
-                Ok(session_lines(api, &RequestDocument::new(&changed).ok_or(WireError::Unreadable)?))
-            }
+        let lines = |bytes: &[u8]| Ok(session_lines(api, &RequestDocument::new(bytes).ok_or(WireError::Unreadable)?));
+        let edits = self.logged(session, api, body.as_ref())?;
+        if edits.is_empty() {
+            return lines(body.as_ref());
         }
+        let changed = EditedBody::new(body.as_ref().len()).with(edits).bytes(body.as_ref());
+        // Of a large body, only one form is in memory.
+        drop(body);
+        lines(&changed)
     }
 
     fn logged(&self, session: &str, api: RequestApi, body: &[u8]) -> Result<Vec<BodyEdit>, WireError> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = self.sessions();
         let document = RequestDocument::new(body).ok_or(WireError::Unreadable)?;
         let parsed = RequestBody::parse(api, &document, &mut sessions.known).ok_or(WireError::Unreadable)?;
-        Ok(rewrite::logged(sessions.line(session, "")?, &parsed))
-    }
-
-    /// Stores responses whose withheld calls later requests of the line contain.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
-    pub fn add_replies(&self, facts: &RequestFacts, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.add_replies(&facts.session, &facts.line, replies, now)
-    }
-
-    /// Sets the texts that the next prompt of a session is followed by, in the place of those set before.
-    pub fn prepare(&self, session: &str, texts: Vec<PreparedText>) {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).prepare(session, texts);
-    }
-
-    /// Returns a number that differs after another process changed the store; `None` if there is no store.
-    pub fn store_version(&self) -> Option<i64> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).store_version()
-    }
-
-    /// Returns the reason why new changes wait, if the store could not be used last; `None` if it can be used.
-    pub fn fault(&self) -> Option<String> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).fault()
-    }
-
-    /// Returns the notes on a request, one for each stage but the last; after a failure only those on what was done.
-    pub fn explained(&self, facts: &RequestFacts) -> Vec<StageNote> {
-        if facts.problem.is_some() { facts.stages.clone() } else { self.settings.complete(facts.stages.clone()) }
+        Ok(condensation::logged(sessions.line(session, "")?, &parsed))
     }
 
     /// Returns true if bodies are read.
     pub fn reads(&self) -> bool {
-        self.settings.ingest
+        self.settings.is_on(&ingest::INGEST)
     }
 
     /// Sets the note that later requests of a session have on a stage whose work is done beside them.
-    pub fn set_note(&self, session: &str, stage: Stage, note: &str) {
+    pub fn set_note(&self, session: &str, stage: &str, note: &str) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         if notes.len() >= NOTED && !notes.contains_key(session) {
             notes.clear();
         }
         let notes = notes.entry(session.to_owned()).or_default();
         notes.retain(|known| known.stage != stage);
-        notes.push(StageNote { stage, note: note.to_owned() });
+        notes.push(RequestStage { stage: stage.to_owned(), note: note.to_owned() });
     }
 
-    fn notes_of(&self, session: &str) -> Vec<StageNote> {
+    fn notes_of(&self, session: &str) -> Vec<RequestStage> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned().unwrap_or_default()
     }
-
-    /// Records that the API refused a request. Returns true if requests of this line are sent as the client writes them from now on:
-    /// after a refusal of a content of a changed request, or after the second refusal in a row if the cause is another one, which the
-    /// client can repair by itself. If the original request is refused too, the changes are not the cause, and later requests are changed again.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written; the line is observed until the proxy ends.
-    pub fn refused(&self, facts: &RequestFacts, refusal: &Refusal<'_>) -> Result<bool, WireError> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).refused(&facts.session, &facts.line, refusal)
-    }
-
-    /// Records that the API accepted a request.
-    pub fn accepted(&self, facts: &RequestFacts) {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).accepted(&facts.session, &facts.line);
-    }
-}
-
-/// Returns the body to send, and if it offers the tool.
-fn attempt(
-    sessions: &mut Sessions,
-    settings: PipelineSettings,
-    api: RequestApi,
-    document: &RequestDocument<'_>,
-    facts: &mut RequestFacts,
-    now: i64,
-) -> Result<(Option<EditedBody>, bool), WireError> {
-    let calls = calls::added(sessions, settings, api, document, facts)?;
-    let offers_tool = calls.offer.is_some();
-    let mut outgoing = OutgoingBody::new(document.bytes, calls.offer);
-    // All other stages see the conversation as the model had it.
-    outgoing.edit(calls.restored);
-    match sessions.is_idle(&facts.session, &facts.line)? {
-        true => facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait"),
-        false => rewrite::rewrite(sessions, settings, api, document, &mut outgoing, facts, now)?,
-    }
-    Ok((outgoing.finish(), offers_tool))
-}
-
-/// A request that can be changed: its API, its body, and if it offers tools.
-type Ingested<'b> = (RequestApi, RequestDocument<'b>, bool);
-
-/// Reads the facts of a request; the second value is `None` if the request cannot be changed.
-fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<Ingested<'b>>) {
-    let bytes = body.len() as u64;
-    let mut facts = RequestFacts { client_bytes: bytes, sent_bytes: bytes, ..RequestFacts::default() };
-    let Some(api) = head.api() else { return (facts, None) };
-    let Some(document) = RequestDocument::new(body) else {
-        facts.problem = Some("the body is not a JSON object".to_owned());
-        return (facts, None);
-    };
-    let RequestIdentity { session, line, has_tools, asks_for_summary } = identity(head, api, &document);
-    facts.model = document.model();
-    facts.note(Stage::Ingest, format!("{}, {} bytes", api.format(), body.len()));
-    facts.is_main = has_tools && line.is_empty();
-    facts.asks_for_summary = asks_for_summary;
-    (facts.session, facts.line) = (session, line);
-    (facts, Some((api, document, has_tools)))
 }

@@ -1,8 +1,7 @@
 //! The sessions on the wire: their contents by the log, and the state of their lines.
 
 use super::contents::Contents;
-use super::texts::PreparedText;
-use super::{OpenStore, Refusal};
+use super::{OpenStore, PreparedText, Refusal, RequestFacts, Wire};
 use crate::model::{Key, OperationId, ProposalNumber, WithheldReply};
 use crate::provider::{KnownElements, RefusalCause};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
@@ -60,8 +59,8 @@ pub(super) struct Line {
     read_from: (u64, i64),
     /// True if the store that it was read from is gone: it is in memory only.
     is_orphan: bool,
-    /// True if the store cannot be used now: the log is in force as in the last request.
-    is_held: bool,
+    /// True if the store cannot be used now: nothing new can be stored, and the log is in force as in the last request.
+    pub is_held: bool,
 }
 
 /// The refusals of a line since the API accepted a request.
@@ -81,11 +80,6 @@ impl Line {
     /// Returns true if a request of the line could have been changed.
     fn is_changed(&self) -> bool {
         self.contents.last() > 0 || self.state.is_some() || !self.insertions.is_empty() || !self.replies.is_empty()
-    }
-
-    /// Returns true if nothing new can be stored for the next request.
-    pub fn is_held(&self) -> bool {
-        self.is_held
     }
 
     /// Returns the operation up to which the log is in force for the next request.
@@ -189,19 +183,6 @@ impl Sessions {
 
     fn is_prepared(&self, session: &str, line: &str) -> bool {
         line.is_empty() && self.prepared.contains_key(session)
-    }
-
-    /// See [`super::Wire::store_version`].
-    pub fn store_version(&self) -> Option<i64> {
-        self.store.as_ref()?.version().ok()
-    }
-
-    /// See [`super::Wire::prepare`].
-    pub fn prepare(&mut self, session: &str, texts: Vec<PreparedText>) {
-        match texts.is_empty() {
-            true => drop(self.prepared.remove(session)),
-            false => drop(self.prepared.insert(session.to_owned(), texts)),
-        }
     }
 
     /// Adds a text to those for the next prompt of a session, in the place of one of its kind.
@@ -361,18 +342,6 @@ impl Sessions {
         Ok(())
     }
 
-    /// See [`super::Wire::add_replies`].
-    pub fn add_replies(&mut self, session: &str, line: &str, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
-        let name = (session.to_owned(), line.to_owned());
-        // A line that is read after this has them.
-        let read = self.line(session, line).map(drop);
-        self.owed.entry(name.clone()).or_insert((Vec::new(), now)).0.extend(replies.iter().cloned());
-        if let Some(known) = self.lines.get_mut(&name) {
-            known.replies.extend(replies);
-        }
-        read.and_then(|()| self.store_owed(&name))
-    }
-
     /// Stores the replies of a line that are in memory only.
     fn store_owed(&mut self, name: &(String, String)) -> Result<(), WireError> {
         if let Some((replies, time)) = self.owed.get(name).cloned() {
@@ -381,10 +350,53 @@ impl Sessions {
         }
         Ok(())
     }
+}
 
-    /// See [`super::Wire::refused`].
-    pub fn refused(&mut self, session: &str, line: &str, refusal: &Refusal<'_>) -> Result<bool, WireError> {
-        let known = self.line(session, line)?;
+impl Wire {
+    /// Sets the texts that the next prompt of a session is followed by, in the place of those set before.
+    pub fn prepare(&self, session: &str, texts: Vec<PreparedText>) {
+        match texts.is_empty() {
+            true => drop(self.sessions().prepared.remove(session)),
+            false => drop(self.sessions().prepared.insert(session.to_owned(), texts)),
+        }
+    }
+
+    /// Returns a number that differs after another process changed the store; `None` if there is no store.
+    pub fn store_version(&self) -> Option<i64> {
+        self.sessions().store.as_ref()?.version().ok()
+    }
+
+    /// Returns the reason why new changes wait, if the store could not be used last; `None` if it can be used.
+    pub fn fault(&self) -> Option<String> {
+        self.sessions().fault()
+    }
+
+    /// Stores responses whose withheld calls later requests of the line contain.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written.
+    pub fn add_replies(&self, facts: &RequestFacts, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
+        let (mut sessions, name) = (self.sessions(), (facts.session.clone(), facts.line.clone()));
+        // A line that is read after this has them.
+        let read = sessions.line(&name.0, &name.1).map(drop);
+        sessions.owed.entry(name.clone()).or_insert((Vec::new(), now)).0.extend(replies.iter().cloned());
+        if let Some(known) = sessions.lines.get_mut(&name) {
+            known.replies.extend(replies);
+        }
+        read.and_then(|()| sessions.store_owed(&name))
+    }
+
+    /// Records that the API refused a request. Returns true if requests of this line are sent as the client writes them from now on:
+    /// after a refusal of a content of a changed request, or after the second refusal in a row if the cause is another one, which the
+    /// client can repair by itself. If the original request is refused too, the changes are not the cause, and later requests are changed again.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written; the line is observed until the proxy ends.
+    pub fn refused(&self, facts: &RequestFacts, refusal: &Refusal<'_>) -> Result<bool, WireError> {
+        let mut sessions = self.sessions();
+        let known = sessions.line(&facts.session, &facts.line)?;
         let is_observed = known.state.as_ref().is_some_and(|state| state.observed.is_some());
         let observed = match refusal.cause {
             // The original request is as long.
@@ -410,13 +422,13 @@ impl Sessions {
         let is_now = observed.is_some();
         let state = WireLine { observed, ..known.state.clone().unwrap_or_default() };
         known.state = Some(state.clone());
-        self.save(session, line, state)?;
+        sessions.save(&facts.session, &facts.line, state)?;
         Ok(is_now)
     }
 
-    /// See [`super::Wire::accepted`].
-    pub fn accepted(&mut self, session: &str, line: &str) {
-        if let Some(line) = self.lines.get_mut(&(session.to_owned(), line.to_owned())) {
+    /// Records that the API accepted a request.
+    pub fn accepted(&self, facts: &RequestFacts) {
+        if let Some(line) = self.sessions().lines.get_mut(&(facts.session.clone(), facts.line.clone())) {
             line.refusals = Refusals::default();
         }
     }

@@ -1,8 +1,10 @@
 //! The changes of the window in a request: contents that leave it, and texts that enter it, by the log.
 
+use super::RequestFacts;
 use super::contents::Contents;
 use super::session::Line;
-use super::{RequestFacts, Stage, texts};
+use super::stages::condensation::STAGE;
+use super::stages::zones;
 use crate::engine::{counts, plural};
 use crate::model::{BlockKind, Counts, Key, NewContent, OperationId, Rendered, Role, SentContent, WindowChange, WindowHunk};
 use crate::provider::{BodyEdit, Piece, REMINDER, RequestBody};
@@ -99,14 +101,11 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let known = outcomes.iter().rposition(|(_, outcome)| *outcome != Outcome::Unknown).map_or(0, |place| place + 1);
     let unapplied: Vec<OperationId> = outcomes[known..].iter().map(|(operation, _)| *operation).collect();
     for operation in &unapplied {
-        facts.note(
-            Stage::Condensation,
-            format!("operation {operation} of the log is left out: the request has not all of its contents"),
-        );
+        facts.note(&STAGE, format!("operation {operation} of the log is left out: the request has not all of its contents"));
     }
     let (mut then, _) = if before == last { (now.clone(), Vec::new()) } else { start.at(before, body) };
     let is_applied = outcomes.iter().any(|(_, outcome)| *outcome == Outcome::Applied);
-    let reminder = now.new_reminder(line, body).filter(|_| is_applied && !line.is_held());
+    let reminder = now.new_reminder(line, body).filter(|_| is_applied && !line.is_held);
     let dropped: Vec<Key> = line.state.iter().flat_map(|state| state.dropped.iter().copied()).chain(reminder).collect();
     [&mut now, &mut then].into_iter().for_each(|conversation| conversation.leave_out_reminders(&dropped, body));
     let (pieces, earlier) = (now.pieces(), then.pieces());
@@ -117,7 +116,7 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
         return Folded { edits: None, first, is_folded, unapplied, reminder };
     }
     let Some(edits) = body.recompose(&pieces) else {
-        facts.note(Stage::Condensation, "the changes of the window are left out: the messages of the request have another form");
+        facts.note(&STAGE, "the changes of the window are left out: the messages of the request have another form");
         let unapplied = outcomes.iter().map(|(operation, _)| *operation).collect();
         return Folded { unapplied, ..Folded::default() };
     };
@@ -126,7 +125,7 @@ pub(super) fn fold(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts
     let applied = outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Applied).map(|(operation, _)| operation.to_string());
     let applied = applied.collect::<Vec<_>>().join(", ");
     let changed = format!("{} left out and {} added", plural(gone, "content"), plural(added, "text"));
-    facts.note(Stage::Condensation, format!("{changed} as in the log (operation {applied})"));
+    facts.note(&STAGE, format!("{changed} as in the log (operation {applied})"));
     Folded { edits: Some(edits), first, is_folded, unapplied, reminder }
 }
 
@@ -166,23 +165,23 @@ impl<'a> Conversation<'a> {
     /// `/resume` it would not.
     fn new_reminder(&self, line: &Line, body: &RequestBody<'_>) -> Option<Key> {
         let is_known = |key: &Key| line.state.as_ref().is_some_and(|state| state.dropped.contains(key));
-        let newest = texts::newest(body).filter(|newest| !is_known(&newest.key()))?;
+        let newest = zones::newest(body).filter(|newest| !is_known(&newest.key()))?;
         // If the client joins the text to a content, all answers that are left count.
         let added = self.items.iter().rposition(|item| item.piece.place.is_none()).unwrap_or_default();
         let elements = self.items[added..].iter().filter(|item| item.piece.role == Role::Assistant);
         let mut answers: Vec<usize> = elements.filter_map(|item| Some(item.piece.place?.0)).collect();
         answers.dedup();
-        let places = self.items.iter().filter_map(|item| item.piece.place.filter(|(element, _)| newest.is_in(*element)));
+        let places = self.items.iter().filter_map(|item| item.piece.place.filter(|(element, _)| newest.element == *element));
         let has_reminder = places.into_iter().any(|place| without_reminder(body, place).is_some());
         (has_reminder && answers.len() < REMINDER_ANSWERS).then(|| newest.key())
     }
 
     /// Removes the reminders of some prompts.
     fn leave_out_reminders(&mut self, prompts: &[Key], body: &RequestBody<'_>) {
-        let mut places = texts::places(body);
+        let mut places = zones::places(body);
         places.retain(|place| prompts.contains(&place.key()));
         self.items.retain_mut(|item| {
-            let place = item.piece.place.filter(|(element, _)| places.iter().any(|place| place.is_in(*element)));
+            let place = item.piece.place.filter(|(element, _)| places.iter().any(|place| place.element == *element));
             let Some(text) = place.and_then(|place| without_reminder(body, place)) else { return true };
             item.sent = Key::from_bytes(text.as_bytes());
             item.piece.text = Some(text.as_str().into());
@@ -460,7 +459,7 @@ fn is_text_only(hunk: &WindowHunk) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::{KnownElements, RequestApi, RequestDocument};
+    use crate::provider::{KnownElements, RequestApi};
     use crate::store::ContentOperation;
 
     fn sent(role: Role, text: &str, rendered: Option<Rendered>) -> SentContent {
@@ -484,8 +483,7 @@ mod tests {
             format!(r#"{{"role":"{role}","content":"{text}"}}"#)
         };
         let body = format!(r#"{{"messages":[{}]}}"#, texts.iter().map(message).collect::<Vec<_>>().join(","));
-        let document = RequestDocument::new(body.as_bytes()).unwrap();
-        let body = RequestBody::parse(RequestApi::Messages, &document, &mut KnownElements::default()).unwrap();
+        let body = RequestBody::parse_owned(RequestApi::Messages, body.into(), &mut KnownElements::default()).unwrap();
         let (conversation, outcomes) = Conversation::new(&contents, &body).at(1, &body);
         (outcomes[0].1, conversation.items.len())
     }
@@ -496,8 +494,7 @@ mod tests {
             let body = format!(
                 r#"{{"messages":[{{"role":"user","content":"ask"}},{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"Load","input":{{}}}}]}},{{"role":"user","content":[{results}]}},{{"role":"assistant","content":"two"}}]}}"#
             );
-            let document = RequestDocument::new(body.as_bytes()).unwrap();
-            let body = RequestBody::parse(RequestApi::Messages, &document, &mut KnownElements::default()).unwrap();
+            let body = RequestBody::parse_owned(RequestApi::Messages, body.into(), &mut KnownElements::default()).unwrap();
             let call = SentContent { sent: body.elements[1].contents[0].1, ..sent(Role::Assistant, "", None) };
             let (result, note) = (Some(Rendered::Result), Some(Rendered::Text));
             let made = sent(Role::User, "Loaded.", Some(Rendered::Generated));

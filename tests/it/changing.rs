@@ -566,8 +566,7 @@ fn an_identifier_with_underscores_is_a_query() {
 #[test]
 fn an_error_is_json_if_json_is_requested() {
     let sandbox = Sandbox::of("tools-and-spill");
-    for (line, code) in
-        [("show 9999 --json", 1), ("compress --json", 2), ("search words --json", 2), ("blocks --nosuch --json", 2)]
+    for (line, code) in [("show 9999 --json", 1), ("compress --json", 2), ("grep words --json", 2), ("blocks --nosuch --json", 2)]
     {
         let outcome = run(&sandbox, line);
         let error: serde_json::Value = serde_json::from_str(&outcome.stderr).unwrap_or_else(|_| panic!("{}", outcome.all()));

@@ -58,6 +58,7 @@ mod proxy_tool_forms;
 mod reliability;
 mod sandbox;
 mod score;
+mod searching;
 mod secrets;
 mod shrink;
 mod tidy;

@@ -4,6 +4,7 @@
 use crate::changing::{bytes, open_in_client, session};
 use crate::network::{Api, Proxy, SECRET, answer_events, message, send, stream};
 use crate::sandbox::{PATIENCE, Sandbox, wait_for};
+use aperture::wire::stages::STAGES;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -234,9 +235,11 @@ fn selected_blocks_and_headers_follow_the_next_prompt() {
         assert!(added.contains(part), "no {part}:\n{added}");
     }
     let explained = client.sandbox.text(&["proxy", "explain", "2"]);
-    for stage in ["ingest", "parse", "zones", "injection", "condensation", "budget", "reorder", "emit"] {
-        assert!(explained.lines().any(|line| line.starts_with(stage)), "no {stage}:\n{explained}");
-    }
+    let stages: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
+    let mut found: Vec<&str> = explained.lines().filter_map(|line| line.split(' ').next()).collect();
+    found.retain(|word| stages.contains(word));
+    found.dedup();
+    assert_eq!(found, stages, "{explained}");
     // The explanation is added once.
     let third = wait_for("the headers of the third prompt", || {
         let sent = client.send(&client.body(&["first", "second", "third"]));

@@ -2,6 +2,7 @@ use super::{Arguments, Completed};
 use crate::app::{CommandError, Env};
 use crate::commands::{CommandLine, TOPICS};
 use crate::engine::selector::{FUNCTIONS, NAMES, tools};
+use crate::text::cut::one_line;
 use crate::workspace::{self, Project, Workspace};
 use std::io::Write;
 
@@ -27,7 +28,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     for (value, about) in candidates {
         let value = format!("{kept}{value}");
         if value.starts_with(&last) {
-            let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
+            let about = one_line(&about);
             // The gate shows tabs and line feeds as symbols.
             let (value, about) = (env.gate.text(&value, false), env.gate.text(&about, false));
             text.push_str(&format!("{}\t{}\n", value.as_str(), about.as_str()));

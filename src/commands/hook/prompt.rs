@@ -10,6 +10,7 @@ use crate::commands::{manifest, obey};
 use crate::engine::preview;
 use crate::model::{Actor, History, RowKind};
 use crate::output::Report;
+use crate::wire::stages::injection::MANIFEST;
 
 /// Returns the information that the model does not have yet: the answers to its commands, a first manifest, the user's
 /// selections and changes since its last turn, and memories about the prompt. `None` if there is none, which is the usual case.
@@ -35,7 +36,7 @@ fn of_session(env: &Env, payload: &Payload) -> Result<Vec<String>, CommandError>
     let Some(since) = selection::last_turn(&workspace.reading) else { return Ok(parts) };
     // If sending the manifest cannot be recorded, it would be sent with each prompt.
     // The proxy sends its own with each prompt.
-    let is_sent = env.pipeline.manifest && is_proxied(env, &found);
+    let is_sent = env.pipeline.is_on(&MANIFEST) && is_proxied(env, &found);
     if !is_sent && !told::is_told(env, &workspace).unwrap_or(true) && told::remember(env, &workspace).is_ok() {
         workspace = env.read(found.clone())?;
         let mut report = manifest::short(env, &workspace);

@@ -6,7 +6,8 @@ use crate::app::{CommandError, Env};
 use crate::commands::compress::{Arguments, Budget, Reach, forecast};
 use crate::engine::{self, AutomaticFacts, AutomaticRule, EditFacts, EditPrice, LastAutomatic, Verdict};
 use crate::model::OperationId;
-use crate::wire::Stage;
+use crate::wire::stages::budget::{self, BUDGET};
+use crate::wire::stages::condensation::{self, CACHE_SECONDS, CONDENSE, PAY_BACK_TURNS};
 use crate::workspace::{Aim, Found, PlanError, Workspace};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ pub struct Moment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Automatic {
     /// The name of the stage of each rule that is switched on, and one line for people.
-    pub notes: Vec<(Stage, String)>,
+    pub notes: Vec<(String, String)>,
     /// The budget of the window in tokens; `None` if this rule is off.
     pub budget_tokens: Option<u64>,
     /// Lifetime of the entries of the prompt cache, in milliseconds.
@@ -50,18 +51,21 @@ pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automati
     let Some(found) = proxied::find(env, session) else { return Ok(None) };
     let of_proxy = env;
     let env = of_project(of_proxy, &found)?;
-    if !env.pipeline.condense && !env.pipeline.budget {
+    let [condenses, has_budget] = [&CONDENSE, &BUDGET].map(|rule| env.pipeline.is_on(rule));
+    if !condenses && !has_budget {
         return Ok(None);
     }
     let workspace = of_proxy.on(&found.path, "aperture proxy").read(found.clone())?;
-    let rules =
-        [(AutomaticRule::Budget, env.pipeline.budget), (AutomaticRule::Condense, env.pipeline.condense && !moment.in_turn)];
+    let rules = [
+        (AutomaticRule::Budget, &budget::STAGE, has_budget),
+        (AutomaticRule::Condense, &condensation::STAGE, condenses && !moment.in_turn),
+    ];
     let mut automatic = Automatic {
-        budget_tokens: env.pipeline.budget.then(|| env.rules.budget(&workspace.reading)),
+        budget_tokens: has_budget.then(|| env.rules.budget(&workspace.reading)),
         lifetime_milliseconds: lifetime(&env, &workspace),
         ..Automatic::default()
     };
-    for (rule, _) in rules.into_iter().filter(|(_, is_on)| *is_on) {
+    for (rule, stage, _) in rules.into_iter().filter(|(.., is_on)| *is_on) {
         let (request, planned) = plan(&env, &workspace, rule, moment)?;
         let note = match facts(&env, &workspace, rule, planned, moment).verdict() {
             Verdict::Wait(reason) => reason,
@@ -75,7 +79,7 @@ pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automati
                 }
             }
         };
-        automatic.notes.push((stage(rule), note));
+        automatic.notes.push((stage.name.to_owned(), note));
         if automatic.has_changed {
             break;
         }
@@ -96,7 +100,7 @@ fn of_project(env: &Env, found: &Found) -> Result<Env, CommandError> {
 }
 
 fn lifetime(env: &Env, workspace: &Workspace<'_>) -> i64 {
-    let set = env.pipeline.cache_seconds.map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000));
+    let set = env.pipeline.number(&CACHE_SECONDS).map(|seconds| i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000));
     set.unwrap_or_else(|| workspace.cache_milliseconds())
 }
 
@@ -152,7 +156,7 @@ fn facts(
         price: planned.map(|planned| price_now(env, workspace, &planned, moment)),
         last,
         turns_since: last.map_or(0, since),
-        pay_back_turns: f64::from(env.pipeline.pay_back_turns),
+        pay_back_turns: env.pipeline.number(&PAY_BACK_TURNS).unwrap_or_default() as f64,
     }
 }
 
@@ -182,12 +186,4 @@ fn price_now(env: &Env, workspace: &Workspace<'_>, planned: &EditPrice, moment: 
 fn act(env: &Env, found: &Found, arguments: &Arguments) -> Result<(String, Option<OperationId>), CommandError> {
     let change = carry_out(env, found, arguments, false, SOURCE)?;
     Ok((command_line(arguments), change.operation))
-}
-
-/// Returns the name of the stage in which a rule is listed.
-fn stage(rule: AutomaticRule) -> Stage {
-    match rule {
-        AutomaticRule::Condense => Stage::Condensation,
-        AutomaticRule::Budget => Stage::Budget,
-    }
 }

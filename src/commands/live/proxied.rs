@@ -16,7 +16,9 @@ use crate::engine::ModelActivity;
 use crate::engine::model_commands::find as commands_in;
 use crate::model::{OperationId, Pin, request_id};
 use crate::output::Report;
-use crate::wire::{PipelineSettings, PreparedText, TASK, TextKind, Wire};
+use crate::wire::stages::emit::EMIT;
+use crate::wire::stages::injection::{HEADERS, INJECTION, MANIFEST, SELECTION};
+use crate::wire::{PreparedText, TASK, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -41,12 +43,12 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// Returns the sessions on the wire, by the store of the environment. `emit` is false if no request is changed.
 pub fn wire(env: &Env, emit: bool) -> Wire {
-    let settings = PipelineSettings { emit, ..env.pipeline };
-    let (memories, answers, env) = (env.clone(), env.clone(), env.clone());
-    let open = move |creates| env.store_within(PATIENCE, creates).map_err(|error| format!("{:#}", error.source));
-    Wire::new(settings, Box::new(open))
-        .with_memories(Box::new(move |session, directory| memories_for(&memories, session, directory)))
-        .with_answers(Box::new(move |session| done_soon(answers.clone(), Job::Untold(session.to_owned()))))
+    let (memories, answers, opening) = (env.clone(), env.clone(), env.clone());
+    let open = move |creates| opening.store_within(PATIENCE, creates).map_err(|error| format!("{:#}", error.source));
+    let mut wire = Wire::new(env.pipeline.clone().with(&EMIT, emit), Box::new(open));
+    wire.memories = Some(Box::new(move |session, directory| memories_for(&memories, session, directory)));
+    wire.answers = Some(Box::new(move |session| done_soon(answers.clone(), Job::Untold(session.to_owned()))));
+    wire
 }
 
 /// Returns the memories for a new session. If they take longer than a request should wait, the session has none: by the next one,
@@ -87,8 +89,8 @@ pub fn record(env: &Env, session: &str, process: u32) -> Result<(), CommandError
 ///
 /// The session cannot be read.
 pub fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, CommandError> {
-    let PipelineSettings { injection, manifest: with_manifest, selection: with_selection, headers, .. } = env.pipeline;
-    let is_wanted = injection && (with_manifest || with_selection || headers);
+    let [with_manifest, with_selection, headers] = [&MANIFEST, &SELECTION, &HEADERS].map(|text| env.pipeline.is_on(text));
+    let is_wanted = env.pipeline.is_on(&INJECTION) && (with_manifest || with_selection || headers);
     let Some(workspace) = is_wanted.then(|| open(env, session)).flatten().transpose()? else { return Ok(Vec::new()) };
     let mut texts = Vec::new();
     let mut add = |kind, is_top, text: Option<String>| {

@@ -30,7 +30,7 @@ pub fn compose(memories: &Memories<'_>, prompt: &str, budget_tokens: usize) -> R
     let learning = Learning::of_project(memories);
     let current = current(memories, &learning)?;
     let (work, intent, known) = (learning.work(), intent(prompt), known_texts(memories));
-    let digests = |known: &str, characters: usize| learning.digests(memories, prompt, known, characters);
+    let digests = |known: &str, max_tokens: usize| learning.digests(memories, prompt, known, max_tokens);
     let input = ComposeInput { memories: &current, work: &work, prompt, intent, digests: &digests, known: &known, budget_tokens };
     Ok((composed(&input), intent))
 }

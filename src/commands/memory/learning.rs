@@ -3,8 +3,7 @@
 use super::run::Memories;
 use crate::app::CommandError;
 use crate::engine::memory::{
-    Corpus, Documents, Feedback, ProjectWork, Query, Retrieval, SessionFacts, Source, TOKEN_CHARACTERS, digests, induce,
-    of_one_session, outcomes,
+    Corpus, Documents, Feedback, ProjectWork, Query, Retrieval, SessionFacts, Source, digests, induce, of_one_session, outcomes,
 };
 use crate::memory::{LearnedSession, Tree, documents, learn_sessions, sessions_of};
 use crate::model::{Candidate, Sighting};
@@ -16,8 +15,8 @@ use std::path::{Path, PathBuf};
 const INSTRUCTIONS_BYTES: usize = 1 << 20;
 /// Bytes of the id of a session in a digest.
 const LABEL_BYTES: usize = 8;
-/// Minimum length of a useful digest, in characters.
-const LEAST_CHARACTERS: usize = 160;
+/// Minimum length of a useful digest, in tokens.
+const LEAST_TOKENS: usize = 40;
 /// The folder beside the sessions of a project in which a client keeps notes of its own.
 const CLIENT_NOTES: &str = "memory";
 
@@ -87,16 +86,16 @@ impl Learning {
         pairs.into_iter().map(source).collect()
     }
 
-    /// Returns digests of what the sessions hold about a prompt, in at most this many characters; names in `known` are left out.
-    pub fn digests(&self, memories: &Memories<'_>, prompt: &str, known: &str, characters: usize) -> String {
-        if prompt.trim().is_empty() || characters < LEAST_CHARACTERS {
+    /// Returns digests of what the sessions hold about a prompt, in at most this many tokens; names in `known` are left out.
+    pub fn digests(&self, memories: &Memories<'_>, prompt: &str, known: &str, max_tokens: usize) -> String {
+        if prompt.trim().is_empty() || max_tokens < LEAST_TOKENS {
             return String::new();
         }
         let documents = self.documents(memories);
         let sources = self.sources(&documents);
         let corpus = Corpus::new(&sources);
         let query = Query { text: prompt, known: &[known], ..Query::default() };
-        digests(&Retrieval::new(&query, &corpus), characters / TOKEN_CHARACTERS)
+        digests(&Retrieval::new(&query, &corpus), max_tokens)
     }
 
     /// Returns the name of the file of a session, without its ending.

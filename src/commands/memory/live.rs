@@ -5,7 +5,8 @@ use super::learn::merge_into;
 use super::learning::{Learning, known_texts};
 use super::run::Memories;
 use crate::app::{CommandError, Env};
-use crate::engine::memory::{Change, ChangeKind, HEADING, TOKEN_CHARACTERS, about_prompt, matching};
+use crate::engine::memory::{Change, ChangeKind, HEADING, about_prompt, matching};
+use crate::engine::tokens;
 use crate::model::{Candidate, Memory, MemoryActor, MemoryId, MemoryScope};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,7 +38,7 @@ impl<'a> LiveMemories<'a> {
     pub fn at_start(&self) -> Result<Option<String>, CommandError> {
         let env = self.memories.env;
         // The heading is part of the budget.
-        let budget = env.memory.session_tokens.saturating_sub(HEADING.len().div_ceil(TOKEN_CHARACTERS));
+        let budget = env.memory.session_tokens.saturating_sub(tokens::count(HEADING) + 1);
         if budget == 0 {
             return Ok(None);
         }

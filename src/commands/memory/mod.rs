@@ -290,7 +290,7 @@ pub struct ComposeArguments {
     /// A file with the prompt; - reads standard input
     #[arg(long, value_name = "FILE")]
     pub prompt_file: Option<PathBuf>,
-    /// Maximum size in tokens, at four characters each
+    /// Maximum size in tokens (o200k)
     #[arg(long, value_name = "TOKENS", value_parser = crate::app::number::<usize>, default_value = "500")]
     pub budget: usize,
 }

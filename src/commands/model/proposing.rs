@@ -11,6 +11,7 @@ use crate::model::{
 };
 use crate::output::{ChangeReport, plural};
 use crate::store::Outcome;
+use crate::text::cut::one_line;
 use crate::workspace::{Found, Workspace};
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
@@ -362,7 +363,7 @@ fn belongs_in_place(env: &Env, found: Found, query: &recall::Arguments) -> Resul
 
 /// Returns a command on one line, with credentials masked.
 pub fn shown(command: &str) -> String {
-    engine::mask(command).split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&engine::mask(command))
 }
 
 /// Masks credentials in an answer and truncates it to the maximum size.

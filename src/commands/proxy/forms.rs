@@ -1,8 +1,9 @@
 //! The JSON forms of the state of a proxy and of its requests, which are also stored and sent between processes in their own form.
 
-use super::report::{ProxyRequest, ProxyStatus, ProxyTokens, RequestStage};
+use super::report::{ProxyRequest, ProxyStatus, ProxyTokens};
 use crate::engine::LossCause;
 use crate::model::{Estimated, JsonOf, Measured, Time, json_forms};
+use crate::wire::RequestStage;
 
 /// Returns the losses by cause, without the causes that have none.
 fn losses(tokens: &ProxyTokens) -> Vec<CacheLosses> {
@@ -111,7 +112,7 @@ json_forms! {
         status: Option<u32> = (request.status > 0).then_some(u32::from(request.status)),
         /// Outcome: `running`, `done`, `aborted` by the client, `cut` by the API, or `failed` before a response.
         outcome: String = request.outcome.clone(),
-        /// Work of each stage, in order; stages without effect are left out.
+        /// Work of each stage, in order.
         stages: Vec<RequestStage> = request.stages.clone(),
     }
 }

@@ -3,9 +3,7 @@
 mod forms;
 mod report;
 
-pub use report::{
-    ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport, ProxyTokens, RequestStage,
-};
+pub use report::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport, ProxyTokens};
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

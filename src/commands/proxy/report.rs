@@ -2,6 +2,7 @@ use super::forms::{PassedRequest, RunningProxy};
 use crate::commands::status::{degraded, unapplied};
 use crate::model::{As, BilledTokens, OperationId};
 use crate::output::{Paint, Report, Style, age, amount, bytes, clip, padded, plural, printable, short_id, time};
+use crate::wire::RequestStage;
 use comfy_table::{CellAlignment, Table, presets};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,15 +10,6 @@ use std::time::Duration;
 
 /// Columns from which all figures of a request are listed.
 const WIDE: usize = 100;
-
-/// The work of a stage on a request.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct RequestStage {
-    /// Name of the stage.
-    pub stage: String,
-    /// Description.
-    pub note: String,
-}
 
 /// A request that passed the proxy.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

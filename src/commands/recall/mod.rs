@@ -5,7 +5,7 @@ mod report;
 mod run;
 
 pub use report::RecallReport;
-pub use run::{bring_back, memory_report, report, run, search_only};
+pub use run::{bring_back, memory_report, original_texts, report, run, search_only};
 
 use super::ChangeOptions;
 use crate::app::tokens;

@@ -11,6 +11,7 @@ use crate::store::{Store, StoredSession};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, Draft, NOTE, PlanError, Project, SkipReason, Workspace, shorten};
 use anyhow::anyhow;
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -336,6 +337,16 @@ fn others(env: &Env, project: Option<&Project>, own: Option<&Workspace<'_>>) -> 
         }
     }
     Ok(found)
+}
+
+/// Returns the contents of a session that aperture replaced or removed, by block.
+///
+/// # Errors
+///
+/// The store cannot be read.
+pub fn original_texts(store: &Store, session: &StoredSession) -> Result<FxHashMap<u32, String>, CommandError> {
+    let texts = originals(store, session)?.into_iter();
+    Ok(texts.map(|recalled| (recalled.number, recalled.text)).collect())
 }
 
 fn originals(store: &Store, session: &StoredSession) -> Result<Vec<Recalled>, CommandError> {

@@ -1,6 +1,7 @@
 use crate::model::{As, Measured, Time, TokenCount};
 use crate::output::table::{Cell, Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, bytes, clip, short_id, tokens};
+use crate::text::names::file_name;
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -129,7 +130,7 @@ fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
         age_cell,
         Cell::new(style, Paint::Name, &short_id(&session.id)),
         Cell::plain(clip(session.provider.split('-').next().unwrap_or_default(), CLIENT)),
-        Cell::plain(clip(last_part(&session.project), PROJECT)),
+        Cell::plain(clip(file_name(&session.project), PROJECT)),
         Cell::plain(tokens(session.tokens)),
         Cell::new(style, full, &format!("{:.0} %", session.percent)),
         Cell::plain(session.turns.to_string()),
@@ -160,8 +161,4 @@ fn short_model(model: &str) -> &str {
     name.rsplit_once('-')
         .filter(|(_, date)| date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()))
         .map_or(name, |(name, _)| name)
-}
-
-fn last_part(path: &str) -> &str {
-    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -2,6 +2,7 @@ use crate::commands::show::ShowReport;
 use crate::engine::summary::{Point, SessionSummary, TurnSummary};
 use crate::model::{As, Time};
 use crate::output::{Paint, Report, Style, age, clip, padded, plural, printable, wrap};
+use crate::text::cut::one_line;
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -195,8 +196,7 @@ fn points(style: &Style, points: &[Point], indent: usize) -> Vec<String> {
         let texts: Vec<String> =
             if listed { point.parts.iter().map(|part| part.text.clone()).collect() } else { vec![point.text()] };
         let mut label = point.kind.label();
-        for text in texts.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
-        {
+        for text in texts.iter().map(|text| one_line(text)).filter(|text| !text.is_empty()) {
             for line in wrap(&text, 0, width) {
                 let front = format!("{}{}", " ".repeat(indent), padded(std::mem::take(&mut label), LABEL));
                 lines.push(format!("{}{line}", style.paint(Paint::Dim, &front)));

@@ -2,6 +2,7 @@ use crate::engine::Analysis;
 use crate::engine::tokens::{Accuracy, Cut, CutKind, quantiles};
 use crate::model::{As, Measured, TokenCount};
 use crate::output::{Report, Style, amount, clip, percent, plural};
+use crate::text::names::file_name;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -143,10 +144,9 @@ impl Report for AccuracyReport {
     fn text(&self, _: &Style) -> String {
         let mut text = String::new();
         for row in &self.sessions {
-            let name = row.session.rsplit('/').next().unwrap_or(&row.session);
             text.push_str(&format!(
                 "{:<14} {:<22} {:>5} steps  {}  billed {:>6}, outside the file {:>6}\n",
-                clip(name, 14),
+                clip(file_name(&row.session), 14),
                 clip(row.model.trim_start_matches("claude-"), 22),
                 row.accuracy.steps,
                 Spread { median: row.accuracy.step_median, p90: row.accuracy.step_p90 }.text(),

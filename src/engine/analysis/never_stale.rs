@@ -2,6 +2,7 @@
 
 use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, Event, Role, RowKind, ToolVerb};
+use crate::text::names::file_name;
 
 /// Files that instruct an agent, by name.
 const FILES: &[&str] = &[
@@ -61,8 +62,7 @@ fn is_instruction_file(block: &Block) -> bool {
 
 fn is_instruction_path(path: &str) -> bool {
     let path = path.replace('\\', "/");
-    let name = path.rsplit('/').next().unwrap_or(&path);
-    FILES.contains(&name)
+    FILES.contains(&file_name(&path))
         || DIRECTORIES.iter().any(|directory| path.contains(directory))
         || path.contains(".claude/projects/") && path.contains("/memory/")
 }

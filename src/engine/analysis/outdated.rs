@@ -2,6 +2,7 @@
 
 use crate::model::paths::is_absolute;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Outdated, Session, Tool, ToolVerb, Window};
+use crate::text::names::last_components;
 use rustc_hash::FxHashMap;
 use std::cell::LazyCell;
 
@@ -164,8 +165,7 @@ impl Files {
 
 /// The last two parts of a path: the same file seen from different directories.
 fn short_path(path: &str) -> String {
-    let parts: Vec<&str> = path.rsplitn(3, ['/', '\\']).take(2).collect();
-    parts.into_iter().rev().collect::<Vec<_>>().join("/")
+    last_components(path, 2).replace('\\', "/")
 }
 
 /// Returns the key that attempts at the same thing share: the file, or the first two words of a command.

@@ -7,6 +7,7 @@
 //! are merged.
 
 use crate::model::{BlockNumber, Role, Session, Topic, Window};
+use crate::text::names::telling_name;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -129,7 +130,7 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Ve
             phrases.push((phrase, place));
         }
         for file in block.files() {
-            let name = file_name(file);
+            let name = telling_name(file);
             match stretch.files.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, uses)) => *uses += 1,
                 None => stretch.files.push((name, 1)),
@@ -247,16 +248,6 @@ fn file_labels(files: &[(&str, u32)]) -> Vec<String> {
     names.into_iter().take(2).chain(pairs).collect()
 }
 
-/// Returns the name of a file, with its directory if many files have that name.
-fn file_name(path: &str) -> &str {
-    const COMMON: &[&str] = &["mod", "main", "lib", "index", "readme", "init", "__init__", "package", "config", "types", "utils"];
-    let start = path.rfind(['/', '\\']).map_or(0, |at| at + 1);
-    let stem = path[start..].split('.').next().unwrap_or_default().to_lowercase();
-    let start =
-        if COMMON.contains(&&*stem) && start > 1 { path[..start - 1].rfind(['/', '\\']).map_or(0, |at| at + 1) } else { start };
-    &path[start..]
-}
-
 /// Returns the best word that is not the label of another topic, followed by the next word with another meaning.
 fn label_of_words(keywords: &[&str], taken: &BTreeSet<String>) -> String {
     let Some(first) = keywords.first() else { return String::new() };
@@ -295,10 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_named_with_its_directory_if_its_name_is_common() {
-        for (path, name) in [("/w/src/auth/mod.rs", "auth/mod.rs"), ("/w/src/tax.rs", "tax.rs"), ("lib.rs", "lib.rs")] {
-            assert_eq!(file_name(path), name);
-        }
+    fn a_topic_is_named_after_its_files() {
         assert_eq!(file_labels(&[("a.rs", 1), ("b.rs", 3)]), ["b.rs", "a.rs", "b.rs + a.rs"]);
     }
 

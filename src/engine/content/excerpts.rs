@@ -1,10 +1,12 @@
 //! Excerpts of the words of a person: phrases that can name a topic, and sentences that state a rule.
 
+use super::rules::rule;
 use crate::engine::summary::plain_sentences;
 use crate::engine::{mask, mask_cut};
 use crate::model::{Block, BlockKind, Conventions, Excerpts, Keywords, Role};
 use crate::text::function_words::{BREAKS, EDGES};
 use crate::text::stop_words::is_stop_word;
+use crate::text::words::spaced;
 use rustc_hash::FxHashSet;
 use std::sync::LazyLock;
 
@@ -20,11 +22,8 @@ const RULES: usize = 4;
 /// Maximum number of words of a phrase, and of a heading.
 const PHRASE_WORDS: usize = 3;
 const HEADING_WORDS: usize = 6;
-/// Maximum length of a word of a phrase, and bounds of the length of a rule, in characters: of one for a task, and
-/// of one that holds for ever.
+/// Maximum length of a word of a phrase, in characters.
 const WORD_CHARACTERS: usize = 30;
-const SHORT_CHARACTERS: usize = 160;
-const RULE_CHARACTERS: std::ops::RangeInclusive<usize> = 4..=240;
 
 /// Adds the excerpts of the words that a person wrote to those of a block; of an answer, phrases of its start.
 pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
@@ -65,7 +64,7 @@ pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
         let mark = conventions.answer_marks.iter().find_map(|mark| sentence.rfind(mark).map(|at| at + mark.len()));
         sentence.get(mark.unwrap_or_default()..).unwrap_or_default().trim_matches('"').to_owned()
     };
-    let is_rule = |sentence: &String| if is_document { is_standing(&sentence.to_lowercase()) } else { strength(sentence) > 0 };
+    let is_rule = |sentence: &String| !is_document && rule(sentence).is_some();
     let rules: Vec<String> = sentences.iter().map(answered).filter(is_rule).take(RULES).collect();
     let rules: Keywords = rules.iter().map(String::as_str).collect();
     let mut excerpts = block.excerpts.take().map(|excerpts| *excerpts).unwrap_or_default();
@@ -86,8 +85,8 @@ fn heading(line: &str) -> Option<String> {
 /// Passes on the phrases of a sentence in lower case: runs of words between stop words and punctuation, without verbs at their ends.
 fn phrases(sentence: &str, mut found: impl FnMut(String)) {
     let mut run: Vec<String> = Vec::new();
-    for token in sentence.split_whitespace() {
-        let inner = token.trim_matches(|c: char| !c.is_alphanumeric());
+    for (token, inner) in spaced(sentence) {
+        let inner = &sentence[inner];
         let word = inner.strip_suffix("'s").or_else(|| inner.strip_suffix("’s")).unwrap_or(inner).to_lowercase();
         if inner.chars().any(is_wide) {
             flush(&mut run, &mut found);
@@ -163,97 +162,10 @@ fn wide_phrases(text: &str, found: &mut impl FnMut(String)) {
     }
 }
 
-/// Words that begin a rule, in lower case.
-const OPENINGS: &[&str] = &[
-    "always ", "avoid ", "do not ", "don't ", "don’t ", "dont ", "from now on", "going forward", "in future", "in the future",
-    "make sure", "never ", "no more ", "only ", "please avoid", "please do not", "please don't", "please never", "please only",
-    "please use ", "prefer ", "stick to ", "use ", "whenever ", "you must ", "you should ",
-    // German, French, Spanish, Portuguese, Italian, Dutch.
-    "ab jetzt", "ab sofort", "achte ", "benutze ", "bitte immer", "bitte nicht", "bitte nur", "immer ", "nie ", "niemals ",
-    "nimm ", "nutze ", "verwende ", "à partir de maintenant", "assure-toi", "désormais", "évite", "n'utilise", "ne ", "toujours",
-    "utilise ", "utilisez ", "a partir de ahora", "asegúrate", "evita", "no uses", "nunca", "siempre", "usa ",
-    "a partir de agora", "não ", "sempre", "d'ora in poi", "non ", "gebruik ", "nooit", "vanaf nu", "altijd ",
-];
-/// Words within a rule, in lower case: each makes a rule that holds longer than a task.
-const STANDING: &[&str] = &[
-    "from now on", "going forward", "in the future", "every time", "each time", "at all times", "as a rule", "without asking",
-    "ask me before", "ask before", "ab jetzt", "ab sofort", " immer ", "niemals", " nie ", "grundsätzlich", "künftig",
-    "auf keinen fall", "désormais", "à partir de maintenant", "toujours", "jamais", "siempre", "nunca", "a partir de ahora",
-    "jamás", "d'ora in poi", "nooit", "altijd", "vanaf nu", "всегда", "никогда", "отныне", "впредь", "以后", "从现在起", "总是",
-    "始终", "永远", "一律", "今後", "必ず", "常に", "毎回", "いつも", "항상", "앞으로", "절대",
-];
-/// English adverbs that make a rule only in an instruction: reports use them too.
-const ADVERBS: &[&str] = &["always", "never"];
-/// Words of an instruction, in lower case.
-const INSTRUCTIONS: &[&str] = &["you ", "should", "must", "please", "i want", "make sure", "we "];
-/// Words within a rule of languages whose sentences do not begin with its verb, and English ones within a sentence.
-const INNER: &[&str] = &[
-    "не надо", "не нужно", "нельзя", "используй", "不要", "禁止", "必须", "不能", "不可以", "请用", "请使用", "しないで",
-    "ないでください", "使ってください", "하지 마", "하지마", "해야", "사용해", "쓰지 마", "please do not", "please don't",
-    "you should not", "you must", "you should never", "bitte nicht",
-];
-/// Words that show that a sentence reports or asks, in lower case.
-const REPORTS: &[&str] = &[
-    "i don't", "i don’t", "i do not", "i never", "i always", "i must", "we don't", "we do not", "you don't", "they don't",
-    "it never", "don't you", "do not know", "don't know", "why ", "it always", "we always", "you always", "they always",
-    "which don't", "that don't", "users don't", "tests don't", "i only", "it must be", "must have", "must be because", "no need",
-    "don't worry", "don't think", "don't have", "seems", "i think",
-];
-
-/// Returns how much a sentence is a standing rule: 0 if it is not, 2 if it says that it holds for ever.
-pub fn strength(sentence: &str) -> u8 {
-    if !RULE_CHARACTERS.contains(&sentence.chars().count()) || sentence.ends_with(['?', '？', ':', '：']) {
-        return 0;
-    }
-    let lower = sentence.to_lowercase();
-    let spaced = lower
-        .split_once([',', ' '])
-        .filter(|(first, _)| ["and", "also", "but", "no", "ok", "so", "yes", "please"].contains(first));
-    let start = spaced.map_or(&*lower, |(_, rest)| rest.trim_start());
-    if REPORTS.iter().any(|words| lower.contains(words)) {
-        return 0;
-    }
-    let has = |words: &[&str]| words.iter().any(|words| lower.contains(words));
-    let opens = OPENINGS.iter().any(|words| start.starts_with(words)) && !describes(start);
-    if is_standing(&lower) || has_adverb(&lower) && (opens || has(INSTRUCTIONS)) {
-        return 2;
-    }
-    let short = lower.chars().count() <= SHORT_CHARACTERS;
-    u8::from(short && !names_task(&lower) && (opens || has(INNER)))
-}
-
-/// Returns true if a sentence in lower case says that it holds longer than a task.
-fn is_standing(lower: &str) -> bool {
-    STANDING.iter().any(|words| lower.contains(words))
-}
-
-/// Returns true if a sentence in lower case has an adverb of a rule as a word of its own, not as a quotation or within a name.
-fn has_adverb(lower: &str) -> bool {
-    lower.split_whitespace().any(|word| ADVERBS.contains(&word.trim_end_matches([',', '.', ';', '!'])))
-}
-
-/// Returns true if a sentence with the opening of a rule describes something: `always calls it`, `only a.rs was included`.
-fn describes(start: &str) -> bool {
-    let mut words = start.split([' ', ',']);
-    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let is_third_person = second.ends_with('s') && !second.ends_with("ss") && !second.ends_with("us");
-    match first {
-        "always" | "never" => is_third_person,
-        "only" => ["was", "were", "is", "are", "has", "have"].iter().any(|verb| start.split(' ').any(|word| word == *verb)),
-        _ => false,
-    }
-}
-
-/// Returns true if a sentence in lower case names an issue or a page: it is about one task.
-fn names_task(lower: &str) -> bool {
-    let is_number = |rest: &str| rest.trim_start_matches(['#', ' ']).starts_with(|c: char| c.is_ascii_digit());
-    let numbered = |word: &str| lower.match_indices(word).any(|(at, _)| is_number(&lower[at + word.len()..]));
-    lower.contains("://") || numbered("#") || ["issue ", "ticket ", "pull request ", "pr "].into_iter().any(numbered)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::content::rules::tests::SENTENCES;
 
     fn check_phrases(sentence: &str, expected: &[&str]) {
         let mut found = Vec::new();
@@ -285,37 +197,18 @@ mod tests {
     }
 
     #[test]
-    fn a_document_and_a_question_state_no_rules() {
-        check_rules("Use tabs.", &["Use tabs."]);
-        let plan = "# Plan: split the store\n\nUse one table.\n\n## Tests\n\nNever use the network. From now on, use tabs.";
-        check_rules(plan, &["From now on, use tabs."]);
-        check_rules("\"Should we never do this or always?\"=\"Use the second table\"", &["Use the second table"]);
+    fn every_rule_of_the_user_is_an_excerpt() {
+        for (sentence, rule) in SENTENCES {
+            let expected = [sentence.trim_matches('"')];
+            check_rules(sentence, &expected[..usize::from(rule.is_some())]);
+        }
     }
 
     #[test]
-    fn rules_are_told_from_reports_and_questions() {
-        for (sentence, expected) in [
-            ("Never commit without running the tests.", 2),
-            ("From now on, use pnpm.", 2),
-            ("Please use tabs in Go files.", 1),
-            ("Don't add comments.", 1),
-            ("Verwende ab jetzt nur SQLite.", 2),
-            ("以后不要自动提交", 2),
-            ("I don't understand this.", 0),
-            ("Should we always do this?", 0),
-            ("Add a test for it.", 0),
-            ("The cache is never full.", 0),
-            ("always calls showUsage(cmd, err) on the root command", 0),
-            ("Always pass the context.", 2),
-            ("Only index.html was included in the commit.", 0),
-            ("Only change the tests.", 1),
-            ("We need a check that it is \"always\" closed.", 0),
-            ("Which fix for the never-closed blocker should you take", 0),
-            ("Make sure to implement issue 12 with tests", 0),
-            ("Use the text of https://example.com/a", 0),
-            ("From now on, name the issue #12 in each commit", 2),
-        ] {
-            assert_eq!(strength(sentence), expected, "{sentence}");
-        }
+    fn a_document_and_a_question_state_no_rules() {
+        check_rules("Use tabs.", &["Use tabs."]);
+        let plan = "# Plan: split the store\n\nUse one table.\n\n## Tests\n\nNever use the network. From now on, use tabs.";
+        check_rules(plan, &[]);
+        check_rules("\"Should we never do this or always?\"=\"Use the second table\"", &["Use the second table"]);
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::limits::KEYWORDS_PER_BLOCK;
 use crate::model::{Block, BlockKind, Conventions, Keywords, Role, starts_with_any};
 use crate::text::stop_words::is_stop_word;
-use crate::text::words::parts;
+use crate::text::words::{parts, spaced};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -65,15 +65,11 @@ fn tail(target: &str) -> &str {
 }
 
 /// Passes on the words of a line, in lower case, identifiers and paths taken apart; and whether each follows the one before
-/// after a single space. `lower` is the line with its ASCII letters in lower case.
+/// after spaces alone. `lower` is the line with its ASCII letters in lower case.
 fn words<'a>(line: &str, lower: &'a str, mut found: impl FnMut(Cow<'a, str>, bool)) {
     let mut follows = false;
-    let mut start = 0;
-    for token in line.split(' ') {
-        let begin = start;
-        start += token.len() + 1;
-        let (whole, cut) = trim(token);
-        let offset = begin + cut;
+    for (token, inner) in spaced(line) {
+        let (whole, offset) = (&line[inner.clone()], inner.start);
         let simple = !whole.is_empty() && is_alphabetic(whole);
         // A word with letters and many digits is a temporary identifier: a hash, a key, a time.
         if !simple && whole.bytes().filter(u8::is_ascii_digit).count() > 3 {
@@ -93,18 +89,6 @@ fn words<'a>(line: &str, lower: &'a str, mut found: impl FnMut(Cow<'a, str>, boo
                 follows = false;
             }
         });
-    }
-}
-
-/// Trims characters that are neither letters nor digits from both ends; also returns the number of bytes removed at the start.
-fn trim(text: &str) -> (&str, usize) {
-    let other = |c: char| !c.is_alphanumeric();
-    match text.as_bytes() {
-        [first, .., last] if first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric() => (text, 0),
-        _ => {
-            let rest = text.trim_start_matches(other);
-            (rest.trim_end_matches(other), text.len() - rest.len())
-        }
     }
 }
 

@@ -4,6 +4,7 @@ pub mod encoded;
 pub mod excerpts;
 pub mod keywords;
 mod measure;
+pub mod rules;
 pub mod terms;
 
 pub use measure::{counts, measure, preview};

@@ -5,7 +5,7 @@
 //! XXH3 hash; with 100,000 distinct terms in a session a given one collides in 1 of 40,000 cases.
 
 use crate::model::limits::TERMS_PER_BLOCK;
-use crate::text::names::{is_file_name, is_hash, is_identifier, is_name_byte, is_path_byte};
+use crate::text::names::{is_file_name, is_hash, is_identifier, is_name_byte, path_runs};
 use rustc_hash::{FxHashMap, FxHashSet};
 use twox_hash::XxHash3_64;
 
@@ -91,15 +91,7 @@ pub fn without_line_number(line: &str) -> &str {
 /// Calls `found` for the identifiers and file names in a line, in order; a path to a file is reduced to its last component, any
 /// other path is passed whole.
 pub fn names<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
-    let mut rest = line;
-    while let Some(start) = rest.bytes().position(is_path_byte) {
-        rest = &rest[start..];
-        let end = rest.bytes().position(|byte| !is_path_byte(byte)).unwrap_or(rest.len());
-        let (run, after) = rest.split_at(end);
-        rest = after;
-        if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            continue;
-        }
+    for run in path_runs(line) {
         let run = run.trim_matches(['.', '-', '+', '@', '~']);
         let slash = run.as_bytes().iter().rposition(|byte| *byte == b'/');
         let name = slash.map_or(run, |slash| &run[slash + 1..]);

@@ -10,13 +10,13 @@ use super::project::{ProjectWork, Ranked};
 use super::statements::{Brief, brief};
 use super::words::first_line;
 use crate::engine::content::terms;
+use crate::engine::tokens;
 use crate::model::{Memory, MemoryId, MemoryKind, MemoryScope, MemoryState};
+use crate::text::cut::one_line;
+use crate::text::names::{file_name, last_components};
 use crate::text::stop_words::is_stop_word;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sections::{Section, shares};
-
-/// Characters of a token: an estimate, as the model of the next session is not known.
-pub const TOKEN_CHARACTERS: usize = 4;
 
 /// The heading of the memories that a new session receives. A request that has it needs no others.
 pub const HEADING: &str = "From earlier sessions of this project (where #N is from: aperture memory why N):";
@@ -30,11 +30,11 @@ pub struct ComposeInput<'a> {
     /// The prompt; empty at the start of a session.
     pub prompt: &'a str,
     pub intent: Intent,
-    /// Returns digests of earlier sessions that match the prompt, given the text so far and the maximum number of characters.
+    /// Returns digests of earlier sessions that match the prompt, given the text so far and the maximum number of tokens.
     pub digests: &'a dyn Fn(&str, usize) -> String,
     /// Texts that the client sends anyway, such as its instruction files: what they state is not repeated.
     pub known: &'a [String],
-    /// The maximum size, in tokens of four characters.
+    /// The maximum size, in tokens by [`tokens::count`].
     pub budget_tokens: usize,
 }
 
@@ -52,7 +52,7 @@ const ENTITY_SHARE: usize = 10;
 
 /// Composes what a session should know.
 pub fn compose(input: &ComposeInput<'_>) -> Composition {
-    let budget = input.budget_tokens.saturating_mul(TOKEN_CHARACTERS);
+    let budget = input.budget_tokens;
     let known = paragraphs(input.known);
     let composition = Composition::default();
     let mut composer = Composer { input, known, composition, left: budget, told: FxHashSet::default() };
@@ -118,11 +118,11 @@ pub fn about_prompt(memories: &[Memory], prompt: &str, known: &[String], budget_
     /// The heading.
     const ABOUT: &str = "Memories about this prompt:";
     let known = paragraphs(known);
-    let mut left = budget_tokens.saturating_mul(TOKEN_CHARACTERS).saturating_sub(ABOUT.len() + 1);
+    let mut left = budget_tokens.saturating_sub(line_tokens(ABOUT));
     let mut composition = Composition::default();
     for memory in matching(memories, prompt) {
         let line = line(memory);
-        let cost = line.chars().count() + 1;
+        let cost = line_tokens(&line);
         if cost > left || is_stated(&known, &memory.text) {
             continue;
         }
@@ -162,7 +162,7 @@ struct Part<'a> {
     /// The share of the budget, relative to the other parts.
     share: f64,
     content: Content<'a>,
-    /// The characters that the whole content takes, with the heading; at most the budget.
+    /// The tokens that the whole content takes, with the heading; at most the budget.
     need: usize,
 }
 
@@ -189,7 +189,7 @@ struct Composer<'a> {
 }
 
 impl<'a> Composer<'a> {
-    /// Collects all that a section could print in a budget in characters.
+    /// Collects all that a section could print in a budget in tokens.
     fn part(&self, section: Section, share: f64, budget: usize) -> Part<'a> {
         let content = match section {
             Section::Entities => Content::Lines(self.entities()),
@@ -209,14 +209,14 @@ impl<'a> Composer<'a> {
         };
         let need = match content {
             Content::Digests => budget,
-            _ => with_heading(section, &lines).chars().count().min(budget),
+            _ => tokens::count(&with_heading(section, &lines)).min(budget),
         };
         Part { section, share, content, need }
     }
 
-    /// Adds a part in at most `room` characters. Returns the characters that it takes.
+    /// Adds a part in at most `room` tokens. Returns the tokens that it takes.
     fn add(&mut self, part: &Part<'a>, room: usize) -> usize {
-        let room = room.saturating_sub(part.section.heading().len() + 1);
+        let room = room.saturating_sub(line_tokens(part.section.heading()));
         let lines = match &part.content {
             Content::Lines(lines) => self.fit(lines, room),
             Content::Commands(commands) => self.command_line(commands, room),
@@ -227,7 +227,7 @@ impl<'a> Composer<'a> {
             self.told.extend(lines.iter().flat_map(|line| steps(line)).map(str::to_owned));
         }
         let added = with_heading(part.section, &lines);
-        let used = added.chars().count();
+        let used = tokens::count(&added);
         self.left = self.left.saturating_sub(used);
         self.composition.text.push_str(&added);
         used
@@ -259,7 +259,7 @@ impl<'a> Composer<'a> {
         let mut left = room;
         let mut kept = Vec::new();
         for (memory, line) in lines {
-            let cost = line.chars().count() + 1;
+            let cost = line_tokens(line);
             if cost <= left {
                 left -= cost;
                 kept.push(line.clone());
@@ -328,7 +328,7 @@ impl<'a> Composer<'a> {
         let mut left = room.saturating_sub(1);
         let mut names = Vec::new();
         for name in commands.iter().map(|command| command.name).filter(|name| !self.told.contains(*name)) {
-            let cost = name.chars().count() + 2;
+            let cost = tokens::count(name) + SEPARATOR_TOKENS;
             if cost <= left {
                 left -= cost;
                 names.push(name);
@@ -340,16 +340,11 @@ impl<'a> Composer<'a> {
     /// Returns the files that the prompt does not name. Those with a word of the prompt in their name, or in that of their folder, are
     /// worth more, the fewer they are.
     fn files(&self) -> Vec<Ranked<'a>> {
-        let is_named = |file: &Ranked<'_>| {
-            let name = file.name.rsplit('/').next().unwrap_or(file.name);
-            self.input.prompt.contains(name)
-        };
         let mut files = self.input.work.files();
-        files.retain(|file| !is_named(file));
+        files.retain(|file| !self.input.prompt.contains(file_name(file.name)));
         let prompt = parts_of_names(self.input.prompt);
         let shared = |file: &Ranked<'_>| -> Vec<u32> {
-            let name_and_folder: Vec<&str> = file.name.rsplit(['/', '\\']).take(2).collect();
-            parts_of_names(&name_and_folder.join(" ")).intersection(&prompt).copied().collect()
+            parts_of_names(last_components(file.name, 2)).intersection(&prompt).copied().collect()
         };
         let mut counts: FxHashMap<u32, f64> = FxHashMap::default();
         for word in files.iter().flat_map(shared) {
@@ -367,7 +362,7 @@ impl<'a> Composer<'a> {
 /// do the same.
 const PROMPT_WORD: f64 = 3.0;
 
-/// Returns files by folder, in at most `room` characters.
+/// Returns files by folder, in at most `room` tokens.
 fn file_lines(files: &[Ranked<'_>], room: usize) -> Vec<String> {
     let folders = folders(files.iter().map(|file| (file.name, file.worth)), room, FolderNames::Shortest);
     layout::lines(&folders)
@@ -383,13 +378,18 @@ fn with_heading(section: Section, lines: &[String]) -> String {
     text
 }
 
+/// Returns the tokens of a line with its line feed.
+fn line_tokens(line: &str) -> usize {
+    tokens::count(&format!("{line}\n"))
+}
+
 /// Returns a memory as one line with its source.
 fn line(memory: &Memory) -> String {
     line_of(memory, &memory.text)
 }
 
 fn line_of(memory: &Memory, text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = one_line(text);
     match (memory.is_by_hand(), memory.scope) {
         (true, _) => text,
         (false, MemoryScope::Project) => format!("#{} {text}", memory.id),
@@ -426,9 +426,11 @@ const SHARED_WORDS: usize = 4;
 /// The weight of a statement with one more quarter of a lasting sign, as the logarithm of a factor.
 const LASTING_SIGN: f64 = 0.2;
 /// Characters of a statement below which a shorter one is not worth more.
-const SHORT_CHARACTERS: f64 = 40.0;
+const SHORT_CHARACTERS: usize = 40;
 /// Characters of a line beside the statement: its mark and its source.
 const SOURCE_CHARACTERS: usize = 5;
+/// Tokens between two commands of a line: the space is a part of the next one.
+const SEPARATOR_TOKENS: usize = 1;
 /// Worths are compared in steps of this fraction, so that they are totally ordered.
 const WORTH_STEPS: f64 = 1e9;
 /// Milliseconds of a day.
@@ -445,8 +447,8 @@ fn statement_worth(memory: &Memory, brief: Brief<'_>, about: usize, newest: i64)
     let age = (newest - memory.last_seen) as f64 / DAY;
     let about = 1.0 + SHARED_WORD * about.min(SHARED_WORDS) as f64;
     let lasting = (LASTING_SIGN * f64::from(brief.lasting)).exp();
-    let characters = brief.text.chars().count() + SOURCE_CHARACTERS;
-    kind * lasting * STATEMENT_DECAY.powf(age) * about / (characters as f64).max(SHORT_CHARACTERS)
+    let characters = (brief.text.chars().count() + SOURCE_CHARACTERS).max(SHORT_CHARACTERS);
+    kind * lasting * STATEMENT_DECAY.powf(age) * about / characters as f64
 }
 
 /// Returns the words of a text that can be parts of the names of files, as hashes: `phase_tests.rs` has two.

@@ -14,8 +14,8 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use twox_hash::XxHash3_64;
 
-/// Characters of all files in the entries about the layout, and of one such entry.
-const LAYOUT_CHARACTERS: usize = 6000;
+/// Tokens of all files in the entries about the layout, and the files of one such entry.
+const LAYOUT_TOKENS: usize = 1500;
 const FOLDER_FILES: usize = 16;
 /// Folders that have an entry.
 const FOLDERS: usize = 24;
@@ -279,7 +279,7 @@ fn purpose_candidates(commands: &[Ranked<'_>]) -> Vec<Candidate> {
 
 /// Returns a candidate for each folder with its most used files.
 fn layout_candidates(files: &[Ranked<'_>]) -> Vec<Candidate> {
-    let all = folders(files.iter().map(|file| (file.name, file.worth)), LAYOUT_CHARACTERS, FolderNames::Stable);
+    let all = folders(files.iter().map(|file| (file.name, file.worth)), LAYOUT_TOKENS, FolderNames::Stable);
     let candidate = |folder: super::layout::Folder| {
         let is_inside = |file: &&Ranked<'_>| folder.files.iter().any(|name| file.name.ends_with(&**name));
         let names = folder.files.iter().take(FOLDER_FILES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");

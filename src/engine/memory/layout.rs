@@ -1,20 +1,16 @@
 //! Lists of files, grouped by folder: the form in which people and models read them.
 
+use crate::engine::tokens;
+use crate::text::names::{file_name, is_generic};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Names that many folders have: alone they do not identify a file.
-const GENERIC_STEMS: &[&str] = &[
-    "__init__", "config", "design", "index", "layout", "lib", "license", "main", "mod", "package", "page", "proposal", "readme",
-    "route", "settings", "skill", "spec", "tasks", "type", "types", "util", "utils",
-];
 /// Maximum number of parts of the path of a folder that are printed: the last ones tell folders apart.
 const FOLDER_PARTS: usize = 2;
 /// Weight of the length of a name against its worth: 0 none, 1 the same.
 const LENGTH_WEIGHT: f64 = 0.8;
-/// Characters between two names, after the name of a folder with one file, and after that of a folder with several.
-const SEPARATOR: usize = 1;
+/// Tokens after the name of a folder with one file, and after that of a folder with several: `/: ` and a line feed.
 const FOLDER_END: usize = 1;
-const FOLDER_LINE_END: usize = 3;
+const FOLDER_LINE_END: usize = 2;
 
 /// The form of the names of folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,32 +44,38 @@ pub fn lines(folders: &[Folder]) -> Vec<String> {
     lines
 }
 
-/// Returns the files that are worth most per character, grouped by folder; as [`lines`] they have at most `characters`. `files` are paths
-/// with their worth. Each folder, and each file in it, is at the place of its best.
-pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: usize, names: FolderNames) -> Vec<Folder> {
-    let mut rest: Vec<(String, String, f64)> = Vec::new();
+/// Returns the files that are worth most per token, grouped by folder; as [`lines`] they have about `max_tokens`. `files` are paths with
+/// their worth. Each folder, and each file in it, is at the place of its best.
+pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, max_tokens: usize, names: FolderNames) -> Vec<Folder> {
+    let mut files_left: Vec<(String, String, f64)> = Vec::new();
     for (path, worth) in files {
         let (folder, name) = split(path);
-        if !rest.iter().any(|(known, other, _)| *other == name && (!is_generic(&name) || *known == folder)) {
-            rest.push((folder, name, worth));
+        if !files_left.iter().any(|(known, other, _)| *other == name && (!is_generic(&name) || *known == folder)) {
+            files_left.push((folder, name, worth));
         }
     }
     if names == FolderNames::Shortest {
-        shorten(&mut rest);
+        shorten(&mut files_left);
     }
+    let counted = |(folder, name, worth): (String, String, f64)| {
+        let costs = (tokens::count(&folder) + FOLDER_END, tokens::count(&format!(" {name}")));
+        (folder, name, worth, costs)
+    };
+    let mut rest: Vec<_> = files_left.into_iter().map(counted).collect();
     let mut found: Vec<Folder> = Vec::new();
-    let mut left = characters;
+    // The line feed of the files that are alone.
+    let mut left = max_tokens.saturating_sub(1);
     loop {
-        let cost = |folder: &str, name: &str| {
+        let cost = |folder: &str, (of_folder, of_name): (usize, usize)| {
             let before = match found.iter().find(|known| known.name == folder) {
                 _ if folder.is_empty() => 0,
-                None => folder.chars().count() + FOLDER_END,
+                None => of_folder,
                 Some(known) if known.files.len() == 1 => FOLDER_LINE_END - FOLDER_END,
                 Some(_) => 0,
             };
-            before + name.chars().count() + SEPARATOR
+            before + of_name
         };
-        let fitting = rest.iter().enumerate().map(|(at, (folder, name, worth))| (at, cost(folder, name), *worth));
+        let fitting = rest.iter().enumerate().map(|(at, (folder, _, worth, costs))| (at, cost(folder, *costs), *worth));
         let fitting = fitting.filter(|(_, cost, _)| *cost <= left);
         let value = |cost: usize, worth: f64| worth / (cost as f64).powf(LENGTH_WEIGHT);
         let best = fitting.max_by(|(at, cost, worth), (other_at, other_cost, other)| {
@@ -81,7 +83,7 @@ pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: 
         });
         let Some((at, cost, _)) = best else { return found };
         left -= cost;
-        let (folder, name, _) = rest.remove(at);
+        let (folder, name, ..) = rest.remove(at);
         match found.iter_mut().find(|known| known.name == folder) {
             Some(known) => known.files.push(name),
             None => found.push(Folder { name: folder, files: vec![name] }),
@@ -91,7 +93,7 @@ pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, characters: 
 
 /// Leaves out the first part of the names of folders whose last part no other folder has.
 fn shorten(files: &mut [(String, String, f64)]) {
-    let last = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_owned();
+    let last = |folder: &str| file_name(folder).to_owned();
     let folders: FxHashSet<String> = files.iter().map(|(folder, ..)| folder.clone()).collect();
     let mut counts: FxHashMap<String, usize> = FxHashMap::default();
     for folder in &folders {
@@ -117,35 +119,23 @@ fn split(path: &str) -> (String, String) {
     }
 }
 
-/// Returns true if many folders have a file of this name.
-fn is_generic(name: &str) -> bool {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    GENERIC_STEMS.binary_search(&&*stem).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(files: &[&str], characters: usize, names: FolderNames, expected: &[&str]) {
+    fn check(files: &[&str], max_tokens: usize, names: FolderNames, expected: &[&str]) {
         let worth = |(at, path): (usize, &&'static str)| (*path, 0.5f64.powi(at as i32));
         let files: Vec<&'static str> = files.iter().map(|path| &*path.to_string().leak()).collect();
-        let found = lines(&folders(files.iter().enumerate().map(worth), characters, names));
+        let found = lines(&folders(files.iter().enumerate().map(worth), max_tokens, names));
         assert_eq!(found, expected, "{files:?}");
-        assert!(found.iter().map(|line| line.chars().count() + 1).sum::<usize>() <= characters, "{files:?}");
-    }
-
-    #[test]
-    fn stems_are_sorted() {
-        assert!(GENERIC_STEMS.is_sorted());
+        assert!(tokens::count(&(found.join("\n") + "\n")) <= max_tokens.max(1), "{files:?}");
     }
 
     #[test]
     fn files_are_grouped_by_folder() {
         let check = |files: &[&str], expected: &[&str]| check(files, 100, FolderNames::Stable, expected);
         check(&["a/src/x.rs", "y.rs", "a/src/z.rs"], &["a/src/: x.rs z.rs", "y.rs"]);
-        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], &["b/c/d.rs e.rs f.rs"]);
+        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], &["e.rs f.rs b/c/d.rs"]);
         check(&["a/x.rs", "b/x.rs"], &["a/x.rs"]);
         check(&["src/a/mod.rs", "src/b/mod.rs"], &["a/mod.rs b/mod.rs"]);
     }
@@ -160,8 +150,8 @@ mod tests {
 
     #[test]
     fn only_as_many_as_there_is_room_for() {
-        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 14, FolderNames::Stable, &["a/: x.rs y.rs"]);
-        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 13, FolderNames::Stable, &["a/x.rs"]);
-        check(&["a/x.rs"], 6, FolderNames::Stable, &[]);
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 11, FolderNames::Stable, &["a/: x.rs y.rs"]);
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 7, FolderNames::Stable, &["a/x.rs"]);
+        check(&["a/x.rs"], 4, FolderNames::Stable, &[]);
     }
 }

@@ -21,9 +21,10 @@ pub mod topic;
 pub mod words;
 mod work;
 
-pub use compose::{ComposeInput, Composition, HEADING, TOKEN_CHARACTERS, about_prompt, compose, matching};
+pub use compose::{ComposeInput, Composition, HEADING, about_prompt, compose, matching};
 pub use export::{SectionError, section, with_section};
 pub use facts::SessionFacts;
+pub use failures::error_lines::call_error;
 pub use forgotten::{FORGOTTEN_FILE, Forgotten};
 pub use induce::{induce, of_one_session};
 pub use intent::{Intent, intent};

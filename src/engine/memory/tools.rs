@@ -6,6 +6,7 @@ use crate::engine::mask;
 use crate::model::{BlockNumber, Conventions, Key};
 use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
 use crate::model::{TraceContent, TraceEvent, TraceResult};
+use crate::text::cut::cut;
 use crate::text::shell::simple_commands;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -191,7 +192,7 @@ impl Tools {
             *worked = place;
         }
         if let Some(error) = error.filter(|_| !is_about_code) {
-            counts.error = Some(short(&mask(&error.line)));
+            counts.error = Some(cut(&mask(&error.line).replace('`', "'"), MAX_LINE));
         }
     }
 }
@@ -351,12 +352,6 @@ fn period(milliseconds: u64) -> String {
         SECOND..MINUTE => format!("{} s", (milliseconds + SECOND / 2) / SECOND),
         _ => format!("{} min", (milliseconds + MINUTE / 2) / MINUTE),
     }
-}
-
-fn short(line: &str) -> String {
-    let line = line.replace('`', "'");
-    let end = line.floor_char_boundary(MAX_LINE);
-    if end < line.len() { format!("{}…", line[..end].trim_end()) } else { line }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::engine::{find_secrets, named_in};
 use crate::model::{Key, is_subagent_id, split_id};
 use crate::text::stop_words::is_stop_word;
+use crate::text::words::spaced;
 
 /// Milliseconds of a day.
 pub const DAY: i64 = 86_400_000;
@@ -56,8 +57,7 @@ pub fn key_of(text: &str) -> u64 {
 
 /// Returns the words of a text, in lower case, without punctuation around them.
 pub fn plain_words(text: &str) -> impl Iterator<Item = String> {
-    let trimmed = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    text.split_whitespace().map(trimmed).filter(|word| !word.is_empty())
+    spaced(text).map(|(_, word)| text[word].to_lowercase()).filter(|word| !word.is_empty())
 }
 
 /// Returns the words of a text that say something about its topic; all words if there are only others.

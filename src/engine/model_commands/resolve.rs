@@ -3,6 +3,7 @@
 use super::Named;
 use crate::engine::{self, Analysis, Selector, SelectorError};
 use crate::model::{BlockNumber, Zone};
+use crate::text::cut::cut;
 use std::collections::BTreeSet;
 
 /// Minimum similarity of each word to a word of a topic, from 0 to 1.
@@ -70,7 +71,8 @@ fn selected(text: &str, reading: &Analysis, before: BlockNumber) -> Result<Vec<B
             // Numbers have no gaps, so a missing block is beyond the last one.
             let seen: BTreeSet<BlockNumber> = reading.window.blocks.iter().copied().filter(|near| *near < before).collect();
             let near = seen.iter().rev().take(SUGGESTED).filter_map(|near| reading.block(*near));
-            let nearest = near.map(|block| format!("{} ({})", block.number, short(&engine::label(block)))).collect();
+            let nearest =
+                near.map(|block| format!("{} ({})", block.number, cut(&engine::label(block), LABEL_CHARACTERS))).collect();
             return Err(Unresolved::NoBlock { number, nearest });
         }
         found => found?,
@@ -81,11 +83,6 @@ fn selected(text: &str, reading: &Analysis, before: BlockNumber) -> Result<Vec<B
         Some(words) if found.is_empty() => about(words, reading),
         _ => Ok(found),
     }
-}
-
-fn short(label: &str) -> String {
-    let cut: String = label.chars().take(LABEL_CHARACTERS).collect();
-    if cut.len() < label.len() { cut + "…" } else { cut }
 }
 
 /// Returns the blocks of the topic, or of the turn, with the most similar words.

@@ -3,12 +3,15 @@
 use super::lines::{count_lines, lines, without_number};
 use super::output::is_envelope;
 use super::paths::is_path;
-use super::salience::{LineKind, Style, declaration, exit_code, heading, is_exit_code, line_kind, outcomes};
+use super::salience::{LineKind, Style, declaration, exit_code, heading, line_kind, outcomes};
 use super::search::hit;
 use super::{Reducible, input, media};
 use crate::engine::report::numbers::count;
 use crate::engine::{mask, without_data};
 use crate::model::{BlockKind, starts_with_any};
+use crate::text::cut::one_line;
+use crate::text::errors::is_exit_code;
+use crate::text::names::file_name;
 use rustc_hash::FxHashSet;
 
 /// Words of a hint.
@@ -132,7 +135,7 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
         format!("{} paths", count(files.len() as u64))
     };
     // Before anything is cut: half a credential is not known as one.
-    let name = |path: &&str| tidy(mask(path).trim_end_matches('/').rsplit('/').next().unwrap_or_default());
+    let name = |path: &&str| tidy(file_name(&mask(path)));
     let names = files.iter().take(ITEMS).map(name);
     Some((what, names.filter(|name| !name.is_empty()).collect()))
 }
@@ -205,7 +208,7 @@ pub(super) fn tidy(text: &str) -> String {
             c => Some(c),
         })
         .collect();
-    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&spaced)
 }
 
 /// Formats `before: first, second`, with as many items as the limits allow; the first is truncated rather than omitted.

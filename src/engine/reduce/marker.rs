@@ -6,6 +6,7 @@
 
 use crate::engine::report::numbers::amount;
 use crate::model::{BlockNumber, Conventions, Level, Marker};
+use crate::text::cut::cut;
 
 /// Maximum characters of the label of a block, within [`HINT_CHARACTERS`].
 pub const LABEL_CHARACTERS: usize = 24;
@@ -72,20 +73,14 @@ pub fn find_in_input(readable: &str) -> Option<Marker> {
 /// Returns a part on one line, without the characters of the grammar, truncated with `…`, between words if that does not lose much.
 fn clean(text: &str, limit: usize) -> String {
     let text = crate::engine::mask(text);
-    let mut clean: String = text
+    let clean: String = text
         .split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty() && *word != "|")
         .flat_map(|word| [" ", word])
         .skip(1)
         .map(|word| word.replace(['[', ']'], ""))
         .collect();
-    if clean.chars().count() > limit {
-        clean = clean.chars().take(limit - 1).collect();
-        clean.truncate(clean.rfind(' ').filter(|end| end * 2 > limit).unwrap_or(clean.len()));
-        clean.truncate(clean.trim_end().len());
-        clean.push('…');
-    }
-    clean
+    cut(&clean, limit)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use super::salience::Style;
 use super::{Piece, Reducer, Reducible, is_placeholder};
 use crate::engine::report::numbers::{bytes, count};
 use crate::model::{BlockKind, Document, Image, Media as Contents};
+use crate::text::names::file_name;
 use std::borrow::Cow;
 
 /// Maximum characters of the name of a document in a description.
@@ -89,7 +90,7 @@ fn of_images(images: &[Image]) -> String {
 
 fn of_document(document: &Document) -> String {
     let what = if document.media_type.starts_with("audio/") { "sound" } else { "document" };
-    let name = tidy(document.name.rsplit(['/', '\\']).next().unwrap_or_default());
+    let name = tidy(file_name(&document.name));
     let name: String = name.chars().take(NAME_CHARACTERS).collect();
     let name = if name.is_empty() { what.to_owned() } else { format!("{what} {name}") };
     let pages = (document.pages > 0).then(|| page_count(document.pages));

@@ -25,7 +25,7 @@ pub use hint::hint;
 pub use lines::without_number;
 pub use media::described;
 pub use piece::{ALWAYS, KeptPieces, Line, Name, Piece, line_pieces, names, rendered, whole_name};
-pub use salience::{LineKind, Style, declaration, line_kind, outcomes};
+pub use salience::{Style, declaration, outcomes};
 
 use crate::engine::content::encoded;
 #[cfg(test)]

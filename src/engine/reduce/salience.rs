@@ -3,8 +3,9 @@
 use super::Reducible;
 use super::lines::{is_numbered, without_number};
 use crate::model::{BlockKind, ToolVerb};
+use crate::text::errors::{is_error, is_warning};
 use aho_corasick::AhoCorasick;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 /// Maximum bytes of a line that are examined.
 const LOOK_BYTES: usize = 400;
@@ -57,11 +58,10 @@ pub fn line_kind(line: &str, style: Style) -> Option<LineKind> {
     if !outcomes(text).is_empty() {
         return Some(LineKind::Total);
     }
-    let starts = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
-    if starts(ERROR_STARTS) || ERROR_PARTS.is_match(text) {
+    if is_error(text) {
         return Some(LineKind::Error);
     }
-    if starts(&["warning", "Warning", "WARN"]) || WARNING_PARTS.is_match(text) {
+    if is_warning(text) {
         return Some(LineKind::Warning);
     }
     if heading(text).is_some() {
@@ -79,50 +79,17 @@ fn beginning(line: &str) -> &str {
     &line[..end]
 }
 
-/// Prefix of a line with the exit code of a program. Shells, test runners, CI systems and clients all write it.
-const EXIT_CODE: &str = "Exit code ";
-/// Prefixes of lines that report a failure: of compilers, test runners, shells, package managers.
-const ERROR_STARTS: &[&str] = &[
-    "error", "Error", "ERROR", "fatal", "FATAL", "FAIL", "panic", "Traceback", "Uncaught", "Caused by", EXIT_CODE, "Failed to ",
-    "failed to ", "npm ERR!", "E   ", "✗", "✘", "✖",
-];
-/// Phrases within such a line.
-static ERROR_PARTS: Words = words(&[
-    " error:", " error[", " ERROR ", "Error: ", "Exception: ", "FAILED", "panicked at", " fatal:", "command not found",
-    "No such file", "ermission denied",
-]);
-/// Phrases within a warning line.
-static WARNING_PARTS: Words = words(&["warning: ", "Warning: ", " WARN "]);
-
 /// Words that follow a number in the totals of programs.
 const OUTCOMES: &[&str] = &[
     "passed", "passing", "failed", "failing", "failures", "failure", "skipped", "errors", "error", "warnings", "warning",
     "insertions", "insertion", "deletions", "deletion", "vulnerabilities", "problems",
 ];
 
-static OUTCOME_WORDS: Words = words(OUTCOMES);
-
-/// Texts that are searched in one pass.
-struct Words {
-    words: &'static [&'static str],
-    search: OnceLock<Option<AhoCorasick>>,
-}
-
-const fn words(words: &'static [&'static str]) -> Words {
-    Words { words, search: OnceLock::new() }
-}
-
-impl Words {
-    /// True if a text contains any of them.
-    fn is_match(&self, text: &str) -> bool {
-        let search = self.search.get_or_init(|| AhoCorasick::new(self.words).ok());
-        search.as_ref().map_or_else(|| self.words.iter().any(|word| text.contains(word)), |search| search.is_match(text))
-    }
-}
+static OUTCOME_WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(OUTCOMES).ok());
 
 /// Returns the numbers of a total and their nouns: `12 passed`, `1 failed`; empty for a line that is not a total.
 pub fn outcomes(line: &str) -> Vec<(u64, &'static str)> {
-    if !line.bytes().any(|byte| byte.is_ascii_digit()) || !OUTCOME_WORDS.is_match(line) {
+    if !line.bytes().any(|byte| byte.is_ascii_digit()) || !OUTCOME_WORDS.as_ref().is_some_and(|words| words.is_match(line)) {
         return Vec::new();
     }
     let words: Vec<&str> = line.split_whitespace().take(40).collect();
@@ -135,11 +102,6 @@ pub fn outcomes(line: &str) -> Vec<(u64, &'static str)> {
         Some((number.parse().ok()?, *word))
     });
     pairs.collect()
-}
-
-/// Returns true if a line only reports the exit code of a program.
-pub fn is_exit_code(line: &str) -> bool {
-    line.starts_with(EXIT_CODE)
 }
 
 /// The exit code that a result reports at its beginning or end, unless it is 0.

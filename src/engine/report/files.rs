@@ -1,8 +1,9 @@
 //! The files in work: files that tool inputs name, the most likely to be needed next first.
 
 use crate::engine::Analysis;
-use crate::model::paths::{SEPARATORS, file_name, is_windows_text, relative, same_form};
+use crate::model::paths::{is_windows_text, relative, same_form};
 use crate::model::{BlockKind, BlockNumber, Key, ToolVerb};
+use crate::text::names::{SEPARATORS, file_name};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,8 +1,9 @@
 //! Short names of blocks, for lists.
 
 use crate::engine::reduce::described;
-use crate::model::paths::{SEPARATORS, is_absolute};
+use crate::model::paths::is_absolute;
 use crate::model::{Block, BlockKind};
+use crate::text::names::{file_name, last_components};
 
 /// Number of path components in a label: enough to identify the file.
 const PATH_PARTS: usize = 2;
@@ -12,7 +13,7 @@ pub fn label(block: &Block) -> String {
     let tool = block.tool.as_deref();
     match (block.kind, tool) {
         (BlockKind::ToolUse | BlockKind::ToolResult, Some(tool)) => {
-            let target = short_target(without_directory(&tool.target), tool.verb.names_file());
+            let target = short_target(&tool.target, tool.verb.names_file());
             if target.is_empty() { tool.name.to_string() } else { format!("{} {target}", tool.name) }
         }
         (BlockKind::Attachment, _) if !block.label.is_empty() => block.label.replace('_', " "),
@@ -38,8 +39,8 @@ pub fn placeholder_label(block: &Block) -> String {
             let target = match tool.verb.names_file() {
                 // Codex puts the directory before the command.
                 true if tool.target.contains("{\"") || tool.target.contains("[\"") => String::new(),
-                true => tool.target.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned(),
-                false => short_target(without_directory(&tool.target), false).to_owned(),
+                true => file_name(&tool.target).to_owned(),
+                false => short_target(&tool.target, false).to_owned(),
             };
             if target.is_empty() || target.starts_with(['{', '[']) {
                 tool.name.to_string()
@@ -54,17 +55,18 @@ pub fn placeholder_label(block: &Block) -> String {
 
 /// Removes a leading change of directory from a command.
 fn without_directory(command: &str) -> &str {
-    let rest = command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && "));
-    rest.map_or(command, |(_, rest)| rest)
+    const ENDS: [char; 4] = ['&', ';', ' ', '\n'];
+    let rest =
+        command.strip_prefix("cd ").and_then(|rest| rest.find(['&', ';', '\n']).map(|at| rest[at..].trim_start_matches(ENDS)));
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(command)
 }
 
-/// Returns the last components of an absolute path; other targets are returned unchanged. Only the path of a file can have spaces.
-fn short_target(target: &str, is_file: bool) -> &str {
-    if !is_absolute(target) || target.contains(' ') && !is_file {
-        return target;
-    }
-    let start = target.rmatch_indices(SEPARATORS).nth(PATH_PARTS - 1).map_or(0, |(at, _)| at + 1);
-    target[start..].trim_start_matches(SEPARATORS)
+/// Returns the last components of an absolute path, and of a command what follows a leading `cd`; other targets are returned unchanged.
+/// Only the path of a file can have spaces.
+pub fn short_target(target: &str, is_file: bool) -> &str {
+    let target = without_directory(target);
+    let is_path = is_absolute(target) && (is_file || !target.contains(char::is_whitespace));
+    if is_path { last_components(target, PATH_PARTS) } else { target }
 }
 
 #[cfg(test)]
@@ -123,6 +125,13 @@ mod tests {
         ] {
             assert_eq!(short_target(target, true), short);
         }
-        assert_eq!(short_target("/usr/bin/env make all", false), "/usr/bin/env make all");
+        for (command, short) in [
+            ("/usr/bin/env make all", "/usr/bin/env make all"),
+            ("cd /home/ann/project && make all", "make all"),
+            ("cd shop; make all", "make all"),
+            ("cd /home/ann/project", "cd /home/ann/project"),
+        ] {
+            assert_eq!(short_target(command, false), short);
+        }
     }
 }

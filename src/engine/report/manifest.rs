@@ -1,6 +1,6 @@
 //! The context manifest: a summary of the window in a few hundred tokens.
 
-use crate::engine::content::excerpts::strength;
+use crate::engine::content::rules::{Rule, rule};
 use crate::engine::{
     Analysis, Capacity, EditPrice, FileInWork, KnownCapacity, Suggestion, SuggestionKind, expiring, files_in_work, label,
     stale_reason,
@@ -418,15 +418,15 @@ fn shortened(reading: &Analysis) -> ShortenedBlocks {
 
 /// Returns the rules of the user without duplicates: those that say that they hold for ever first, then the newest.
 fn rules(reading: &Analysis, listed: usize) -> Vec<UserRule> {
-    let mut found: Vec<(u8, UserRule)> = Vec::new();
+    let mut found: Vec<(Option<Rule>, UserRule)> = Vec::new();
     for block in reading.session.blocks.iter().rev().filter(|block| !reading.session.rows[block.row as usize].sidechain) {
         for text in block.rules() {
-            if !found.iter().any(|(_, rule)| rule.text.eq_ignore_ascii_case(text)) {
-                found.push((strength(text), UserRule { block: block.number, text: text.to_owned() }));
+            if !found.iter().any(|(_, known)| known.text.eq_ignore_ascii_case(text)) {
+                found.push((rule(text), UserRule { block: block.number, text: text.to_owned() }));
             }
         }
     }
-    found.sort_by_key(|(strength, _)| std::cmp::Reverse(*strength));
+    found.sort_by_key(|(rule, _)| std::cmp::Reverse(*rule));
     found.into_iter().take(listed).map(|(_, rule)| rule).collect()
 }
 

@@ -8,8 +8,8 @@
 //! four times higher if the agent wrote it, and higher the more often the agent read the file.
 
 use crate::engine::Analysis;
-use crate::model::paths::file_name;
 use crate::model::{Block, BlockNumber, Role, ToolVerb};
+use crate::text::names::file_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Occurrences of a name in a window.

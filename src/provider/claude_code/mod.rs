@@ -22,11 +22,13 @@ pub(super) mod write;
 
 use super::{
     Billing, Client, ClientPart, ForkedRow, Format, Location, MediaPlace, Message, NewRow, OpenSession, ParsedRow, Places,
-    ProviderAdapter, Rewriter, Scanner, Stub, UnsentRecord, Variables, WindowSize,
+    ProviderAdapter, Rewriter, Scanner, Stub, TypedPrompt, UnsentRecord, Variables, WindowSize,
 };
 use crate::model::{Block, BlockKind, Conventions, Counts, Session, Slot, Window};
+use memchr::memmem::Finder;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 pub use hook::shortenable_texts;
 pub use places::{config, slug};
@@ -60,6 +62,12 @@ impl Format for ClaudeCode {
 
     fn unread_rows(&self, line: &[u8]) -> Vec<usize> {
         parse::unread_rows(line)
+    }
+
+    fn is_call(&self, bytes: &[u8]) -> bool {
+        static MARKS: LazyLock<[Finder<'static>; 2]> =
+            LazyLock::new(|| [Finder::new(br#""type":"tool_result""#), Finder::new(br#""type":"tool_use""#)]);
+        MARKS.iter().any(|mark| mark.find(bytes).is_some())
     }
 
     fn window(&self, session: &Session) -> Window {
@@ -124,6 +132,14 @@ impl Client for ClaudeCode {
         vec![config(places).join("projects")]
     }
 
+    fn prompts_files(&self, places: &Places) -> Vec<PathBuf> {
+        vec![places::prompts_file(places)]
+    }
+
+    fn typed_prompt(&self, line: &[u8]) -> Option<TypedPrompt> {
+        places::typed_prompt(line)
+    }
+
     fn locate(&self, path: &Path) -> Option<Location> {
         places::locate(path)
     }
@@ -143,6 +159,10 @@ impl Client for ClaudeCode {
 
     fn retention_days(&self, settings: &[u8]) -> Option<u32> {
         Some(settings::retention_days(settings))
+    }
+
+    fn outputs_directory(&self, path: &Path) -> Option<PathBuf> {
+        Some(self.companions_directory(path)?.join("tool-results"))
     }
 
     fn fork_path(&self, path: &Path, id: &str, _time: &str) -> Option<PathBuf> {

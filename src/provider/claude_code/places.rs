@@ -1,5 +1,6 @@
 use crate::model::is_subagent_id;
-use crate::provider::{Location, OpenSession, Places};
+use crate::provider::{Location, OpenSession, Places, TypedPrompt};
+use serde::Deserialize;
 use std::path::{Path, PathBuf, is_separator};
 
 /// Longest project directory name before the client cuts it and appends a hash, in UTF-16 units.
@@ -8,6 +9,26 @@ const SLUG_UNITS: usize = 200;
 /// Returns the client's configuration directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
 pub fn config(places: &Places) -> PathBuf {
     places.claude_config.clone().unwrap_or_else(|| places.home.join(".claude"))
+}
+
+/// Returns the list of typed prompts.
+pub(super) fn prompts_file(places: &Places) -> PathBuf {
+    config(places).join("history.jsonl")
+}
+
+/// Parses a line of the list of typed prompts: `{display, pastedContents, timestamp, project, sessionId}`, the time in milliseconds.
+pub(super) fn typed_prompt(line: &[u8]) -> Option<TypedPrompt> {
+    #[derive(Deserialize)]
+    struct Line {
+        display: String,
+        timestamp: i64,
+        #[serde(default)]
+        project: String,
+        #[serde(rename = "sessionId", default)]
+        session: String,
+    }
+    let Line { display, timestamp, project, session } = serde_json::from_slice(line).ok()?;
+    Some(TypedPrompt { session, directory: project, time: timestamp, text: display })
 }
 
 /// Returns the directory name that Claude Code gives to a project: each UTF-16 unit of its real path that is not an ASCII

@@ -1,6 +1,7 @@
 //! Entries that aperture adds to the settings files of Claude Code, and the tests that distinguish them from other entries.
 
 use crate::provider::json_edit::{EditError, add, names, remove};
+use crate::text::names::file_name;
 use crate::text::shell::quoted_word;
 use serde_json::{Value, json};
 
@@ -157,7 +158,7 @@ fn calls_us(value: &Value, word: &str) -> bool {
 
 /// Returns true if a program is aperture, judged by its file name.
 fn is_us(program: &str) -> bool {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = file_name(program);
     name.strip_suffix(".exe").unwrap_or(name) == "aperture"
 }
 

@@ -20,7 +20,7 @@ pub(super) mod write;
 
 use super::{
     Billing, Client, ForkedRow, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter,
-    Scanner, Stub, Variables, WindowSize, WriterLock,
+    Scanner, Stub, TypedPrompt, Variables, WindowSize, WriterLock,
 };
 use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
@@ -34,6 +34,9 @@ const USABLE_PERCENT: u64 = 95;
 /// The part of the whole window from which the client compacts by default, in percent. Source: `auto_compact_token_limit` in the client's
 /// source (codex-rs). A model or a user can have another limit, which sessions do not hold.
 const COMPACTS_FROM_PERCENT: u64 = 90;
+
+/// The part of a row that names its kind, in bytes.
+const HEAD_BYTES: usize = 160;
 
 /// The Codex client. A running client keeps its session file open; this is detected before the file is replaced.
 pub struct Codex;
@@ -59,6 +62,11 @@ impl Format for Codex {
 
     fn link(&self, session: &mut Session) {
         link::link(session);
+    }
+
+    fn is_call(&self, bytes: &[u8]) -> bool {
+        // `{"timestamp":…,"type":"response_item","payload":{"type":"function_call_output",…`
+        memchr::memmem::find(&bytes[..bytes.len().min(HEAD_BYTES)], br#"_call"#).is_some()
     }
 
     fn window(&self, session: &Session) -> Window {
@@ -119,6 +127,14 @@ impl Client for Codex {
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
         places::roots(places)
+    }
+
+    fn prompts_files(&self, places: &Places) -> Vec<PathBuf> {
+        vec![places::prompts_file(places)]
+    }
+
+    fn typed_prompt(&self, line: &[u8]) -> Option<TypedPrompt> {
+        places::typed_prompt(line)
     }
 
     fn locate(&self, path: &Path) -> Option<Location> {

@@ -1,16 +1,39 @@
 //! The paths of Codex rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, and `archived_sessions/`. The client compresses a
 //! rollout that was not used for some days, to the same name with `.zst`, and unpacks it to continue it.
 
-use crate::provider::{Location, Places, WriterLock};
+use crate::provider::{Location, Places, TypedPrompt, WriterLock};
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Length of a session id in characters.
 const ID_CHARACTERS: usize = 36;
 
-/// Returns the rollout directories in the client's home: `CODEX_HOME`, else `~/.codex`.
+/// Returns the client's home: `CODEX_HOME`, else `~/.codex`.
+fn client_home(places: &Places) -> PathBuf {
+    places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex"))
+}
+
+/// Returns the rollout directories in the client's home.
 pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
-    let home = places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex"));
+    let home = client_home(places);
     KEPT_IN.iter().map(|name| home.join(name)).collect()
+}
+
+/// Returns the list of typed prompts.
+pub(super) fn prompts_file(places: &Places) -> PathBuf {
+    client_home(places).join("history.jsonl")
+}
+
+/// Parses a line of the list of typed prompts: `{session_id, ts, text}`, the time in seconds.
+pub(super) fn typed_prompt(line: &[u8]) -> Option<TypedPrompt> {
+    #[derive(Deserialize)]
+    struct Line {
+        session_id: String,
+        ts: i64,
+        text: String,
+    }
+    let Line { session_id, ts, text } = serde_json::from_slice(line).ok()?;
+    Some(TypedPrompt { session: session_id, directory: String::new(), time: ts.saturating_mul(1_000), text })
 }
 
 /// Parses the file name of a rollout; only its content names the project.

@@ -19,7 +19,7 @@ pub type BodyEdit = (Range<usize>, Vec<u8>);
 pub struct RequestBody<'a> {
     pub(super) api: RequestApi,
     pub(super) format: &'static dyn ProviderAdapter,
-    pub(super) bytes: &'a [u8],
+    pub(super) bytes: Cow<'a, [u8]>,
     /// The elements of its prompt, in the order of the document.
     pub elements: Vec<RequestElement>,
     /// The elements that are the conversation.
@@ -137,7 +137,19 @@ impl<'a> RequestBody<'a> {
         let list = list.unwrap_or_default();
         let place = |end: usize| elements.partition_point(|element| element.range.start < end);
         let conversation = place(list.start)..place(list.end);
-        Some(RequestBody { api, format, bytes: document.bytes, elements, conversation })
+        Some(RequestBody { api, format, bytes: Cow::Borrowed(document.bytes), elements, conversation })
+    }
+
+    /// Parses a body that has its bytes; `None` as [`RequestBody::parse`], or if it is not a JSON object.
+    pub fn parse_owned(api: RequestApi, bytes: Vec<u8>, known: &mut KnownElements) -> Option<RequestBody<'a>> {
+        let RequestBody { format, elements, conversation, .. } = RequestBody::parse(api, &RequestDocument::new(&bytes)?, known)?;
+        Some(RequestBody { api, format, bytes: Cow::Owned(bytes), elements, conversation })
+    }
+
+    /// Returns the place of each content: its element, and its number there.
+    pub fn contents(&self) -> impl Iterator<Item = (usize, usize)> {
+        let elements = self.elements.iter().enumerate();
+        elements.flat_map(|(place, element)| (0..element.contents.len()).map(move |content| (place, content)))
     }
 
     /// Returns the place of an element in [`PromptElements`](super::PromptElements), which has the conversation at its end.
@@ -212,10 +224,10 @@ impl<'a> RequestBody<'a> {
             RequestApi::Messages => {
                 let message: &RawValue = serde_json::from_slice(&self.bytes[range]).ok()?;
                 let content = json::member(message, "content")?;
-                let place = json::range_in(self.bytes, content);
+                let place = json::range_in(&self.bytes, content);
                 let block = format!(r#"{{"type":"text","text":{quoted}}}"#);
                 match json::elements(content).last() {
-                    Some(last) => vec![(at(json::range_in(self.bytes, last).end), format!(",{block}").into_bytes())],
+                    Some(last) => vec![(at(json::range_in(&self.bytes, last).end), format!(",{block}").into_bytes())],
                     None if content.get().starts_with('"') => vec![
                         (at(place.start), br#"[{"type":"text","text":"#.to_vec()),
                         (at(place.end), format!("}},{block}]").into_bytes()),
@@ -308,7 +320,7 @@ mod tests {
 {"type":"thinking","thinking":"","signature":"a"}, {"type":"text","text":"one"},{"type":"thinking","thinking":"","signature":"b"}]}],"x":1e400}"#;
 
     fn text(body: &RequestBody<'_>, edits: Vec<BodyEdit>) -> String {
-        let bytes = EditedBody::new(body.bytes.len()).with(edits).bytes(body.bytes);
+        let bytes = EditedBody::new(body.bytes.len()).with(edits).bytes(&body.bytes);
         let text = String::from_utf8(bytes).unwrap();
         serde_json::from_str::<&RawValue>(&text).unwrap();
         text

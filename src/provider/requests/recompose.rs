@@ -44,7 +44,7 @@ impl RequestBody<'_> {
     /// Returns true if the body has a text, in whatever content.
     pub fn contains(&self, text: &str) -> bool {
         let Ok(quoted) = serde_json::to_string(text.trim_end()) else { return false };
-        memchr::memmem::find(self.bytes, &quoted.as_bytes()[1..quoted.len() - 1]).is_some()
+        memchr::memmem::find(&self.bytes, &quoted.as_bytes()[1..quoted.len() - 1]).is_some()
     }
 
     /// Returns the text of a content; `None` if it is not a text that can be changed.
@@ -162,7 +162,7 @@ impl RequestBody<'_> {
         }
         let message: &RawValue = serde_json::from_slice(&self.bytes[self.elements[element].range.clone()]).ok()?;
         let value = json::member(message, "content").filter(|value| value.get().starts_with('"'))?;
-        let place = json::range_in(self.bytes, value);
+        let place = json::range_in(&self.bytes, value);
         let (open, close) = match is_after {
             true => (r#"[{"type":"text","text":"#.to_owned(), format!("}},{blocks}]")),
             false => (format!(r#"[{blocks},{{"type":"text","text":"#), "}]".to_owned()),

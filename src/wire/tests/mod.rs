@@ -2,8 +2,10 @@
 
 mod windows;
 
+use super::settings::Setting;
+use super::stages::STAGES;
 use super::*;
-use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart};
+use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart, WithheldReply};
 use crate::provider::{KnownHashes, PromptElements};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -229,7 +231,7 @@ fn after_a_refusal_a_line_is_no_longer_changed() {
     assert_eq!(sent(&wire, &request), request);
     let again = place.wire().request(&head(), request.as_bytes(), 1);
     assert_eq!(again.body, None);
-    assert_eq!(again.facts.stages.last().unwrap().note, "not changed: the API refused it");
+    assert_eq!(notes(&again, "parse")[1..], ["not changed: the API refused it"]);
 }
 
 #[test]
@@ -283,8 +285,8 @@ fn a_failure_sends_the_original_and_says_why() {
     let wire = Wire::new(PipelineSettings::default(), Box::new(open));
     let outgoing = wire.request(&head(), body(&[ASK]).as_bytes(), 1);
     assert_eq!(outgoing.body, None);
-    let explained = wire.explained(&outgoing.facts);
-    assert!(explained.iter().all(|note| note.stage == Stage::Ingest), "nothing else was done: {explained:?}");
+    let stages = outgoing.facts.stages.iter().map(|stage| &*stage.stage);
+    assert!(stages.eq(["ingest", "emit"]), "nothing else was done: {:?}", outgoing.facts.stages);
     assert_eq!(outgoing.facts.problem.unwrap(), "the store is not available: broken");
     let outgoing = wire.request(&head(), b"{\"messages\":[", 1);
     assert_eq!((outgoing.body, outgoing.facts.problem.as_deref()), (None, Some("the body is not a JSON object")));
@@ -334,18 +336,48 @@ fn a_stage_can_be_switched_off() {
     let with = |settings| {
         let wire = Wire { settings, ..place.wire() };
         let outgoing = wire.request(&head(), request.as_bytes(), 1);
-        let notes = wire.explained(&outgoing.facts);
-        (outgoing.body.map(|body| String::from_utf8(body.bytes(request.as_bytes())).unwrap()), notes)
+        (outgoing.body.clone().map(|body| String::from_utf8(body.bytes(request.as_bytes())).unwrap()), outgoing)
     };
-    let on = PipelineSettings::default();
-    for settings in [PipelineSettings { parse: false, ..on }, PipelineSettings { emit: false, ..on }] {
-        assert_eq!(with(settings).0, None);
+    for switch in [&parse::PARSE, &emit::EMIT] {
+        assert_eq!(with(off(switch)).0, None);
     }
-    let (edited, notes) = with(PipelineSettings { injection: false, ..on });
+    let (edited, outgoing) = with(off(&injection::INJECTION));
     assert_eq!(edited.unwrap(), request.replace("long result", "short"));
-    assert_eq!(notes[3], StageNote { stage: Stage::Injection, note: "switched off in the settings".to_owned() });
-    let (edited, notes) = with(PipelineSettings { edits: false, ..on });
-    assert_eq!((edited, &*notes[4].note), (None, "switched off in the settings"));
+    assert_eq!(notes(&outgoing, "injection"), ["switched off in the settings"]);
+    let (edited, outgoing) = with(off(&condensation::EDITS));
+    assert_eq!((edited, &notes(&outgoing, "condensation")[..]), (None, &["switched off in the settings"][..]));
+}
+
+fn off(switch: &Setting) -> PipelineSettings {
+    PipelineSettings::default().with(switch, false)
+}
+
+/// Returns the notes of a stage on a request.
+fn notes<'o>(outgoing: &'o Outgoing, stage: &str) -> Vec<&'o str> {
+    outgoing.facts.stages.iter().filter(|note| note.stage == stage).map(|note| &*note.note).collect()
+}
+
+#[test]
+fn each_stage_has_its_notes_in_the_order_of_execution() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    wire.set_note("s", "budget", "within its budget");
+    wire.set_note("s", "condensation", "waits");
+    let request = body(&[ASK, CALL, RESULT, ANSWER, NEXT]);
+    let beside = request.replace(r#""tools":[{"name":"Read"}],"#, "");
+    let [changed, beside] = [request, beside].map(|body| wire.request(&head(), body.as_bytes(), 1));
+    for outgoing in [&changed, &beside] {
+        let mut stages: Vec<&str> = outgoing.facts.stages.iter().map(|note| &*note.stage).collect();
+        stages.dedup();
+        assert!(stages.iter().copied().eq(STAGES.iter().map(|stage| stage.name)), "{stages:?}");
+    }
+    assert_eq!(notes(&changed, "budget"), ["within its budget"]);
+    let expected =
+        ["waits", "1 content as operation 1 of the log has it", "1 thinking block left out: the content before changed"];
+    assert_eq!(notes(&changed, "condensation"), expected);
+    assert_eq!(notes(&beside, "parse"), ["a request without tools is not changed"]);
 }
 
 #[test]
@@ -368,7 +400,7 @@ fn the_tool_is_in_all_requests_of_a_conversation_or_in_none() {
     let with_tool = |messages: &[&str]| with_schema(messages).replacen("}}]", &format!("}}}}{own}"), 1);
     assert_eq!(sent(&place.wire(), &with_schema(&[ASK])), with_tool(&[ASK]));
     assert_eq!(sent(&place.wire(), &with_schema(&[ASK, CALL, RESULT])), with_tool(&[ASK, CALL, RESULT]), "after a restart");
-    let off = Wire::new(PipelineSettings { tool: false, ..PipelineSettings::default() }, place.open());
+    let off = Wire::new(off(&tool::OFFERED), place.open());
     assert_eq!(sent(&off, &with_schema(&[ASK, CALL, RESULT])), with_schema(&[ASK, CALL, RESULT]));
     let agent =
         RequestHead { headers: [head().headers, vec![("x-claude-code-agent-id".to_owned(), "a".to_owned())]].concat(), ..head() };
@@ -399,7 +431,6 @@ fn other_changes_apply_to_the_conversation_with_its_calls() {
     }
 }
 
-/// Sends a request that fails, and returns the reason.
 /// Checks what is sent while the store cannot be used, and returns the reason.
 #[track_caller]
 fn held(wire: &Wire, body: &str, expected: &str) -> String {

@@ -78,8 +78,7 @@ fn api(provider: &dyn ProviderAdapter) -> RequestApi {
 
 /// Returns the role and the text of each content of the conversation, without thinking.
 fn contents(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Vec<(Role, BlockKind, String)> {
-    let document = RequestDocument::new(bytes).unwrap();
-    let body = RequestBody::parse(api(provider), &document, &mut KnownElements::default()).unwrap();
+    let body = RequestBody::parse_owned(api(provider), bytes.to_vec(), &mut KnownElements::default()).unwrap();
     let content = |piece: crate::provider::Piece| {
         let (element, content) = piece.place.unwrap();
         let (kind, key) = body.elements[element].contents[content];
@@ -232,8 +231,7 @@ fn a_request_gets_the_contents_of_the_changed_file() {
 
 /// Returns a body in which each content that the client renders has other words, and the number of these contents.
 fn in_other_words(provider: &dyn ProviderAdapter, bytes: &[u8]) -> (Vec<u8>, usize) {
-    let document = RequestDocument::new(bytes).unwrap();
-    let body = RequestBody::parse(api(provider), &document, &mut KnownElements::default()).unwrap();
+    let body = RequestBody::parse_owned(api(provider), bytes.to_vec(), &mut KnownElements::default()).unwrap();
     let places: Vec<(usize, usize)> = body.pieces().into_iter().filter_map(|piece| piece.place).collect();
     let edit = |(element, content): (usize, usize)| {
         let kind = body.elements[element].contents[content].0;

@@ -87,7 +87,7 @@ pub struct MemoryComposeReport {
     pub intent: Intent,
     /// Names of the memories in it.
     pub memories: Vec<String>,
-    /// Maximum size, in tokens of four characters.
+    /// Maximum size, in o200k tokens.
     #[schemars(extend("unit" = "tokens"))]
     pub budget_tokens: usize,
 }

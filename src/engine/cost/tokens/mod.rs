@@ -21,6 +21,7 @@ pub use cuts::{Cut, CutKind, cuts};
 pub use family::{estimate, most_tokens};
 
 use crate::engine::cost::capacity;
+use crate::engine::o200k;
 use crate::model::{
     Basis, Block, BlockKind, Event, Flags, Key, Level, Role, Row, RowKind, Session, TokenCount, Vocabulary, Window,
 };
@@ -33,6 +34,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Returns the tokens of a text in a budget: those of o200k, as the model that will read it is often not known.
+pub fn count(text: &str) -> usize {
+    o200k(text) as usize
+}
 
 /// Approximate bytes per token, for content that is not counted.
 pub const BYTES_PER_TOKEN: usize = 4;

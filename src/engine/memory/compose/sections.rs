@@ -37,11 +37,11 @@ impl Section {
     }
 }
 
-/// The shares of the sections, relative to each other, at some budgets in characters; between them they are interpolated. What a section
+/// The shares of the sections, relative to each other, at some budgets in tokens; between them they are interpolated. What a section
 /// does not need is divided among the others.
 const SHARES: &[(usize, &[(Section, usize)])] = &[
     (
-        600,
+        150,
         &[
             (Section::Failures, 28),
             (Section::Procedures, 40),
@@ -53,7 +53,7 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
         ],
     ),
     (
-        2000,
+        500,
         &[
             (Section::Failures, 11),
             (Section::Procedures, 10),
@@ -65,7 +65,7 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
         ],
     ),
     (
-        6000,
+        1500,
         &[
             (Section::Failures, 8),
             (Section::Procedures, 8),
@@ -77,7 +77,7 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
         ],
     ),
     (
-        8000,
+        2000,
         &[
             (Section::Failures, 6),
             (Section::Procedures, 6),

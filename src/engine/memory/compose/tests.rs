@@ -48,18 +48,14 @@ fn said(id: MemoryId, text: &str, is_edited: bool) -> Memory {
     }
 }
 
+/// Returns an input without digests and known texts.
+fn input<'a>(memories: &'a [Memory], work: &'a ProjectWork<'a>, prompt: &'a str) -> ComposeInput<'a> {
+    let digests = &|_: &str, _| String::new();
+    ComposeInput { memories, work, prompt, intent: intent(prompt), digests, known: &[], budget_tokens: 500 }
+}
+
 fn check_rules(memories: &[Memory], expected: &[&str]) {
-    let work = ProjectWork::default();
-    let input = ComposeInput {
-        memories,
-        work: &work,
-        prompt: "",
-        intent: Intent::General,
-        digests: &|_, _| String::new(),
-        known: &[],
-        budget_tokens: 500,
-    };
-    assert_eq!(compose(&input).text.lines().skip(1).collect::<Vec<_>>(), expected);
+    assert_eq!(compose(&input(memories, &ProjectWork::default(), "")).text.lines().skip(1).collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -67,6 +63,20 @@ fn statements_are_printed_in_few_words_unless_a_person_wrote_them() {
     let text = "ok, we should log the shard, any other idea?";
     check_rules(&[said(1, text, false)], &["#1 we should log the shard"]);
     check_rules(&[said(1, text, true)], &["#1 ok, we should log the shard, any other idea?"]);
+}
+
+#[test]
+fn a_budget_counts_tokens_in_any_script() {
+    let work = ProjectWork::default();
+    let english = |id| said(id, &format!("we never commit the lock file of package {id}"), true);
+    let chinese = |id| said(id, &format!("我们从来不把第{id}个软件包的锁文件提交到仓库里面"), true);
+    for memories in [(1..40).map(english).collect::<Vec<_>>(), (1..40).map(chinese).collect()] {
+        let input = input(&memories, &work, "");
+        for text in [compose(&input).text, about_prompt(&memories, "lock file 提交 package.json", &[], 500).text] {
+            assert!(tokens::count(&text) <= 500, "{text}");
+        }
+        assert!(tokens::count(&compose(&input).text) > 450);
+    }
 }
 
 #[test]
@@ -104,15 +114,7 @@ fn files_with_words_of_the_prompt_come_first() {
     let uses = names.iter().zip(1..).map(|(name, at)| file(at, name)).collect();
     let work = ProjectWork::new([("a session", uses)]);
     let check = |prompt: &str, expected: &str| {
-        let input = ComposeInput {
-            memories: &[],
-            work: &work,
-            prompt,
-            intent: Intent::General,
-            digests: &|_, _| String::new(),
-            known: &[],
-            budget_tokens: 9,
-        };
+        let input = ComposeInput { budget_tokens: 14, intent: Intent::General, ..input(&[], &work, prompt) };
         assert_eq!(compose(&input).text, format!("Files:\n{expected}\n"), "{prompt}");
     };
     check("", "src/: cart.rs mail.rs");
@@ -130,16 +132,7 @@ fn a_question_brings_the_entities_that_it_is_about() {
     };
     let memories = [(1, "Repository `acme/shop`"), (2, "Site or API `docs.acme.dev`"), (3, "Person `@ada`")].map(entity);
     let check = |prompt: &str, expected: &str| {
-        let input = ComposeInput {
-            memories: &memories,
-            work: &ProjectWork::default(),
-            prompt,
-            intent: intent(prompt),
-            digests: &|_, _| String::new(),
-            known: &[],
-            budget_tokens: 500,
-        };
-        assert_eq!(compose(&input).text, expected, "{prompt}");
+        assert_eq!(compose(&input(&memories, &ProjectWork::default(), prompt)).text, expected, "{prompt}");
     };
     check("which repository is it in?", "Named in several sessions:\n#1 Repository `acme/shop`\n");
     check("where is the API of acme?", "Named in several sessions:\n#2 Site or API `docs.acme.dev`\n#1 Repository `acme/shop`\n");

@@ -1,6 +1,7 @@
 //! Heads of shell commands: the program and its subcommand, without arguments.
 //!
 //! The provider gives them to the engine as values of a call.
+use crate::text::names::file_name;
 use crate::text::shell::{SimpleCommand, Word, simple_commands};
 
 /// Programs whose first argument is a subcommand. Sorted.
@@ -199,7 +200,7 @@ pub fn wrapper<'a>(simple: &'a SimpleCommand, line: &str) -> Option<&'a str> {
 /// Returns the name of the program: the last part of its path, or a path that starts with `./`.
 fn program(words: &[Word]) -> Option<String> {
     let text = words.first()?.text.as_str();
-    let name = if text.starts_with("./") { text } else { text.rsplit('/').next().unwrap_or(text) };
+    let name = if text.starts_with("./") { text } else { file_name(text) };
     let is_name = name.starts_with(|first: char| first.is_alphanumeric() || matches!(first, '.' | '_' | '[' | ']' | '}'))
         && name.chars().all(|character| is_name_character(character) || matches!(character, '[' | ']' | '}'));
     is_name.then(|| name.to_owned())
@@ -219,7 +220,7 @@ fn script(program: &str, rest: &[Word]) -> Option<String> {
     if word.text == "-m" {
         return rest.get(at + 1).map(|module| format!("-m {}", module.text));
     }
-    let name = word.text.rsplit('/').next().unwrap_or_default();
+    let name = file_name(&word.text);
     (!word.is_text && is_name(name) && name.contains('.')).then(|| name.to_owned())
 }
 

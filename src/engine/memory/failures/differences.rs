@@ -1,5 +1,6 @@
 //! The difference between a call that failed and a related one that worked.
 use super::command_heads::without_wrappers;
+use crate::text::cut::cut;
 use crate::text::shell::{SimpleCommand, Word};
 use serde::{Deserialize, Serialize};
 
@@ -98,9 +99,7 @@ pub fn shown(word: &Word) -> String {
     if word.is_text {
         return "\"…\"".to_owned();
     }
-    let end = word.text.floor_char_boundary(MAX_SHOWN);
-    let cut = word.text[..end].replace(['`', '\n'], "'");
-    if end < word.text.len() { format!("{cut}…") } else { cut }
+    cut(&word.text, MAX_SHOWN).replace(['`', '\n'], "'")
 }
 
 /// Returns true for a word that selects what the program does: not a text, a number or a hash, which differ from call to call.

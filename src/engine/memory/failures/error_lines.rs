@@ -1,5 +1,6 @@
 //! The line of a failed result that tells the error, and whether it speaks of the call or of the code at hand.
 use crate::model::Conventions;
+use crate::text::errors::{is_verdict, is_warning};
 use std::borrow::Cow;
 
 /// Lines of a result that are searched.
@@ -13,152 +14,51 @@ const MAX_LINE: usize = 300;
 /// Shorter lines tell nothing.
 const MIN_LINE: usize = 4;
 
-/// Starts of lines that do not stop a program. Sorted.
-const ASIDES: &[&str] = &["**", "hint:", "info:", "note:", "notice:", "npm notice", "tip:", "warn", "warning"];
-
-/// Starts of lines with which programs end. Sorted.
-const VERDICTS: &[&str] = &["err!", "error", "fatal", "npm err!", "usage error"];
+/// Starts of lines beside warnings that do not stop a program. Sorted.
+const ASIDES: &str = "\
+    **|hint:|info:|note:|notice:|npm notice|tip:";
 
 /// Words of lines about a failure. Sorted.
-const FAILURE_WORDS: &[&str] = &[
-    "abort", "ambiguous", "can't", "cannot", "conflict", "could not", "denied", "does not", "doesn't", "err ", "error", "exceed",
-    "expected", "fail", "fatal", "invalid", "missing", "must", "no matches", "no such", "no tests", "not been", "not found",
-    "not in", "refused", "rejected", "required", "timed out", "timeout", "unable", "undefined", "unexpected", "unknown",
-    "unrecognized",
-];
+const FAILURE_WORDS: &str = "\
+    abort|ambiguous|can't|cannot|conflict|could not|denied|does not|doesn't|err |error|exceed|expected|fail|fatal|invalid|\
+    missing|must|no matches|no such|no tests|not been|not found|not in|refused|rejected|required|timed out|timeout|unable|\
+    undefined|unexpected|unknown|unrecognized";
 
 /// Errors about the machine, the network or the rights, in lower case. Sorted.
-const ENVIRONMENT: &[&str] = &[
-    "a password is required",
-    "a terminal is required",
-    "access is denied",
-    "authentication failed",
-    "authentication required",
-    "bad cpu type",
-    "bad credentials",
-    "bad interpreter",
-    "cannot connect to",
-    "command not found",
-    "connection refused",
-    "connection reset",
-    "connection timed out",
-    "could not read password",
-    "could not read username",
-    "could not resolve",
-    "does not exist on this system",
-    "exec format error",
-    "executable file not found",
-    "externally-managed-environment",
-    "failed to connect",
-    "gpg failed to sign",
-    "has been denied",
-    "host key verification",
-    "is not installed",
-    "is not recognized",
-    "is not supported on",
-    "modulenotfounderror",
-    "network is unreachable",
-    "no module named",
-    "no route to host",
-    "no space left",
-    "no such device",
-    "not logged in",
-    "not permitted",
-    "permission denied",
-    "permission to use",
-    "posix_spawn",
-    "read-only file system",
-    "requires a tty",
-    "requires authentication",
-    "unable to access",
-    "unauthorized",
-    "unsupported platform",
-];
+const ENVIRONMENT: &str = "\
+    a password is required|a terminal is required|access is denied|authentication failed|authentication required|\
+    bad cpu type|bad credentials|bad interpreter|cannot connect to|command not found|connection refused|connection reset|\
+    connection timed out|could not read password|could not read username|could not resolve|does not exist on this system|\
+    exec format error|executable file not found|externally-managed-environment|failed to connect|gpg failed to sign|\
+    has been denied|host key verification|is not installed|is not recognized|is not supported on|modulenotfounderror|\
+    network is unreachable|no module named|no route to host|no space left|no such device|not logged in|not permitted|\
+    permission denied|permission to use|posix_spawn|read-only file system|requires a tty|requires authentication|\
+    unable to access|unauthorized|unsupported platform";
 
 /// Errors about the form of a call, in lower case. Sorted.
-const USAGE: &[&str] = &[
-    "ambiguous argument",
-    "bad flag",
-    "bad option",
-    "bad substitution",
-    "cannot be used with",
-    "could not determine",
-    "does not take",
-    "failed to determine",
-    "flag needs an argument",
-    "flag provided but not defined",
-    "illegal option",
-    "incompatible with",
-    "invalid argument",
-    "invalid choice",
-    "invalid command",
-    "invalid flag",
-    "invalid option",
-    "invalid subcommand",
-    "invalid value for",
-    "missing argument",
-    "missing required",
-    "must be run",
-    "must specify",
-    "must supply",
-    "mutually exclusive",
-    "no default remote",
-    "no such command",
-    "no such option",
-    "no such subcommand",
-    "no test files",
-    "no tests",
-    "no upstream branch",
-    "none of the git remotes",
-    "not a git command",
-    "not a git repository",
-    "not allowed with",
-    "not inside a",
-    "required argument",
-    "required flag",
-    "required option",
-    "requires a value",
-    "requires an argument",
-    "requires at least",
-    "run from",
-    "set-upstream",
-    "tests not found",
-    "too few arguments",
-    "too many arguments",
-    "unable to determine",
-    "unexpected argument",
-    "unexpected option",
-    "unknown argument",
-    "unknown command",
-    "unknown field",
-    "unknown flag",
-    "unknown json field",
-    "unknown option",
-    "unknown shorthand",
-    "unknown subcommand",
-    "unknown switch",
-    "unrecognized argument",
-    "unrecognized command",
-    "unrecognized flag",
-    "unrecognized option",
-    "unrecognized subcommand",
-    "unsupported option",
-    "usage:",
-];
+const USAGE: &str = "\
+    ambiguous argument|bad flag|bad option|bad substitution|cannot be used with|could not determine|does not take|\
+    failed to determine|flag needs an argument|flag provided but not defined|illegal option|incompatible with|\
+    invalid argument|invalid choice|invalid command|invalid flag|invalid option|invalid subcommand|invalid value for|\
+    missing argument|missing required|must be run|must specify|must supply|mutually exclusive|no default remote|\
+    no such command|no such option|no such subcommand|no test files|no tests|no upstream branch|none of the git remotes|\
+    not a git command|not a git repository|not allowed with|not inside a|required argument|required flag|required option|\
+    requires a value|requires an argument|requires at least|run from|set-upstream|tests not found|too few arguments|\
+    too many arguments|unable to determine|unexpected argument|unexpected option|unknown argument|unknown command|\
+    unknown field|unknown flag|unknown json field|unknown option|unknown shorthand|unknown subcommand|unknown switch|\
+    unrecognized argument|unrecognized command|unrecognized flag|unrecognized option|unrecognized subcommand|\
+    unsupported option|usage:";
 
 /// Errors about something that a call names and that does not exist, in lower case. Sorted.
-const MISSING: &[&str] = &[
-    "can't open", "cannot access", "cannot find", "cannot open", "cannot stat", "did not match", "does not exist", "enoent",
-    "is a directory", "no matches found", "no such file", "not a directory", "not found", "unable to find", "unknown revision",
-];
+const MISSING: &str = "\
+    can't open|cannot access|cannot find|cannot open|cannot stat|did not match|does not exist|enoent|is a directory|\
+    no matches found|no such file|not a directory|not found|unable to find|unknown revision";
 
 /// Lines about the code at hand: compilers, linters, tests and lists of checks, in lower case. Sorted.
-const OWN_CODE: &[&str] = &[
-    "\tfail\t", "--- fail", "aborting due to", "assert", "build failed", "checks failed", "could not compile", "error ts",
-    "exit status", "fail:", "failed in", "failing", "failures:", "indentationerror", "merge conflict", "nameerror", "panicked",
-    "parse error", "segmentation fault", "syntax error", "syntaxerror", "task failed", "test failed", "tests failed",
-    "typeerror", "would be overwritten", "would reformat",
-];
+const OWN_CODE: &str = "\
+    \tfail\t|--- fail|aborting due to|assert|build failed|checks failed|could not compile|error ts|exit status|fail:|\
+    failed in|failing|failures:|indentationerror|merge conflict|nameerror|panicked|parse error|segmentation fault|\
+    syntax error|syntaxerror|task failed|test failed|tests failed|typeerror|would be overwritten|would reformat";
 
 /// The subject of the error of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,11 +134,9 @@ fn rank(line: &str, programs: &[&str]) -> u8 {
         return u8::from(has_failure_word(&lower));
     }
     let speaks = |program: &&str| lower.strip_prefix(&program.to_lowercase()).is_some_and(|rest| rest.starts_with(": "));
-    let is_verdict =
-        VERDICTS.iter().any(|verdict| lower.strip_prefix(verdict).is_some_and(|rest| rest.starts_with([':', '[', ' '])));
     // The synopsis explains a call, it does not tell the error.
     let is_cue = !is_usage(line) && (contains_any(&lower, ENVIRONMENT) || contains_any(&lower, USAGE));
-    match (is_verdict || programs.iter().any(speaks), is_cue, has_failure_word(&lower)) {
+    match (is_verdict(line) || programs.iter().any(speaks), is_cue, has_failure_word(&lower)) {
         (true, true, _) => VERDICT_RANK + 1,
         (true, false, _) => VERDICT_RANK,
         (false, true, _) => 3,
@@ -375,6 +273,8 @@ fn lines<'a>(text: &'a str, conventions: &'a Conventions) -> impl Iterator<Item 
             conventions.error_tags.iter().fold(line, |line, tag| line.strip_suffix(tag).unwrap_or(line))
         })
         .filter(move |line| line.len() >= MIN_LINE && !is_status(line.strip_prefix("Error: ").unwrap_or(line)))
+        // A word alone, such as `Error:`, tells nothing.
+        .filter(|line| !line.ends_with(':') || line.contains(' '))
         .take(MAX_LINES)
         .map(|line| &line[..line.floor_char_boundary(MAX_SEARCHED)])
 }
@@ -406,16 +306,15 @@ fn is_usage(line: &str) -> bool {
 
 fn is_aside(line: &str) -> bool {
     let lower = line.to_lowercase();
-    // A logger can write a time and a level before it.
-    ASIDES.iter().any(|aside| lower.starts_with(aside)) || lower.contains(" warning: ")
+    is_warning(line) || ASIDES.split('|').any(|aside| lower.starts_with(aside))
 }
 
 fn has_failure_word(lower: &str) -> bool {
     contains_any(lower, FAILURE_WORDS)
 }
 
-fn contains_any(lower: &str, list: &[&str]) -> bool {
-    list.iter().any(|known| lower.contains(known))
+fn contains_any(lower: &str, list: &str) -> bool {
+    list.split('|').any(|known| lower.contains(known))
 }
 
 #[cfg(test)]
@@ -429,8 +328,8 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_and_in_lower_case() {
-        for list in [ASIDES, VERDICTS, FAILURE_WORDS, ENVIRONMENT, USAGE, MISSING, OWN_CODE] {
-            assert!(list.is_sorted() && list.iter().all(|known| known.to_lowercase() == **known), "{list:?}");
+        for list in [ASIDES, FAILURE_WORDS, ENVIRONMENT, USAGE, MISSING, OWN_CODE] {
+            assert!(list.split('|').is_sorted() && list.to_lowercase() == list, "{list:?}");
         }
     }
 

@@ -7,6 +7,7 @@ use super::differences::{Change, change, is_same, replaced_program, shown, simil
 use super::error_lines::{CallError, Subject, call_error, is_silent_failure, missing_program, normalized};
 use crate::engine::mask;
 use crate::model::{BlockNumber, Conventions, Key, TraceContent, TraceEvent, TraceResult};
+use crate::text::cut::cut;
 use crate::text::shell::SimpleCommand;
 use call_form::{CallForm, MIN_MEMBER, is_word_in, options};
 use serde::{Deserialize, Serialize};
@@ -628,15 +629,11 @@ fn listed(steps: &[String]) -> String {
 
 fn text_of(command: &SimpleCommand) -> String {
     const MAX_TEXT: usize = 70;
-    let text = command.words.iter().map(shown).collect::<Vec<_>>().join(" ");
-    let end = text.floor_char_boundary(MAX_TEXT);
-    if end < text.len() { format!("{}…", &text[..end]) } else { text }
+    cut(&command.words.iter().map(shown).collect::<Vec<_>>().join(" "), MAX_TEXT)
 }
 
 fn shown_line(line: &str) -> String {
-    let line = mask(line).replace('`', "'");
-    let end = line.floor_char_boundary(MAX_SHOWN_LINE - '…'.len_utf8());
-    if end < line.len() { format!("{}…", line[..end].trim_end()) } else { line }
+    cut(&mask(line).replace('`', "'"), MAX_SHOWN_LINE)
 }
 
 #[cfg(test)]

@@ -7,12 +7,15 @@
 
 use super::index::DocumentKind;
 use super::ranking::Retrieval;
+use crate::engine::tokens;
+use crate::text::cut::cut;
+use crate::text::names::file_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BinaryHeap;
 use std::fmt::Write;
 
-/// Characters of a token in a budget.
-const TOKEN_CHARS: usize = 4;
+/// Bytes that a token can have: a longer selection cannot be within a budget.
+const TOKEN_BYTES: usize = 16;
 /// Longest quoted start of a prompt, of a message and of a call, in characters.
 const PROMPT_CHARS: usize = 60;
 const MESSAGE_CHARS: usize = 50;
@@ -32,18 +35,17 @@ const PRICE_STEPS: usize = 9;
 /// The price of a character, as a share of the value of the best name: at the lowest one all is printed, at the highest nothing.
 const PRICES: (f32, f32) = (1e-4, 0.1);
 
-/// Returns what a search found, as lines of at most `budget_tokens` tokens of 4 characters; empty if nothing was found or fits.
+/// Returns what a search found, as lines of at most `budget_tokens` tokens by [`tokens::count`]; empty if nothing was found or fits.
 ///
 /// Digests are in the order of their value. Only whole lines are printed. All texts are masked: credentials are placeholders.
 pub fn digests(retrieval: &Retrieval<'_>, budget_tokens: usize) -> String {
-    let room = budget_tokens.saturating_mul(TOKEN_CHARS);
     let steps = steps(retrieval);
     let (mut low, mut high) = PRICES;
     let mut best = String::new();
     for _ in 0..PRICE_STEPS {
         let price = (low * high).sqrt();
-        let text = print(retrieval, &steps, &select(retrieval, &steps, price, room));
-        if text.chars().count() <= room {
+        let text = print(retrieval, &steps, &select(retrieval, &steps, price, budget_tokens.saturating_mul(TOKEN_BYTES)));
+        if tokens::count(&text) <= budget_tokens {
             (high, best) = (price, text);
         } else {
             low = price;
@@ -135,23 +137,14 @@ fn call_label(head: &str) -> String {
     let is_data = target.starts_with(['{', '[']);
     let target = match () {
         () if is_data => "",
-        () if is_path => target.rsplit('/').next().unwrap_or(target),
+        () if is_path => file_name(target),
         () => target,
     };
     cut(format!("{tool} {target}").trim_end(), CALL_CHARS)
 }
 
-/// Returns the start of a text, in whole words if it has any; with an ellipsis if it is cut.
-fn cut(text: &str, characters: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(characters) else { return text.to_owned() };
-    let start = &text[..end];
-    let words = start.rsplit_once(' ').map_or(start, |(words, _)| words);
-    let words = if words.len() * 2 < start.len() { start } else { words };
-    format!("{}…", words.trim_end_matches([' ', '…', ',', '.', ':', ';']))
-}
-
 /// Selects the steps that are worth more than their characters at a price; the most valuable first, as the names allow that are
-/// not printed yet. Ends when the text is longer than `room`, in characters.
+/// not printed yet. Ends when the text is longer than `room`, in bytes.
 fn select(retrieval: &Retrieval<'_>, steps: &[Step], price: f32, room: usize) -> Vec<Chosen> {
     let names = &retrieval.corpus.names;
     let mut printed: FxHashSet<u32> = FxHashSet::default();
@@ -186,7 +179,7 @@ fn select(retrieval: &Retrieval<'_>, steps: &[Step], price: f32, room: usize) ->
         printed.extend(&new);
         turns.insert(step.turn);
         chosen.push(Chosen { step: number, gain, names: new });
-        if used > room * TOKEN_CHARS {
+        if used > room {
             break;
         }
     }
@@ -291,9 +284,9 @@ mod tests {
     #[test]
     fn only_whole_lines_within_the_budget_are_printed() {
         let whole = digest("why is the cache full", session(), 500);
-        for tokens in [0, 1, 20, 30, 40, 60] {
-            let text = digest("why is the cache full", session(), tokens);
-            assert!(text.chars().count() <= tokens * TOKEN_CHARS);
+        for budget in [0, 1, 20, 30, 40, 60] {
+            let text = digest("why is the cache full", session(), budget);
+            assert!(tokens::count(&text) <= budget);
             assert!(text.is_empty() || text.ends_with('\n'));
             assert!(text.len() <= whole.len());
         }
@@ -316,16 +309,5 @@ mod tests {
         check("Ask [{\"question\":1}]", "Ask");
         check("Wait", "Wait");
         check("Grep a pattern that is longer than the label", "Grep a pattern that is longer than the…");
-    }
-
-    #[test]
-    fn texts_are_cut_between_words() {
-        let check = |text: &str, expected: &str| assert_eq!(cut(text, 10), expected, "{text}");
-        check("short", "short");
-        check("letters and more", "letters…");
-        check("ten letters and more", "ten letter…");
-        check("eight-le tters", "eight-le…");
-        check("oneverylongword", "oneverylon…");
-        check("größer, als gedacht", "größer…");
     }
 }

@@ -4,22 +4,20 @@
 //! differences of variable length, so that most take one byte.
 
 use super::names::names;
+use crate::engine::report::label::short_target;
 use crate::engine::{mask, mask_cut};
 use crate::model::Key;
-use crate::model::{TraceCall, TraceContent, TraceEvent};
+use crate::model::{TraceContent, TraceEvent};
 use crate::text::stop_words::is_stop_word;
 use crate::text::words::{Word, words};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use twox_hash::XxHash3_64;
 
 /// Indexed part of a block, in bytes from its start: what follows in longer ones is mostly data.
 const INDEXED_BYTES: usize = 16_000;
 /// Longest head of a document, in bytes.
 const HEAD_BYTES: usize = 120;
-/// Longest path in a head, in bytes.
-const PATH_BYTES: usize = 80;
 /// Shortest number that is a search word, in digits: shorter ones are in every text.
 const NUMBER_DIGITS: usize = 3;
 /// Occurrences of a word in a block from which on more are not counted: two bits.
@@ -115,11 +113,16 @@ impl Documents {
             TraceContent::Answer(text) => self.add(event, DocumentKind::Answer, head(text), &[text]),
             TraceContent::Summary(text) => self.add(event, DocumentKind::Summary, head(text), &[text]),
             TraceContent::Call(call) => {
-                let texts = input_texts(call);
+                let texts = call.texts();
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 self.open_calls.push((call.id, self.documents.len() as u32));
                 self.open_calls.drain(..self.open_calls.len().saturating_sub(OPEN_CALLS));
-                self.add(event, DocumentKind::Call, head(&format!("{} {}", call.tool, short_target(&call.target))), &texts);
+                self.add(
+                    event,
+                    DocumentKind::Call,
+                    head(&format!("{} {}", call.tool, short_target(&call.target, false))),
+                    &texts,
+                );
             }
             TraceContent::Result(result) => {
                 self.add(event, DocumentKind::Result, Box::default(), &[&result.text]);
@@ -279,26 +282,6 @@ fn whole_words(text: &str, bytes: usize) -> &str {
     start.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words)
 }
 
-/// Returns the texts in the input of a call: the strings of its JSON, with line feeds; the input itself if it is not JSON.
-fn input_texts(call: &TraceCall) -> Vec<String> {
-    let mut texts = Vec::new();
-    match serde_json::from_str(&call.input) {
-        Ok(value) => strings(value, &mut texts),
-        Err(_) => texts.push(call.input.clone()),
-    }
-    texts
-}
-
-fn strings(value: serde_json::Value, texts: &mut Vec<String>) {
-    use serde_json::Value;
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(values) => values.into_iter().for_each(|value| strings(value, texts)),
-        Value::Object(fields) => fields.into_iter().for_each(|(_, value)| strings(value, texts)),
-        _ => {}
-    }
-}
-
 /// Returns the start of a text on one line, without Markdown headings and without credentials.
 fn head(text: &str) -> Box<str> {
     let start = &text[..text.floor_char_boundary(HEAD_BYTES * 4)];
@@ -309,20 +292,6 @@ fn head(text: &str) -> Box<str> {
     } else {
         mask_cut(&format!("{}…", &line[..end])).into()
     }
-}
-
-/// Returns a target that a head has room for: of a long path its last components; of a command what follows a leading `cd`.
-fn short_target(target: &str) -> Cow<'_, str> {
-    if let Some((_, command)) = target.strip_prefix("cd ").and_then(|rest| rest.split_once(char::is_whitespace)) {
-        let command = command.trim_start_matches(['&', ';', ' ']);
-        return Cow::Borrowed(if command.is_empty() { target } else { command });
-    }
-    let is_path = target.contains('/') && !target.contains(char::is_whitespace);
-    if !is_path || target.len() <= PATH_BYTES {
-        return Cow::Borrowed(target);
-    }
-    let end = &target[target.ceil_char_boundary(target.len() - PATH_BYTES)..];
-    Cow::Owned(format!("…/{}", end.split_once('/').map_or(end, |(_, components)| components)))
 }
 
 /// Ascending numbers, each with a small value below 4, as differences in LEB128.
@@ -390,8 +359,8 @@ impl Packed {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::model::ToolVerb;
     use crate::model::{PromptSource, TraceResult};
+    use crate::model::{ToolVerb, TraceCall};
 
     /// Makes an event; the row is `L` and the number of the block.
     pub(crate) fn event(block: u32, time: i64, content: TraceContent) -> TraceEvent {
@@ -491,17 +460,5 @@ pub(crate) mod tests {
         assert_eq!(whole_words("one two", 6), "one");
         assert_eq!(whole_words("ein großer", 8), "ein");
         assert_eq!(whole_words("word", 2), "");
-    }
-
-    #[test]
-    fn targets_are_shortened_at_their_start() {
-        let check = |target: &str, expected: &str| assert_eq!(short_target(target), expected, "{target}");
-        check("src/heat.rs", "src/heat.rs");
-        check("cd /home/ann/project && make all", "make all");
-        check("cd /home/ann/project", "cd /home/ann/project");
-        check("make test", "make test");
-        let long = format!("/home/{}/src/heat.rs", "folder/".repeat(20));
-        assert!(short_target(&long).starts_with("…/folder/") && short_target(&long).ends_with("/src/heat.rs"));
-        assert!(short_target(&long).len() <= PATH_BYTES + 4);
     }
 }

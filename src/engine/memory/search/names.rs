@@ -1,6 +1,6 @@
 //! The names of a text that a reader can look up: code identifiers and files.
 
-use crate::text::names::{is_file_name, is_identifier, is_path_byte};
+use crate::text::names::{is_file_name, is_identifier, path_runs};
 
 /// Shortest name that is kept, in bytes: shorter ones are found by chance.
 const SHORTEST: usize = 5;
@@ -16,19 +16,7 @@ const RANDOM_PERCENT: usize = 50;
 /// Calls `found` for each identifier of several parts (`snake_case`, `camelCase`, letters with digits) and each file name in a
 /// text, in order and with repetitions. A path is reduced to its last component. Hashes, numbers and generated names are omitted.
 pub fn names<'a>(text: &'a str, mut found: impl FnMut(&'a str)) {
-    let mut rest = text;
-    while let Some(start) = rest.bytes().position(is_path_byte) {
-        // In an escape sequence of JSON and of source code the letter is not a part of the name after it.
-        let is_escape = rest[..start].ends_with('\\') && rest[start..].starts_with(['n', 't', 'r']);
-        rest = &rest[start + usize::from(is_escape)..];
-        let end = rest.bytes().position(|byte| !is_path_byte(byte)).unwrap_or(rest.len());
-        let (run, after) = rest.split_at(end);
-        rest = after;
-        // Most runs are plain words.
-        if !run.bytes().all(|byte| byte.is_ascii_lowercase()) {
-            names_of_run(run, &mut found);
-        }
-    }
+    path_runs(text).for_each(|run| names_of_run(run, &mut found));
 }
 
 fn names_of_run<'a>(run: &'a str, found: &mut impl FnMut(&'a str)) {

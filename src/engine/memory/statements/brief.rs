@@ -4,6 +4,7 @@ use super::grammar::ENGLISH;
 use super::sentence::{Sentence, clauses};
 use super::signals::{STATEMENT_THRESHOLD, Score, score, signals_of};
 use super::voice::sentences;
+use crate::engine::content::rules::{Rule, rule};
 
 /// The part of a statement that states something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ fn clauses_of(text: &str) -> Vec<Clause> {
         let mut has_condition = false;
         for (at, clause) in clauses(sentence).into_iter().map(str::trim).enumerate() {
             let words = Sentence::new(clause);
-            let score = score(&signals_of(&words));
+            let score = score(&signals_of(&words, rule(clause) == Some(Rule::Lasting)));
             let start = clause.as_ptr() as usize - text.as_ptr() as usize;
             let end = start + clause.len();
             match found.last_mut().filter(|_| at > 0 && (has_condition || words.begins_with(ENGLISH.consequences))) {

@@ -38,8 +38,6 @@ pub(super) struct Grammar {
     pub alternatives: &'static [&'static str],
     /// Words of generality: what they qualify holds beyond the task at hand.
     pub generalities: &'static [&'static str],
-    /// Words that state a rule for the future when a clause starts with them.
-    pub rules: &'static [&'static str],
     /// Phrases that give a purpose, an origin or a convention of the project.
     pub conventions: &'static [&'static str],
     /// Phrases that ask the agent to do a thing now, whatever their form.
@@ -60,12 +58,12 @@ pub(super) struct Grammar {
 
 impl Grammar {
     /// Returns all lists.
-    pub fn lists(&self) -> [&'static [&'static str]; 26] {
+    pub fn lists(&self) -> [&'static [&'static str]; 25] {
         [
             self.first_person, self.subjects, self.auxiliaries, self.question_words, self.reasons, self.openers, self.contrasts,
             self.adversatives, self.narrators, self.consequences, self.people, self.negations, self.obligations, self.stances,
-            self.tastes, self.alternatives, self.generalities, self.rules, self.conventions, self.requests, self.approvals,
-            self.failures, self.conditions, self.tags, self.hedges, self.moments,
+            self.tastes, self.alternatives, self.generalities, self.conventions, self.requests, self.approvals, self.failures,
+            self.conditions, self.tags, self.hedges, self.moments,
         ]
     }
 }
@@ -116,10 +114,6 @@ pub(super) static ENGLISH: Grammar = Grammar {
         "always", "any", "anywhere", "as a default", "by default", "each time", "every", "every time", "everytime", "everywhere",
         "from now on", "generally", "in general", "in the future", "long term", "long-term", "never", "normally", "only",
         "remember", "standard", "usually", "whenever", "wherever",
-    ],
-    rules: &[
-        "always", "as a rule", "for future reference", "from now on", "going forward", "in future", "in the future",
-        "keep in mind", "never", "note that", "remember",
     ],
     conventions: &[
         "as we do", "best practice", "best practices", "comes from", "convention", "is called", "like the other", "like we do",

@@ -14,21 +14,23 @@ mod voice;
 pub use brief::{Brief, brief};
 pub use topic::topic_key;
 
+use crate::engine::content::rules::{Rule, rule};
 use crate::engine::find_secrets;
 use crate::model::MemoryKind;
 use crate::model::{BlockNumber, ToolVerb};
 use crate::model::{PromptSource, TraceCall, TraceContent, TraceEvent};
+use crate::text::cut::{cut, one_line};
 use quoted::QuotedLines;
 use sentence::{Sentence, clauses, is_foreign};
 use serde::{Deserialize, Serialize};
 use signals::{LASTING_THRESHOLD, STATEMENT_THRESHOLD, Score, Signal, is_clear, score, signals_of};
 use voice::voice;
 
-/// Maximum length of the text of a statement, in bytes.
+/// Maximum length of the text of a statement, in characters.
 const LONGEST_TEXT: usize = 300;
 /// Maximum length of a text of several sentences that is one statement, in bytes.
 const WHOLE_TEXT: usize = 140;
-/// Maximum length of the context of a statement, in bytes.
+/// Maximum length of the context of a statement, in characters.
 const LONGEST_CONTEXT: usize = 120;
 /// Maximum number of bytes of the options of a question that are kept until it is answered.
 const LONGEST_OPTIONS: usize = 4 << 10;
@@ -138,10 +140,8 @@ impl Statements {
 
     /// Returns the user's own sentences in a prompt.
     fn sentences<'p>(&self, prompt: &'p str, source: PromptSource, is_first: bool) -> Vec<Scored<'p>> {
-        // The words with a rejected call are a correction in any language.
-        if source != PromptSource::Rejection && is_foreign(prompt) {
-            return Vec::new();
-        }
+        // The words with a rejected call are a correction in any language, and rules are recognized in several.
+        let is_foreign = source != PromptSource::Rejection && is_foreign(prompt);
         let voice = voice(prompt, &|line| self.quoted.has(line));
         let mut shared = Vec::new();
         for (signal, holds) in [
@@ -156,7 +156,8 @@ impl Statements {
             }
         }
         let own = voice.sentences.into_iter().filter(|sentence| !holds_credential(sentence));
-        own.map(|sentence| Scored::new(sentence, &shared)).collect()
+        let scored = own.map(|sentence| Scored::new(sentence, &shared));
+        scored.filter(|scored| !is_foreign || scored.signals.contains(&Signal::Rule)).collect()
     }
 
     /// Returns the statements that the sentences of a prompt make.
@@ -201,10 +202,12 @@ struct Scored<'a> {
 impl<'a> Scored<'a> {
     fn new(text: &'a str, shared: &[Signal]) -> Scored<'a> {
         let mut reports_failure = false;
+        let is_rule = rule(text) == Some(Rule::Lasting);
         let clauses = clauses(text).into_iter().map(|clause| {
-            let mut signals = signals_of(&Sentence::new(clause.trim()));
+            let mut signals = signals_of(&Sentence::new(clause.trim()), is_rule);
             reports_failure |= signals.contains(&Signal::Report);
-            signals.extend_from_slice(shared);
+            // A task can be given with rules that outlive it.
+            signals.extend(shared.iter().filter(|signal| !is_rule || **signal != Signal::FirstPrompt));
             (score(&signals), signals)
         });
         let (score, signals) = clauses.max_by_key(|(score, _)| *score).unwrap_or_default();
@@ -230,21 +233,10 @@ fn chosen<'s, 'a>(sentences: &'s [Scored<'a>], best: &'s Scored<'a>) -> Vec<&'s 
     kept.into_iter().map(|index| &sentences[index]).collect()
 }
 
-/// Returns the texts of sentences with single spaces, at most `LONGEST_TEXT` bytes, cut at a word.
+/// Returns the texts of sentences with single spaces, cut to `LONGEST_TEXT`.
 fn joined(sentences: &[&Scored<'_>]) -> String {
-    let words: Vec<&str> = sentences.iter().flat_map(|sentence| sentence.text.split_whitespace()).collect();
-    bounded(&words.join(" "), LONGEST_TEXT)
-}
-
-/// Returns a text, cut at a word to a maximum length in bytes.
-fn bounded(text: &str, longest: usize) -> String {
-    if text.len() <= longest {
-        return text.to_owned();
-    }
-    let cut = &text[..text.floor_char_boundary(longest - '…'.len_utf8())];
-    // A text without spaces, such as Chinese, is cut anywhere.
-    let end = cut.rfind(' ').filter(|end| *end > longest / 2).unwrap_or(cut.len());
-    format!("{}…", &cut[..end])
+    let texts: Vec<&str> = sentences.iter().map(|sentence| sentence.text).collect();
+    cut(&one_line(&texts.join(" ")), LONGEST_TEXT)
 }
 
 /// Returns the kind of a statement with these signals.
@@ -282,7 +274,7 @@ fn context_of(call: &TraceCall) -> Option<String> {
     // A target that is data, such as the questions of a tool that asks, is not a clause that a reader understands.
     let target = if target.starts_with(['{', '[']) { "" } else { target };
     let text = format!("{} {target}", call.tool);
-    (find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then(|| bounded(text.trim(), LONGEST_CONTEXT))
+    (find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then(|| cut(text.trim(), LONGEST_CONTEXT))
 }
 
 /// True if a text holds a credential, or gives the value of one in words.

@@ -1,7 +1,8 @@
 //! A sentence of the user: its plain words and its mood.
 
 use super::grammar::{ENGLISH, FOREIGN};
-use super::voice::{PLACEHOLDER, without_quotations};
+use super::voice::without_quotations;
+use crate::text::words::prose_words;
 
 /// From this character on, words are written without spaces.
 const FIRST_IDEOGRAPH: char = '\u{2e80}';
@@ -210,17 +211,7 @@ pub(super) fn is_foreign(text: &str) -> bool {
 /// Returns the words of a text in lower case, each with a space before and behind.
 pub(super) fn plain_words(text: &str) -> String {
     let text = without_quotations(text).to_lowercase().replace(['’', '‘'], "'");
-    let mut words = String::with_capacity(text.len() + 2);
-    for word in text.split(|character: char| !character.is_alphanumeric() && !matches!(character, '\'' | '-' | '_' | PLACEHOLDER))
-    {
-        let word = word.trim_matches(['\'', '-', '_']);
-        if !word.is_empty() {
-            words.push(' ');
-            words.push_str(word);
-        }
-    }
-    words.push(' ');
-    words
+    prose_words(&text).flat_map(|word| [" ", word]).chain([" "]).collect()
 }
 
 /// Returns the offset behind the openers of a sentence, and whether one of them contradicts.

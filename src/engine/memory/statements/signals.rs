@@ -43,7 +43,7 @@ pub(super) enum Signal {
     Alternative,
     /// It is general.
     Generality,
-    /// It starts as a rule for the future.
+    /// It is a rule for the future.
     Rule,
     /// It gives a purpose, an origin or a convention.
     Convention,
@@ -137,8 +137,8 @@ pub(super) struct Score {
 pub(super) fn is_clear(signals: &[Signal]) -> bool {
     let has = |wanted: &[Signal]| wanted.iter().any(|signal| signals.contains(signal));
     let lasting = score(signals).lasting;
-    let is_enough = lasting >= STRONG_THRESHOLD || (lasting >= LASTING_THRESHOLD && has(&[Signal::Rule, Signal::Rejection]));
-    is_enough && !has(&[Signal::Question, Signal::Hedge, Signal::Failure, Signal::Request])
+    let is_enough = lasting >= STRONG_THRESHOLD || (lasting >= LASTING_THRESHOLD && has(&[Signal::Rejection]));
+    has(&[Signal::Rule]) || is_enough && !has(&[Signal::Question, Signal::Hedge, Signal::Failure, Signal::Request])
 }
 
 /// Returns the score of signals.
@@ -149,8 +149,8 @@ pub(super) fn score(signals: &[Signal]) -> Score {
     })
 }
 
-/// Returns the signals within a clause.
-pub(super) fn signals_of(clause: &Sentence<'_>) -> Vec<Signal> {
+/// Returns the signals within a clause of a rule for the future (`is_rule`) or of another sentence.
+pub(super) fn signals_of(clause: &Sentence<'_>, is_rule: bool) -> Vec<Signal> {
     let states = clause.mood == Mood::Statement;
     let asks = clause.mood == Mood::Question;
     let negates = clause.has(ENGLISH.negations);
@@ -185,7 +185,7 @@ pub(super) fn signals_of(clause: &Sentence<'_>) -> Vec<Signal> {
         (Signal::Taste, clause.has(ENGLISH.tastes)),
         (Signal::Alternative, clause.has(ENGLISH.alternatives)),
         (Signal::Generality, clause.has(ENGLISH.generalities)),
-        (Signal::Rule, !asks && clause.starts_with(ENGLISH.rules)),
+        (Signal::Rule, is_rule),
         (Signal::Convention, !asks && clause.has(ENGLISH.conventions)),
         (Signal::Condition, !asks && clause.has(ENGLISH.conditions)),
         (Signal::Hedge, clause.has(ENGLISH.hedges)),

@@ -1,6 +1,7 @@
 //! Tests of statements with invented prompts.
 
 use super::*;
+use crate::engine::content::rules::tests::SENTENCES;
 use crate::model::Key;
 use crate::model::TraceResult;
 
@@ -69,13 +70,24 @@ fn tasks_questions_and_reports_are_not() {
 }
 
 #[test]
-fn other_languages_are_not_read_except_with_a_rejected_call() {
+fn memory_and_the_manifest_agree_on_the_rules_of_the_user() {
+    for (text, expected) in SENTENCES {
+        let is_lasting = *expected == Some(Rule::Lasting);
+        assert_eq!(Scored::new(text, &[]).signals.contains(&Signal::Rule), is_lasting, "{text}");
+        let mut statements = Statements::default();
+        statements.push(&prompt(text, PromptSource::Typed));
+        let found = statements.take().pop().map(|found| (found.kind, found.is_strong, found.is_lasting));
+        assert!(!is_lasting || found == Some((MemoryKind::Preference, true, true)), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn other_languages_are_read_for_rules_and_with_a_rejected_call() {
+    check("Nein, wir verwenden hier immer Tabs", Some("Nein, wir verwenden hier immer Tabs"));
     for text in [
-        "Nein, wir verwenden hier immer Tabs",
         "das was du hier machst war in der alten Version so nicht",
-        "No, deberíamos usar siempre pnpm para todo",
-        "non, il faut toujours utiliser pnpm dans ce projet",
-        "não, devemos usar sempre pnpm",
+        "No, usamos pnpm para todo",
+        "non, c'est pnpm dans ce projet",
         "不对，我们应该用 pnpm",
         "いや、npm ではなく pnpm を使うべきです",
     ] {
@@ -217,7 +229,7 @@ fn rules_are_strong_and_lasting() {
 fn long_sentences_are_cut_at_a_word() {
     let text = format!("we should {}", "read the manual ".repeat(40));
     let statement = second(&text, PromptSource::Typed).map(|statement| statement.text).unwrap_or_default();
-    assert!(statement.len() <= LONGEST_TEXT && statement.ends_with('…') && !statement.contains("man…"), "{statement}");
+    assert!(statement.chars().count() <= LONGEST_TEXT && statement.ends_with('…') && !statement.contains("man…"), "{statement}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The user's own words in a prompt: without code, quotations, terminal output, logs and documents that they pasted.
 
 use super::grammar::ENGLISH;
+use crate::text::words::prose_words;
 
 /// Maximum length of a prompt in bytes: a longer one is a document.
 const LONGEST_PROMPT: usize = 16 << 10;
@@ -124,11 +125,8 @@ fn starts_with_time(line: &str) -> bool {
 
 /// True if a line holds a word of the first person outside of quotations.
 fn is_personal(line: &str) -> bool {
-    without_quotations(line)
-        .to_lowercase()
-        .replace('’', "'")
-        .split(|character: char| !character.is_alphanumeric() && character != '\'')
-        .any(|word| ENGLISH.first_person.contains(&word))
+    let line = without_quotations(line).to_lowercase().replace('’', "'");
+    prose_words(&line).any(|word| ENGLISH.first_person.contains(&word))
 }
 
 /// Returns a text without its code spans, paths, addresses and long quotations; a mark remains in the place of each.

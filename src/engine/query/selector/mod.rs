@@ -7,6 +7,7 @@ pub use parse::amount;
 use crate::engine::Analysis;
 use crate::model::paths;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone};
+use crate::text::names::last_components;
 use globset::{Glob, GlobMatcher};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -180,9 +181,7 @@ fn similar_paths(reading: &Analysis, path: &str) -> Vec<String> {
         return vec![format!("path({inside}/**)")];
     }
     let depth = inside.matches('/').count();
-    let end = |path: &str, depth: usize| {
-        path.rmatch_indices(paths::SEPARATORS).nth(depth).map_or_else(|| path.to_owned(), |(at, _)| path[at + 1..].to_owned())
-    };
+    let end = |path: &str, depth: usize| last_components(path, depth + 1).to_owned();
     let wanted = end(inside, 0).to_lowercase();
     let plain = |target: &&str| !target.contains(char::is_whitespace) && !target.contains(['(', ')', '"']);
     let mut near: Vec<(f64, String)> = targets

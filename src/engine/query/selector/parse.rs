@@ -2,6 +2,7 @@
 
 use super::{DEEPEST, FUNCTIONS, NAMES, NEAR, Node, PathPattern, SelectorError};
 use crate::model::{BlockKind, Level, Role, State, Zone};
+use crate::text::names::is_file_name;
 use globset::GlobBuilder;
 use std::ops::RangeInclusive;
 
@@ -262,16 +263,10 @@ fn nearest_name(word: &str) -> Option<String> {
     if word.contains("__") && word.contains('*') {
         return Some(format!("tool({word})"));
     }
-    if word.contains('*') || is_file(word) {
+    if word.contains('*') || is_file_name(word) {
         return Some(format!("path({word})"));
     }
     nearest(word, NAMES.iter().chain(FUNCTIONS).map(|(name, _)| *name)).map(str::to_owned)
-}
-
-/// Returns true if a word is the name of a file: it ends in a dot and a few letters or digits.
-fn is_file(word: &str) -> bool {
-    let end = word.rsplit_once('.').filter(|(name, _)| !name.is_empty() && !name.ends_with('.'));
-    end.is_some_and(|(_, end)| (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// Returns the numbers or the range in a word: `17` of `17x`, `10..20` of `10-20` and of `20..10`.

@@ -8,6 +8,7 @@ use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionS
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb};
+use crate::text::cut::cut;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -84,7 +85,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
         (PointKind::Next, next),
     ];
     let points = points.map(|(kind, parts)| {
-        let short = |part: Part| Part { text: short(&part.text), ..part };
+        let short = |part: Part| Part { text: cut(&part.text, BRIEF_CHARACTERS), ..part };
         Point { kind, parts: parts.into_iter().filter(|part| !part.text.is_empty()).map(short).collect() }
     });
     points.into_iter().filter(|point| !point.parts.is_empty()).collect()
@@ -93,13 +94,6 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
 /// Returns the last of the given parts.
 fn latest(mut parts: Vec<Part>) -> Vec<Part> {
     parts.split_off(parts.len().saturating_sub(TOLD))
-}
-
-/// Truncates a text to the maximum length of a briefing entry, between words.
-fn short(text: &str) -> String {
-    let Some((end, _)) = text.char_indices().nth(BRIEF_CHARACTERS) else { return text.to_owned() };
-    let end = text[..end].rfind(' ').unwrap_or(end);
-    format!("{}…", text[..end].trim_end_matches([' ', ',', ';', ':', '-', '(']))
 }
 
 /// Returns the most recently edited files, each with its number of edits.

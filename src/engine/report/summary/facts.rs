@@ -2,7 +2,8 @@
 
 use super::Contents;
 use super::cleaning::{unshortened, without_tags};
-use crate::engine::reduce::{LineKind, Style, line_kind, outcomes};
+use crate::engine::memory::call_error;
+use crate::engine::reduce::outcomes;
 use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, ToolVerb, Turn, starts_with_any};
 use rustc_hash::FxHashMap;
@@ -149,18 +150,14 @@ fn attempt(block: &Block) -> Attempt<'_> {
 
 /// Returns the line with the error message; `None` if the user declined the call, or if there is only an exit code.
 fn error_line(content: &str, conventions: &Conventions) -> Option<String> {
-    let content = conventions.error_tags.iter().fold(content.to_owned(), |content, tag| content.replace(tag, ""));
-    let content = without_tags(&content, conventions);
+    let content = without_tags(content, conventions);
     let declined = starts_with_any(content.trim_start(), &conventions.declined);
     if declined || conventions.cancelled.iter().any(|text| content.contains(text)) {
         return None;
     }
-    let is_frame = |line: &str| starts_with_any(&line.to_lowercase(), &conventions.status_lines);
-    let lines = content.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic) && !line.contains('\u{1b}'));
-    // A word alone, such as `Error:`, carries no information.
-    let told = lines.filter(|line| !is_frame(line) && line.contains(' '));
-    let line = told.clone().find(|line| line_kind(line, Style::Output) == Some(LineKind::Error)).or_else(|| told.clone().next());
-    line.map(str::to_owned)
+    // Lines are quoted as they are, so one with control sequences is not.
+    let plain: Vec<&str> = content.lines().filter(|line| !line.contains('\u{1b}')).collect();
+    call_error(&plain.join("\n"), &[], conventions).map(|error| error.line)
 }
 
 /// Returns true if a command runs tests, and does not only print a file about them.

@@ -3,6 +3,7 @@
 use super::{Headline, Part, Point, PointKind, Summary};
 use crate::engine::{mask, o200k};
 use crate::model::BlockNumber;
+use crate::text::cut::{one_line, with_ellipsis};
 
 /// Maximum tokens of a sentence after it is cut.
 const SHORT_SENTENCE_TOKENS: u32 = 28;
@@ -54,19 +55,13 @@ impl PointKind {
 impl Part {
     /// Creates a part from a sentence or a name of a block, with credentials masked.
     pub(super) fn new(text: &str, block: BlockNumber) -> Part {
-        Part { text: one_line(text), block: Some(block) }
+        Part { text: mask(&one_line(text)).into_owned(), block: Some(block) }
     }
 
     /// Creates a part that is counted over several blocks.
     pub(super) fn counted(text: impl AsRef<str>) -> Part {
-        Part { text: one_line(text.as_ref()), block: None }
+        Part { text: mask(&one_line(text.as_ref())).into_owned(), block: None }
     }
-}
-
-/// Returns a text on one line, without control characters and with credentials masked.
-fn one_line(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    mask(&words.collect::<Vec<_>>().join(" ")).into_owned()
 }
 
 impl Point {
@@ -135,16 +130,12 @@ pub(super) fn cut(text: &str, bound: u32) -> String {
     }
     let spaces: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
     let longest = |places: &[usize]| {
-        let fits = |at: &usize| o200k(&with_mark(&text[..*at])) <= bound;
+        let fits = |at: &usize| o200k(&with_ellipsis(&text[..*at])) <= bound;
         places.partition_point(fits).checked_sub(1).map(|place| places[place])
     };
     let characters = || -> Vec<usize> { text.char_indices().map(|(at, _)| at).skip(1).take(400).collect() };
     let place = longest(&spaces).filter(|at| *at > 0).or_else(|| longest(&characters()));
-    place.map_or_else(String::new, |at| with_mark(&text[..at]))
-}
-
-fn with_mark(text: &str) -> String {
-    format!("{}…", text.trim_end_matches([' ', ',', ';', ':', '-', '(']))
+    place.map_or_else(String::new, |at| with_ellipsis(&text[..at]))
 }
 
 /// Parts of a header.

@@ -3,6 +3,7 @@
 use super::cleaning::{Line, lines, without_tags};
 use crate::engine::mask;
 use crate::model::Conventions;
+use crate::text::cut::one_line;
 
 /// Number of bytes that are analysed at the start and at the end of a text.
 const LOOK_BYTES: usize = 16 << 10;
@@ -64,7 +65,7 @@ fn ends(text: &str) -> &str {
 }
 
 fn sentence(text: &str, item: bool) -> Option<Sentence> {
-    let plain = without_links(&text.replace("**", "")).split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = one_line(&without_links(&text.replace("**", "")));
     // A symbol such as ✅ or 🔧 adds nothing to the words.
     let plain = plain.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric()).trim();
     if plain.len() > LONGEST_BYTES || !plain.contains(char::is_alphabetic) {

@@ -7,6 +7,7 @@ use super::sentences::{Sentence, decides, salience, sentences};
 use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply};
 use crate::engine::Analysis;
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
+use crate::text::names::{file_name, last_components};
 
 /// Maximum number of sentences of a prompt, of decisions, and of the final reply.
 const ASKED: usize = 2;
@@ -143,8 +144,7 @@ impl TurnFacts<'_> {
 /// Returns a path relative to a directory, or its last parts.
 pub(super) fn short_path<'a>(path: &'a str, directory: &str) -> &'a str {
     let below = paths::relative(path, directory);
-    let marks = below.rmatch_indices(paths::SEPARATORS).nth(2).filter(|_| below.len() == path.len() && paths::is_absolute(path));
-    marks.map_or(below, |(at, _)| &below[at + 1..])
+    if below.len() == path.len() && paths::is_absolute(path) { last_components(path, 3) } else { below }
 }
 
 /// Returns the directory to which paths are relative.
@@ -208,7 +208,7 @@ fn header_parts(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) ->
     if topic.is_empty() {
         topic = label.split_whitespace().map(|word| Part::counted(word).text).collect();
     }
-    let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| path.rsplit(['/', '\\']).next().unwrap_or(path));
+    let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| file_name(path));
     HeaderParts {
         when: told.turn.timestamp.map(clock).unwrap_or_default(),
         topic,

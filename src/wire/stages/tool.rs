@@ -1,9 +1,15 @@
 //! The tool of aperture in requests: offered from the first request of a conversation on, and its answered calls put back.
 
-use super::session::{Sessions, WireError};
-use super::{PipelineSettings, RequestFacts, Stage};
+use super::{Passing, RequestFacts, Setting, Stage, WireError};
 use crate::engine::plural;
-use crate::provider::{BodyEdit, RequestApi, RequestDocument, ToolDefinition, begins, restored};
+use crate::provider::{ToolDefinition, begins, restored};
+
+/// The stage. It is before the others, which see the conversation as the model had it.
+pub(crate) static STAGE: Stage = Stage { name: "tool", settings: &[OFFERED], run, otherwise: |_, _| None };
+
+/// The switch of the offer; calls of an earlier one are put back in any case.
+pub(crate) const OFFERED: Setting =
+    Setting::switch("tool", true, "the model has the tool aperture, from the first request of a session on");
 
 /// The tool by which the model manages its context window.
 pub const TOOL: ToolDefinition = ToolDefinition {
@@ -20,59 +26,47 @@ pub const TOOL: ToolDefinition = ToolDefinition {
     input: "commands",
 };
 
-/// The edits that add the tool of aperture and its calls to a request.
-#[derive(Default)]
-pub(super) struct AddedCalls {
-    /// The edits that put earlier calls and their results back.
-    pub restored: Vec<BodyEdit>,
-    /// The edit that offers the tool.
-    pub offer: Option<BodyEdit>,
-}
-
-/// Returns the edits that add the tool of aperture and its earlier calls.
-pub(super) fn added(
-    sessions: &mut Sessions,
-    settings: PipelineSettings,
-    api: RequestApi,
-    document: &RequestDocument<'_>,
-    facts: &mut RequestFacts,
-) -> Result<AddedCalls, WireError> {
-    let (session, name) = (facts.session.clone(), facts.line.clone());
-    let line = sessions.line(&session, &name)?;
+/// Adds the tool of aperture and its earlier calls.
+fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireError> {
+    let (api, document, sessions) = (passing.api, passing.received, &mut *passing.sessions);
+    let (session, name) = (&*facts.session, &*facts.line);
+    let line = sessions.line(session, name)?;
     if line.state.as_ref().is_some_and(|state| state.observed.is_some()) {
-        return Ok(AddedCalls::default());
+        return Ok(());
     }
     let mut offer = None;
-    if settings.tool && name.is_empty() && line.offers != Some(false) {
+    if passing.settings.is_on(&OFFERED) && name.is_empty() && line.offers != Some(false) {
         offer = TOOL.offer(api, document);
-        if line.is_held() {
+        if line.is_held {
             let is_decided = *line.offers.get_or_insert(false);
             offer = offer.filter(|_| is_decided);
         } else if line.offers.is_none() {
             let begins = begins(document);
             match &offer {
                 // Later requests have the same tools, also after a restart.
-                Some(_) => sessions.save_offer(&session, &name, begins)?,
+                Some(_) => sessions.save_offer(session, name, begins)?,
                 None if !begins => line.offers = Some(false),
                 None => {}
             }
             offer = offer.filter(|_| begins);
         }
     }
-    let (restored, count) = restored(api, document, &sessions.line(&session, &name)?.replies);
+    let (restored, count) = restored(api, document, &sessions.line(session, name)?.replies);
     if count > 0 {
-        facts.note(Stage::Injection, format!("{} with the calls of {} put back", plural(count, "response"), TOOL.name));
+        facts.note(&STAGE, format!("{} with the calls of {} put back", plural(count, "response"), TOOL.name));
     }
     if offer.is_some() {
-        facts.note(Stage::Injection, format!("{} is offered to the model", TOOL.name));
+        facts.note(&STAGE, format!("{} is offered to the model", TOOL.name));
     }
-    Ok(AddedCalls { restored, offer })
+    (passing.edits, passing.offers_tool, passing.offer) = (restored, offer.is_some(), offer);
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::o200k;
+    use crate::wire::RequestApi;
 
     #[test]
     fn the_tool_takes_few_tokens() {

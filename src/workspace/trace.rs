@@ -1,14 +1,24 @@
-//! Reads the rows of a session file into the events of its trace.
+//! Reads the rows of a session file into the events of its trace, from its start or from where an earlier reading ended.
 
+use super::Found;
 use crate::engine::is_rejection;
+use crate::fsio::{Disk, Identity, read_range};
 use crate::model::{
     BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, starts_with_any,
 };
+use crate::planning::parse_session;
 use crate::provider::{ParsedBlock, ProviderAdapter, conventions, scripted_commands};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
 use twox_hash::XxHash3_64;
+
+/// Bytes that are read at a time.
+const READ_BYTES: usize = 1 << 20;
+/// Bytes at the start and at the end of the part that was read, by which a file is recognized.
+const PROBE_BYTES: u64 = 4096;
 
 /// Bytes at the start of a result in which a client says that the call was cancelled.
 const NOTICE_BYTES: usize = 600;
@@ -16,6 +26,12 @@ const NOTICE_BYTES: usize = 600;
 /// The position in a session file from which the reading continues.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TracePosition {
+    /// The end of the part that was read, in bytes.
+    pub end: u64,
+    /// A hash of samples of that part.
+    probe: u64,
+    /// True if that part ends within a line: a complete row without a line feed.
+    is_open: bool,
     lines: u32,
     blocks: u32,
     directory: String,
@@ -27,7 +43,78 @@ pub struct TracePosition {
     pub has_branches: bool,
 }
 
+/// Reads the rows of a file from a position on, and moves it to the end of the last complete row. Passes each event to `take`, with the
+/// offset of its row.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn read_trace(
+    disk: &dyn Disk,
+    found: &Found,
+    position: &mut TracePosition,
+    take: &mut dyn FnMut(u64, TraceEvent),
+) -> io::Result<()> {
+    let mut file = BufReader::with_capacity(READ_BYTES, disk.open(&found.path, position.end)?);
+    if position.is_open && file.fill_buf()?.first() == Some(&b'\n') {
+        file.consume(1);
+        position.end += 1;
+        position.is_open = false;
+    }
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = file.read_until(b'\n', &mut line)? as u64;
+        let is_finished = line.last() == Some(&b'\n');
+        if is_finished {
+            line.pop();
+        } else if length == 0 || found.provider.parse(&line).row.kind == RowKind::Broken {
+            // The client is still writing it.
+            break;
+        }
+        let start = position.end;
+        position.line(found.provider, &line, &mut |event| take(start, event));
+        position.is_open = !is_finished;
+        position.end += length;
+    }
+    position.probe = probe(disk, &found.path, position.end)?;
+    Ok(())
+}
+
+/// Returns the offsets of the rows of turns that the user left, of the part of a file that was read; empty if it has no branches.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn left_rows(disk: &dyn Disk, found: &Found, position: &TracePosition) -> io::Result<Vec<u64>> {
+    if !position.has_branches {
+        return Ok(Vec::new());
+    }
+    let bytes = read_range(disk, &found.path, 0, position.end as usize)?;
+    let session = parse_session(found.provider, found.location.id.clone(), &bytes);
+    let left = found.provider.window(&session).left;
+    Ok(left.into_iter().map(|row| session.rows[row as usize].offset).collect())
+}
+
+/// Returns a hash of the start and the end of the first `end` bytes of a file.
+fn probe(disk: &dyn Disk, path: &Path, end: u64) -> io::Result<u64> {
+    let length = end.min(PROBE_BYTES);
+    let mut bytes = read_range(disk, path, 0, length as usize)?;
+    bytes.extend(read_range(disk, path, end - length, length as usize)?);
+    Ok(XxHash3_64::oneshot(&bytes))
+}
+
 impl TracePosition {
+    /// Returns true if a file still starts with the part that was read; `before` is its state then.
+    pub fn is_start_of(&self, disk: &dyn Disk, path: &Path, before: &Identity, now: &Identity) -> bool {
+        before.inode == now.inode && self.end <= now.bytes && probe(disk, path, self.end).is_ok_and(|probe| probe == self.probe)
+    }
+
+    /// Returns the position before the first row of a part of a file whose first block has a number.
+    pub fn before_block(number: u32) -> TracePosition {
+        TracePosition { blocks: number.saturating_sub(1), ..TracePosition::default() }
+    }
+
     /// Returns the working directory that the first row with one names; empty if there is none.
     pub fn directory(&self) -> &str {
         &self.directory

@@ -1,0 +1,119 @@
+//! `aperture search`: finds turns of all sessions by their words.
+
+mod report;
+mod run;
+
+pub use report::SearchReport;
+pub use run::run;
+
+use super::usage::Day;
+use crate::app::tokens;
+use crate::engine::search::PassageKind;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Arguments of `search`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture search flaky login test             every session of every client, the best first
+  aperture search '\"connection reset\" -proxy'   a phrase, without a word
+  aperture search parse_rows --project         the sessions of this project
+  aperture search 'retry limit' --role user --since 4w
+  aperture search migration path:schema.sql    turns with a call on this file
+  aperture search --literal 'fn main() {'      this very text, without an index
+  aperture search --regex 'E0\\d{3}' -i --json
+
+A turn is a prompt and what follows it. Turns with all words come first; if none has them, it
+says which were left out. Endings of English words do not matter. A query can have fields:
+role, tool, path, project, client, kind, since and until, as field:value. Also searched: what
+was archived, compacted or rewound, subagents, outputs beside a session, and the prompts of
+deleted sessions that the client still lists. The session that asks is left out; with --current
+it is not. The exit code is 1 without a match.")]
+pub struct Arguments {
+    /// Words; \"a phrase\"; -without; field:value
+    #[arg(required = true)]
+    #[serde(serialize_with = "super::json::union")]
+    pub query: Vec<String>,
+    /// Only sessions of the project in this directory [default: the current directory]
+    #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".")]
+    pub project: Option<PathBuf>,
+    /// Only turns from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)
+    #[arg(long, value_name = "DAY")]
+    pub since: Option<Day>,
+    /// Only turns until this day, inclusive, written like that of --since
+    #[arg(long, value_name = "DAY")]
+    pub until: Option<Day>,
+    /// Only sessions of this client: claude-code or codex
+    #[arg(long, value_name = "NAME")]
+    pub client: Option<String>,
+    /// Only what one of them said: user, agent or tool
+    #[arg(long, value_name = "ROLE", value_parser = ["user", "agent", "tool"])]
+    pub role: Vec<String>,
+    /// Only calls of this tool and their results
+    #[arg(long, value_name = "NAME")]
+    pub tool: Vec<String>,
+    /// Only calls on files whose path contains this, and texts that name it
+    #[arg(long, value_name = "TEXT")]
+    pub path: Vec<String>,
+    /// Only texts of this kind: prompt, answer, call, result or summary
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    pub kind: Vec<PassageKind>,
+    /// The words are one text, searched as it is
+    #[arg(long, conflicts_with = "regex")]
+    pub literal: bool,
+    /// The words are one regular expression
+    #[arg(long)]
+    pub regex: bool,
+    /// Without regard to case, with --literal or --regex
+    #[arg(long, short)]
+    pub ignore_case: bool,
+    /// Also the session that asks
+    #[arg(long)]
+    pub current: bool,
+    /// Sort by: relevance or time, the newest first
+    #[arg(long, value_name = "KEY", default_value = "relevance")]
+    #[serde(serialize_with = "super::json::choice")]
+    pub sort: Sort,
+    /// Sessions to print
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = crate::app::number::<usize>)]
+    pub limit: usize,
+    /// Maximum number of tokens printed
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
+    pub max_tokens: Option<u64>,
+    /// One line of JSON for each session
+    #[arg(long, conflicts_with = "json")]
+    pub json_lines: bool,
+}
+
+/// The sort keys of sessions that were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Sort {
+    /// The best first.
+    Relevance,
+    /// The newest first.
+    Time,
+}
+
+/// Returns a command line with the words that the query leaves out (`-word`) at its end, after `--`: before it they would be read as
+/// options of one letter.
+pub fn with_exceptions_last(words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_none_or(|command| command != "search") || words.iter().any(|word| word == "--") {
+        return words;
+    }
+    let is_exception = |word: &OsString| {
+        let Some(rest) = word.to_str().and_then(|word| word.strip_prefix('-')) else { return false };
+        rest.starts_with('"') || rest.chars().count() > 1 && rest.starts_with(char::is_alphabetic)
+    };
+    let (exceptions, mut words): (Vec<_>, Vec<_>) = words.into_iter().partition(is_exception);
+    if !exceptions.is_empty() {
+        words.push("--".into());
+        words.extend(exceptions);
+    }
+    words
+}
+
+/// Parses the kind of a text.
+pub fn kind(name: &str) -> Result<PassageKind, String> {
+    let names = PassageKind::ALL.map(PassageKind::name).join(", ");
+    PassageKind::from_name(name).ok_or_else(|| format!("the kinds are {names}"))
+}

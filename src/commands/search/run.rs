@@ -1,0 +1,464 @@
+use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFound};
+use super::{Arguments, Sort, kind};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::usage::{Day, check_client};
+use crate::engine::search::{Excerpt, PassageKind, Query, QueryField};
+use crate::engine::tokens;
+use crate::output::json;
+use crate::output::{Report, plural};
+use crate::provider::ProviderAdapter;
+use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, find, prompt_files, scan, update};
+use crate::store::{SearchIndex, is_damaged};
+use crate::text::shell::quoted_word;
+use crate::workspace::{self, FindError, Listed, Project};
+use anyhow::anyhow;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Turns of a session that are printed.
+const TURNS_OF_SESSION: usize = 3;
+
+/// Searches and prints the sessions.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let report = report(env, arguments)?;
+    if arguments.json_lines {
+        for session in &report.sessions {
+            env.write(&env.gate.json(&json::line(SearchReport::SCHEMA, session)))?;
+        }
+    } else if env.json || !report.sessions.is_empty() {
+        env.print(&report)?;
+    }
+    match report.sessions.is_empty() {
+        false => Ok(()),
+        true if env.json || arguments.json_lines => Err(CommandError::already_reported()),
+        true => Err(no_match(&report)),
+    }
+}
+
+fn no_match(report: &SearchReport) -> CommandError {
+    let SearchReport { query, covered, .. } = report;
+    let error = anyhow!("no match for '{query}' in {}", plural(covered.searched as u64, "session"));
+    let error = CommandError::new(ErrorKind::Refused, error);
+    match &report.hint {
+        Some(hint) => error.hint(hint.clone()),
+        None => error,
+    }
+}
+
+/// The files that are searched.
+struct Files {
+    sources: Vec<Source>,
+    /// The owner of each source.
+    owners: Vec<Owner>,
+    listed: Vec<Listed>,
+    /// True if all files could be listed.
+    is_complete: bool,
+}
+
+/// The owner of a source.
+#[derive(Clone, Copy)]
+enum Owner {
+    /// A session, by its place in the list.
+    Session(usize),
+    /// A client: its list of prompts.
+    Client(&'static dyn ProviderAdapter),
+}
+
+impl Files {
+    /// Returns the session of a source; `None` for a list of prompts.
+    fn listed(&self, source: usize) -> Option<&Listed> {
+        match self.owners[source] {
+            Owner::Session(place) => Some(&self.listed[place]),
+            Owner::Client(_) => None,
+        }
+    }
+
+    /// Returns the id of the session of a source; empty for a list of prompts.
+    fn session(&self, source: usize) -> String {
+        self.listed(source).map_or_else(String::new, |listed| session(listed).to_owned())
+    }
+
+    /// Returns the number of sessions with a wanted source.
+    fn count(&self, is_wanted: &dyn Fn(usize) -> bool) -> usize {
+        let owners = (0..self.sources.len()).filter(|source| is_wanted(*source)).filter_map(|source| self.listed(source));
+        owners.map(session).collect::<FxHashSet<&str>>().len()
+    }
+}
+
+/// Returns what a search finds.
+///
+/// # Errors
+///
+/// The query has no words or a wrong field, there is no session, or the index cannot be kept in memory.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandError> {
+    let text = arguments.query.join(" ");
+    let mut arguments = arguments.clone();
+    let pattern = match (arguments.literal, arguments.regex) {
+        (true, _) => Some(Pattern::literal(&text, arguments.ignore_case)),
+        (_, true) => Some(Pattern::regex(&text, arguments.ignore_case)),
+        _ => None,
+    };
+    let refused = |error: PatternError| CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}"));
+    let pattern = pattern.transpose().map_err(refused)?;
+    let query = if pattern.is_none() { Some(parse(&text)?) } else { None };
+    // Words that nearly every sentence has are not indexed.
+    let is_common = query.as_ref().is_some_and(Query::is_common);
+    let pattern = if is_common { Some(Pattern::literal(&text, true).map_err(refused)?) } else { pattern };
+    for (field, value) in query.iter().flat_map(|query| &query.fields) {
+        arguments
+            .take(*field, value)
+            .map_err(|error| CommandError::new(ErrorKind::Usage, anyhow!("{field}:{value}: {error}")))?;
+    }
+    check_client(arguments.client.as_deref())?;
+    let mut files = files(env)?;
+    let is_wanted = wanted(env, &arguments, &files)?;
+    let wanted: Vec<usize> = (0..files.sources.len()).filter(|source| is_wanted(*source)).collect();
+    let mut report = match (pattern, query) {
+        (Some(pattern), _) => literal(env, &arguments, &files, &wanted, &pattern),
+        (None, query) => ranked(env, &arguments, &files, &wanted, query.unwrap_or_default())?,
+    };
+    report.is_common = is_common;
+    report.query = text;
+    report.covered = Coverage { searched: files.count(&is_wanted), of: files.count(&|_| true) };
+    drop(is_wanted);
+    if arguments.sort == Sort::Time {
+        report.sessions.sort_by_key(|session| std::cmp::Reverse(session.turns.iter().map(|turn| turn.time).max()));
+    }
+    let limit = if arguments.limit == 0 { report.sessions.len() } else { arguments.limit };
+    report.left_out = report.sessions.len().saturating_sub(limit);
+    report.sessions.truncate(limit);
+    titles(env, &mut files.listed, &mut report);
+    if let Some(budget) = arguments.max_tokens {
+        fit(env, &mut report, budget);
+    }
+    Ok(report)
+}
+
+fn parse(text: &str) -> Result<Query, CommandError> {
+    Query::parse(text).map_err(|error| CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}")))
+}
+
+impl Arguments {
+    /// Takes over a field of the query.
+    fn take(&mut self, field: QueryField, value: &str) -> Result<(), String> {
+        let day = || value.parse::<Day>();
+        match field {
+            QueryField::Role if ["user", "agent", "tool"].contains(&value) => self.role.push(value.to_owned()),
+            QueryField::Role => return Err("the roles are user, agent and tool".to_owned()),
+            QueryField::Tool => self.tool.push(value.to_owned()),
+            QueryField::Path => self.path.push(value.to_owned()),
+            QueryField::Project => self.project = Some(value.into()),
+            QueryField::Client => self.client = Some(value.to_owned()),
+            QueryField::Kind => self.kind.push(kind(value)?),
+            QueryField::Since => self.since = Some(day()?),
+            QueryField::Until => self.until = Some(day()?),
+        }
+        Ok(())
+    }
+}
+
+/// Returns all files that can be searched: sessions, the kept copies of deleted ones, and what is beside them.
+fn files(env: &Env) -> Result<Files, CommandError> {
+    let mut is_complete = true;
+    let mut skip = |path: &Path, error: std::io::Error| {
+        is_complete = false;
+        env.note(&format!("skipped {}: {error}", path.display()));
+    };
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, None, false, &mut skip);
+    let kept = workspace::list_copies(env.disk, &env.totals(), env.kept()?.orphans(), None, false, &mut skip);
+    let listed = match listed {
+        Err(FindError::NoSessions(_)) if !kept.is_empty() => Vec::new(),
+        listed => listed?,
+    };
+    let listed: Vec<Listed> = listed.into_iter().flatten().chain(kept).collect();
+    let mut sources: Vec<Source> = listed.iter().map(|listed| Source::new(listed.found.clone(), listed.identity)).collect();
+    let mut owners: Vec<Owner> = (0..listed.len()).map(Owner::Session).collect();
+    for (session, listed) in listed.iter().enumerate() {
+        let outputs = Source::outputs(env.disk, &listed.found);
+        owners.extend(outputs.iter().map(|_| Owner::Session(session)));
+        sources.extend(outputs);
+    }
+    for (provider, source) in prompt_files(env.disk, &env.places) {
+        owners.push(Owner::Client(provider));
+        sources.push(source);
+    }
+    if let Some(store) = env.existing_store()? {
+        let changed = store.window_changes()?;
+        for source in sources.iter_mut().filter(|_| !changed.is_empty()) {
+            let Some(changes) = env.disk.resolve(source.path()).ok().and_then(|path| changed.get(&path)) else { continue };
+            source.stamp = changes.last().map_or(0, |(time, _)| time ^ changes.len() as i64);
+            if let Some(session) = store.find(source.path())? {
+                source.originals = crate::commands::recall::original_texts(&store, &session)?;
+            }
+        }
+    }
+    Ok(Files { sources, owners, listed, is_complete })
+}
+
+/// Returns the test that selects sources by the arguments and `-s`.
+fn wanted<'a>(env: &'a Env, arguments: &Arguments, files: &'a Files) -> Result<impl Fn(usize) -> bool + use<'a>, CommandError> {
+    let project = arguments
+        .project
+        .as_ref()
+        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let named = env.session().map(|name| env.find_by(name)).transpose()?.map(|found| found.location.id);
+    let client = env.client();
+    let asking = client.process.and_then(|process| workspace::session_of(env.disk, &env.places, process)).or(client.session);
+    let asking = asking.filter(|_| !arguments.current && named.is_none());
+    let client = arguments.client.clone();
+    Ok(move |source: usize| {
+        let listed = match files.owners[source] {
+            Owner::Session(place) => &files.listed[place],
+            Owner::Client(provider) => {
+                let is_client = client.as_ref().is_none_or(|client| client == provider.name());
+                return is_client && project.is_none() && named.is_none();
+            }
+        };
+        let session = session(listed);
+        project.as_ref().is_none_or(|project| project.holds(env.disk, &listed.found, listed.directory()))
+            && client.as_ref().is_none_or(|client| client == listed.found.provider.name())
+            && named.as_ref().is_none_or(|named| named == session)
+            && asking.as_ref().is_none_or(|asking| asking != session)
+    })
+}
+
+/// Returns the id of the session that a file belongs to: for a subagent, the session that started it.
+fn session(listed: &Listed) -> &str {
+    listed.found.location.parent.as_ref().unwrap_or(&listed.found.location.id)
+}
+
+fn ranked(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], query: Query) -> Result<SearchReport, CommandError> {
+    let bar = env.progress(files.sources.len());
+    let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
+    let progress = |done: u64, total: u64| {
+        bar.set_length(total.max(1));
+        bar.set_position(done);
+        bar.set_message("indexing");
+    };
+    let filter = filter(env, arguments);
+    let chosen: FxHashSet<usize> = wanted.iter().copied().collect();
+    let session_of = |source: usize| files.session(source);
+    let mut search = |mut index: SearchIndex, all: bool| {
+        let indexed = update(env.disk, &mut index, &files.sources, all, &progress, &mut skip)?;
+        let is_wanted = |source: usize| chosen.contains(&source);
+        let searched = Searched { disk: env.disk, sources: &files.sources, session_of: &session_of, is_wanted: &is_wanted };
+        find(&searched, &index, &indexed, query.clone(), &filter)
+    };
+    let mut stored = || env.search_index().and_then(|index| search(index, files.is_complete));
+    let found = match stored() {
+        Err(error) if is_damaged(&error) => {
+            env.delete_search_index();
+            stored()
+        }
+        found => found,
+    };
+    // Another process writes the index, or it cannot be stored: the answer is the same.
+    let found = found
+        .or_else(|_| search(SearchIndex::in_memory()?, false))
+        .map_err(|error| CommandError::new(ErrorKind::Internal, anyhow!(error).context("cannot keep an index in memory")))?;
+    bar.finish_and_clear();
+    Ok(of_hits(env, arguments, files, found))
+}
+
+fn filter(env: &Env, arguments: &Arguments) -> Filter {
+    let zone = (env.style.zone)();
+    let today = env.style.now.to_zoned(zone.clone()).date();
+    let start = |day: Day, later: i64| {
+        let date = day.date(today).saturating_add(jiff::Span::new().days(later));
+        date.to_zoned(zone.clone()).map_or(i64::MIN, |start| start.timestamp().as_millisecond())
+    };
+    Filter {
+        since: arguments.since.map(|day| start(day, 0)),
+        until: arguments.until.map(|day| start(day, 1) - 1),
+        roles: arguments.role.clone(),
+        kinds: arguments.kind.clone(),
+        tools: arguments.tool.clone(),
+        paths: arguments.path.clone(),
+    }
+}
+
+fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> SearchReport {
+    let is_complete = |turn: &FoundTurn| turn.found.missing.is_empty();
+    let is_nowhere = |word: &String| hits.replaced.iter().any(|(known, _)| known == word);
+    let names = |missing: &[usize]| -> Vec<String> {
+        missing.iter().map(|term| hits.query.terms[*term].text.clone()).filter(|word| !is_nowhere(word)).collect()
+    };
+    let dropped = match hits.turns.first() {
+        Some(best) if !hits.turns.iter().any(is_complete) => names(&best.found.missing),
+        _ => Vec::new(),
+    };
+    let existing: FxHashSet<&str> = files.listed.iter().map(session).collect();
+    let mut sessions: Vec<SessionFound> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for turn in &hits.turns {
+        let is_deleted = files.listed(turn.source).is_none();
+        let id = if is_deleted { turn.session.clone() } else { files.session(turn.source) };
+        if is_deleted && existing.contains(id.as_str()) {
+            continue;
+        }
+        let place = *places.entry(id.clone()).or_insert_with(|| {
+            sessions.push(session_found(env, files, turn.source, id));
+            sessions.len() - 1
+        });
+        if sessions[place].turns.len() < TURNS_OF_SESSION {
+            let missing_words = names(&turn.found.missing);
+            let missing_words = if missing_words == dropped { Vec::new() } else { missing_words };
+            let path = files.sources[turn.source].path();
+            let found = turn_found(path, turn.turn.number, turn.turn.time, &turn.found.excerpt);
+            let (tier, is_left) = (Some(turn.found.tier), turn.turn.is_left);
+            sessions[place].turns.push(TurnFound { tier, missing_words, is_left, ..found });
+        }
+    }
+    let replaced = hits.replaced.into_iter().map(|(word, searched)| ReplacedWord { word, searched }).collect();
+    SearchReport {
+        query: String::new(),
+        replaced_words: replaced,
+        dropped_words: dropped,
+        total: hits.total,
+        capped: hits.is_capped,
+        covered: Coverage { searched: 0, of: 0 },
+        left_out: 0,
+        is_common: false,
+        hint: hint(arguments),
+        sessions,
+    }
+}
+
+/// Returns the hint for a search that found nothing.
+fn hint(arguments: &Arguments) -> Option<String> {
+    let text = quoted_word(&arguments.query.join(" "));
+    match () {
+        () if arguments.literal || arguments.regex => Some(format!("to search for its words: aperture search {text}")),
+        () if arguments.project.is_some() => Some(format!("to search every project: aperture search {text}")),
+        () => Some(format!("to search for this very text: aperture search --literal {text}")),
+    }
+}
+
+/// Returns a line of a turn, without the properties that only a ranked turn has.
+fn turn_found(path: &Path, turn: u32, time: i64, excerpt: &Excerpt) -> TurnFound {
+    let Excerpt { kind, before, line, after, marks } = excerpt.clone();
+    TurnFound {
+        turn,
+        path: path.display().to_string(),
+        kind,
+        role: kind.role(),
+        time: Some(time).filter(|time| *time != 0),
+        tier: None,
+        missing_words: Vec::new(),
+        is_left: false,
+        before,
+        line,
+        after,
+        marks,
+    }
+}
+
+fn session_found(env: &Env, files: &Files, source: usize, id: String) -> SessionFound {
+    let own = match files.owners[source] {
+        Owner::Session(place) => &files.listed[place],
+        Owner::Client(provider) => {
+            return SessionFound {
+                session: id,
+                client: provider.name(),
+                title: String::new(),
+                project: String::new(),
+                last_written_time: None,
+                is_deleted: true,
+                command: None,
+                turns: Vec::new(),
+            };
+        }
+    };
+    // The session that started a subagent has the title and is continued.
+    let main = files.listed.iter().find(|listed| !listed.found.location.subagent && listed.found.location.id == id);
+    let listed = main.unwrap_or(own);
+    let directory = listed.directory().map(|directory| directory.display().to_string()).unwrap_or_default();
+    let resume = listed.found.provider.resume_command(&id);
+    let command = if directory.is_empty() || listed.directory() == Some(&env.directory) {
+        resume
+    } else {
+        format!("cd {} && {resume}", quoted_word(&directory))
+    };
+    let is_kept = env.kept().is_ok_and(|copies| listed.found.path.starts_with(copies.directory()));
+    let command = if is_kept { format!("aperture keep restore {id} && {command}") } else { command };
+    SessionFound {
+        session: id,
+        client: listed.found.provider.name(),
+        title: listed.totals.title.clone(),
+        project: directory,
+        last_written_time: Some(listed.last_written()),
+        is_deleted: false,
+        command: Some(command),
+        turns: Vec::new(),
+    }
+}
+
+fn literal(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], pattern: &Pattern) -> SearchReport {
+    let mut wanted = wanted.to_vec();
+    let age = |source: &usize| std::cmp::Reverse(files.listed(*source).map_or(i64::MIN, Listed::last_written));
+    wanted.sort_by_key(age);
+    let filter = filter(env, arguments);
+    let is_wanted = |kind: PassageKind| {
+        (filter.roles.is_empty() || filter.roles.iter().any(|role| role == kind.role()))
+            && (filter.kinds.is_empty() || filter.kinds.contains(&kind))
+    };
+    let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
+    let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
+    let (found, total) = scan(env.disk, &files.sources, &wanted, pattern, &is_wanted, limit, &mut skip);
+    let mut sessions: Vec<SessionFound> = Vec::new();
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    for lines in found {
+        let id = files.session(lines.source);
+        let place = *places.entry(id.clone()).or_insert_with(|| {
+            sessions.push(session_found(env, files, lines.source, id));
+            sessions.len() - 1
+        });
+        for line in lines.lines.iter().take(TURNS_OF_SESSION) {
+            let path = files.sources[lines.source].path();
+            sessions[place].turns.push(turn_found(path, line.turn, line.time, &line.excerpt));
+        }
+    }
+    SearchReport {
+        query: String::new(),
+        replaced_words: Vec::new(),
+        dropped_words: Vec::new(),
+        total,
+        capped: false,
+        covered: Coverage { searched: 0, of: 0 },
+        left_out: 0,
+        is_common: false,
+        hint: hint(arguments),
+        sessions,
+    }
+}
+
+/// Reads the titles of the printed sessions that have none yet: a search of a whole file for credentials.
+fn titles(env: &Env, listed: &mut [Listed], report: &mut SearchReport) {
+    let printed: FxHashSet<String> = report.sessions.iter().map(|found| found.session.clone()).collect();
+    let is_printed = |listed: &&mut Listed| !listed.found.location.subagent && printed.contains(&listed.found.location.id);
+    let mut listed: Vec<&mut Listed> = listed.iter_mut().filter(is_printed).collect();
+    workspace::read_titles(env.disk, &env.totals(), &mut listed);
+    for listed in listed {
+        for found in report.sessions.iter_mut().filter(|found| found.session == listed.found.location.id) {
+            found.title = listed.totals.title.clone();
+        }
+    }
+}
+
+/// Leaves out the last turns and sessions until the report is within a number of tokens.
+fn fit(env: &Env, report: &mut SearchReport, budget: u64) {
+    let size = |report: &SearchReport| {
+        let text = if env.json { report.json() } else { report.text(&env.style) };
+        tokens::estimate(&text)
+    };
+    while size(report) > budget as f64 {
+        let Some(last) = report.sessions.last_mut() else { return };
+        if last.turns.len() > 1 {
+            last.turns.pop();
+        } else {
+            report.sessions.pop();
+            report.left_out += 1;
+        }
+    }
+}

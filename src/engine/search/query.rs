@@ -1,0 +1,256 @@
+//! The query of a search.
+
+use super::terms::keys_of;
+use crate::model::words;
+use crate::text::stop_words::is_function_word;
+use crate::text::words::Word;
+use aho_corasick::{AhoCorasick, MatchKind};
+
+/// Words of a query that are searched; more tell nothing.
+const TERMS: usize = 32;
+
+words! {
+    /// A property of what is found.
+    pub enum QueryField {
+        /// The speaker: `user`, `agent` or `tool`.
+        Role = "role",
+        /// The name of a tool.
+        Tool = "tool",
+        /// A part of the path of a file.
+        Path = "path",
+        /// A directory.
+        Project = "project",
+        /// The name of a client.
+        Client = "client",
+        /// `prompt`, `answer`, `call`, `result` or `summary`.
+        Kind = "kind",
+        /// The first day.
+        Since = "since",
+        /// The last day.
+        Until = "until",
+    }
+}
+
+/// The reason why a text is not a query.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    #[error("the query has no words")]
+    Empty,
+    #[error("the query has only words to leave out")]
+    OnlyNegative,
+}
+
+/// A word of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The word as it was typed.
+    pub text: String,
+    /// The form that all of its forms share; of words that are searched in its place, one for each.
+    pub keys: Vec<String>,
+    /// False for an identifier of several parts: the parts are terms of their own.
+    pub is_needed: bool,
+    /// True if nothing has it, and words like it are searched.
+    pub is_replaced: bool,
+}
+
+/// A parsed query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    pub terms: Vec<Term>,
+    /// Texts that must occur as they are, but for their case.
+    pub phrases: Vec<String>,
+    /// Words and phrases that must not occur.
+    pub without: Vec<String>,
+    pub fields: Vec<(QueryField, String)>,
+    /// Words that were left out, because there are more than are searched.
+    pub unread_words: usize,
+}
+
+impl Query {
+    /// Parses a query: words, `"a phrase"`, `-without`, `field:value`.
+    ///
+    /// # Errors
+    ///
+    /// It has nothing to search for.
+    pub fn parse(text: &str) -> Result<Query, QueryError> {
+        let mut query = Query::default();
+        let mut words = String::new();
+        for token in tokens(text) {
+            let (is_without, rest) = match token.strip_prefix('-') {
+                Some(rest) if rest.starts_with(|first: char| first == '"' || first.is_alphanumeric()) => (true, rest),
+                _ => (false, token),
+            };
+            let phrase = rest.strip_prefix('"').map(|rest| rest.trim_end_matches('"').trim());
+            let field = rest.split_once(':').and_then(|(name, value)| {
+                let name = QueryField::from_name(name)?;
+                Some((name, value.trim_matches('"').to_owned())).filter(|(_, value)| !value.is_empty())
+            });
+            match (phrase, field) {
+                _ if is_without => query.without.push(phrase.unwrap_or(rest).to_lowercase()),
+                (Some(phrase), _) if !phrase.is_empty() => {
+                    query.phrases.push(phrase.to_lowercase());
+                    words.extend([phrase, " "]);
+                }
+                (_, Some(field)) => query.fields.push(field),
+                _ => words.extend([token, " "]),
+            }
+        }
+        query.terms = terms(&words);
+        query.unread_words = query.terms.len().saturating_sub(TERMS);
+        query.terms.truncate(TERMS);
+        match query.terms.is_empty() {
+            false => Ok(query),
+            true if !query.without.is_empty() => Err(QueryError::OnlyNegative),
+            true => Err(QueryError::Empty),
+        }
+    }
+
+    /// Returns true if it has no words but those that nearly every sentence has: they are not indexed.
+    pub fn is_common(&self) -> bool {
+        self.terms.iter().all(|term| is_function_word(&term.text))
+    }
+
+    /// Returns a matcher of its words.
+    pub fn matcher(&self) -> Matcher<'_> {
+        let patterns = self.terms.iter().flat_map(|term| &term.keys);
+        let automaton = AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::Standard).build(patterns).ok();
+        Matcher { terms: &self.terms, automaton }
+    }
+}
+
+/// Divides a query at white space, but not within quotation marks.
+fn tokens(text: &str) -> Vec<&str> {
+    let (mut tokens, mut start, mut is_quoted) = (Vec::new(), 0, false);
+    for (at, letter) in text.char_indices() {
+        is_quoted ^= letter == '"';
+        if letter.is_whitespace() && !is_quoted {
+            tokens.push(&text[start..at]);
+            start = at + letter.len_utf8();
+        }
+    }
+    tokens.push(&text[start..]);
+    tokens.retain(|token| !token.is_empty());
+    tokens
+}
+
+/// Returns the distinct terms of a text; without those that nearly every sentence has, if there are others.
+fn terms(text: &str) -> Vec<Term> {
+    let mut terms: Vec<Term> = Vec::new();
+    keys_of(text, |word, key| {
+        let text = word.text().to_lowercase();
+        let is_compound = matches!(word, Word::Whole(word) if word.is_ascii() && word.bytes().any(|byte| byte.is_ascii_alphabetic()) && !is_one_part(word));
+        if terms.iter().all(|known| known.keys[0] != key) {
+            terms.push(Term { text, keys: vec![key.to_owned()], is_needed: !is_compound, is_replaced: false });
+        }
+    });
+    if terms.iter().any(|term| !is_function_word(&term.text)) {
+        terms.retain(|term| !is_function_word(&term.text));
+    }
+    if terms.iter().all(|term| !term.is_needed) {
+        terms.iter_mut().for_each(|term| term.is_needed = true);
+    }
+    terms
+}
+
+/// Returns true if an identifier has one part of two letters or more, such as `E0599`: the part alone says little.
+fn is_one_part(word: &str) -> bool {
+    let mut long = 0;
+    crate::text::words::parts(word, |part| long += usize::from(part.len() > 1));
+    long < 2
+}
+
+/// Finds the words of a query in texts.
+#[derive(Debug)]
+pub struct Matcher<'a> {
+    terms: &'a [Term],
+    automaton: Option<AhoCorasick>,
+}
+
+impl Matcher<'_> {
+    /// Returns true if JSON could contain a word of the query: it can escape other letters than those of ASCII.
+    pub fn could_match(&self, json: &[u8]) -> bool {
+        let is_ascii = self.terms.iter().flat_map(|term| &term.keys).all(|key| key.is_ascii());
+        !is_ascii || self.automaton.as_ref().is_some_and(|automaton| automaton.is_match(json))
+    }
+
+    /// Calls `found` with each word of the query in a text: the index of its term, its place, and if it has the form of the query.
+    pub fn find(&self, text: &str, mut found: impl FnMut(usize, std::ops::Range<usize>, bool)) {
+        let Some(automaton) = &self.automaton else { return };
+        let bytes = text.as_bytes();
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte >= 0x80;
+        let mut end = 0;
+        for hit in automaton.find_overlapping_iter(text) {
+            if hit.start() < end {
+                continue;
+            }
+            // All words of a run of names are compared at once.
+            let start = bytes[..hit.start()].iter().rposition(|byte| !is_name(*byte)).map_or(0, |at| at + 1).max(end);
+            end = bytes[hit.start()..].iter().position(|byte| !is_name(*byte)).map_or(bytes.len(), |length| hit.start() + length);
+            let run = &text[start..end];
+            keys_of(run, |word, key| {
+                let offset = word.text().as_ptr() as usize - run.as_ptr() as usize + start;
+                for (index, _) in self.terms.iter().enumerate().filter(|(_, term)| term.keys.iter().any(|known| known == key)) {
+                    let is_exact = word.text().eq_ignore_ascii_case(&self.terms[index].text)
+                        || word.text().to_lowercase() == self.terms[index].text;
+                    found(index, offset..offset + word.text().len(), is_exact);
+                }
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{any, prop_assert, proptest};
+
+    fn words_of(query: &str) -> Vec<String> {
+        Query::parse(query).unwrap().terms.into_iter().filter(|term| term.is_needed).map(|term| term.text).collect()
+    }
+
+    #[test]
+    fn a_query_has_words_phrases_exceptions_and_fields() {
+        let query = Query::parse(r#"where flaky "login test" -draft role:user path:src/a.rs"#).unwrap();
+        let terms: Vec<&str> = query.terms.iter().map(|term| term.text.as_str()).collect();
+        assert_eq!(terms, ["flaky", "login", "test"]);
+        assert_eq!((query.phrases, query.without), (vec!["login test".to_owned()], vec!["draft".to_owned()]));
+        assert_eq!(query.fields, [(QueryField::Role, "user".to_owned()), (QueryField::Path, "src/a.rs".to_owned())]);
+        assert_eq!(words_of("std::fmt http://a 12:30"), ["std", "fmt", "http", "12", "30"]);
+    }
+
+    #[test]
+    fn an_identifier_is_its_parts_and_itself() {
+        assert_eq!(words_of("parse_rows"), ["parse", "rows"]);
+        assert!(Query::parse("parse_rows").unwrap().terms.iter().any(|term| term.keys == ["parse_rows"] && !term.is_needed));
+        assert_eq!(words_of("E0599"), ["e0599"]);
+    }
+
+    #[test]
+    fn common_words_are_searched_only_alone() {
+        assert_eq!(words_of("why is it slow"), ["slow"]);
+        assert_eq!(words_of("to be or not to be"), ["to", "be", "or", "not"]);
+        assert!(Query::parse("to be").unwrap().is_common() && !Query::parse("to go").unwrap().is_common());
+        for (text, error) in [("", QueryError::Empty), (" ?! ", QueryError::Empty), ("-draft", QueryError::OnlyNegative)] {
+            assert_eq!(Query::parse(text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_are_found_in_all_forms() {
+        let query = Query::parse("parse rows").unwrap();
+        let mut found = Vec::new();
+        let text = "Parsing: parse_rows(rowCount), sparse";
+        query.matcher().find(text, |term, place, is_exact| found.push((term, &text[place], is_exact)));
+        assert_eq!(found, [(0, "Parsing", false), (0, "parse", true), (1, "rows", true), (1, "row", false)]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_query(text in any::<String>(), other in any::<String>()) {
+            if let Ok(query) = Query::parse(&text) {
+                prop_assert!(!query.terms.is_empty());
+                query.matcher().find(&other, |_, place, _| assert!(other.is_char_boundary(place.end)));
+            }
+        }
+    }
+}

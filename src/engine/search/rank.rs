@@ -1,0 +1,308 @@
+//! The order of what matches a query.
+
+use super::excerpt::{Excerpt, Passage, excerpt};
+use super::query::{Matcher, Query};
+use super::{Posting, Postings};
+use crate::model::words;
+use rustc_hash::FxHashMap;
+
+// The figures were chosen on known-item queries over real sessions; in a wide range around them the result is the same.
+
+/// Weight of an occurrence in the prompt, the answers, and the calls with results: data with the words is rarely what is looked for.
+const FIELD_WEIGHTS: [f32; 3] = [2.0, 1.0, 0.02];
+/// Saturation of frequencies: the `k1` of BM25.
+const SATURATION: f32 = 0.5;
+/// Power of the share of the query that a turn has.
+const SHARE_POWER: i32 = 2;
+/// Added factor of a turn that has all words beside each other, and the distance at which it is half of it, in bytes.
+const NEAR: f32 = 0.3;
+const NEAR_BYTES: f32 = 180.0;
+/// Added factor of a turn that has all words in the form of the query.
+const SAME_FORM: f32 = 0.8;
+/// Factor of a word that was searched in place of another one.
+const REPLACED: f32 = 0.6;
+/// Factor of a turn that the user left.
+const LEFT: f32 = 0.1;
+/// Distance between two passages of a turn, in bytes.
+const PASSAGE_GAP: usize = 60;
+
+words! {
+    /// The form in which a turn matches a query; the first is the best.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum MatchTier {
+        /// It has all words and phrases in the form of the query.
+        Exact = "exact",
+        /// It has all words, some with another ending.
+        Stemmed = "stemmed",
+        /// It has some of the words.
+        FewerWords = "fewer_words",
+        /// It has words like those of the query, which nothing has.
+        Nearest = "nearest",
+    }
+}
+
+/// A turn that has words of a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    pub turn: u32,
+    /// Comparable among the turns of one query.
+    pub score: f32,
+    /// A bit for each term that it has.
+    pub has: u64,
+    /// A bit for each term that its prompt or an answer has.
+    pub is_said: u64,
+}
+
+/// A candidate that was read.
+#[derive(Clone, Debug)]
+pub struct Match {
+    /// The factor of the score of the candidate.
+    pub factor: f32,
+    pub tier: MatchTier,
+    /// The indexes of the needed terms that it does not have.
+    pub missing: Vec<usize>,
+    /// A bit for each term that it has.
+    pub has: u64,
+    pub excerpt: Excerpt,
+}
+
+/// Returns the weights of the terms of a query by the number of turns that have each: of those that none has, 0.
+pub fn rarities(holders: &[u32], turns: u32) -> Vec<f32> {
+    let rarity = |holders: &u32| {
+        let (held, all) = (*holders as f32, turns.max(*holders) as f32);
+        if *holders == 0 { 0.0 } else { (1.0 + (all - held + 0.5) / (held + 0.5)).ln() }
+    };
+    holders.iter().map(rarity).collect()
+}
+
+/// Returns the turns with any word of a query, best first, and the weights of its terms. `postings` are those of each term and each
+/// segment with the number of the segment's first turn; `turns` is the number of all turns;
+/// `turn_of` returns the turn that another one continues.
+pub fn candidates(
+    query: &Query,
+    postings: &[Vec<(u32, Postings<'_>)>],
+    turns: u32,
+    turn_of: &dyn Fn(u32) -> u32,
+    is_wanted: &dyn Fn(u32) -> bool,
+) -> (Vec<Candidate>, Vec<f32>) {
+    let mut found: FxHashMap<u32, (f32, u64, u64)> = FxHashMap::default();
+    let mut holders = Vec::with_capacity(postings.len());
+    let mut lists: Vec<Vec<(u32, f32, bool)>> = Vec::with_capacity(postings.len());
+    for (term, segments) in query.terms.iter().zip(postings) {
+        let factor = if term.is_replaced { REPLACED } else { 1.0 };
+        let of_turn = |first: u32, (turn, posting): (u32, Posting)| {
+            (turn_of(first + turn), weight(posting) * factor, posting.0[0] > 0 || posting.0[1] > 0)
+        };
+        let mut list: Vec<(u32, f32, bool)> =
+            segments.iter().flat_map(|(first, postings)| postings.clone().map(move |posting| of_turn(*first, posting))).collect();
+        list.sort_unstable_by_key(|(turn, ..)| *turn);
+        list.dedup_by(|(turn, more, is_said), (before, sum, was_said)| {
+            let is_same = turn == before;
+            if is_same {
+                *sum += *more;
+                *was_said |= *is_said;
+            }
+            is_same
+        });
+        holders.push(list.len() as u32);
+        lists.push(list);
+    }
+    let weights = rarities(&holders, turns);
+    for (index, (list, weight)) in lists.into_iter().zip(&weights).enumerate() {
+        for (turn, frequency, said) in list {
+            let (score, has, is_said) = found.entry(turn).or_default();
+            *score += weight * frequency * (SATURATION + 1.0) / (frequency + SATURATION);
+            *has |= 1 << index;
+            *is_said |= u64::from(said) << index;
+        }
+    }
+    let needed: f32 = total(query, &weights, u64::MAX).max(f32::MIN_POSITIVE);
+    let mut candidates: Vec<Candidate> = found
+        .into_iter()
+        .filter(|(turn, _)| is_wanted(*turn))
+        .map(|(turn, (score, has, is_said))| {
+            let share = total(query, &weights, has) / needed;
+            Candidate { turn, score: score * share.powi(SHARE_POWER), has, is_said }
+        })
+        .collect();
+    candidates.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.turn.cmp(&a.turn)));
+    (candidates, weights)
+}
+
+/// Returns the sum of the weights of the needed terms among those with a bit in `has`.
+fn total(query: &Query, weights: &[f32], has: u64) -> f32 {
+    let terms = query.terms.iter().zip(weights).enumerate().filter(|(index, (term, _))| term.is_needed && has & 1 << index != 0);
+    terms.map(|(_, (_, weight))| weight).sum()
+}
+
+fn weight(posting: Posting) -> f32 {
+    posting.frequencies().iter().zip(FIELD_WEIGHTS).map(|(frequency, weight)| frequency * weight).sum()
+}
+
+/// Compares a turn with a query; `None` if it has none of the words, lacks a phrase, or has what the query leaves out.
+pub fn rate(query: &Query, matcher: &Matcher<'_>, weights: &[f32], passages: &[Passage<'_>], is_left: bool) -> Option<Match> {
+    let holds = |text: &String| passages.iter().any(|passage| contains(&passage.text, text));
+    if !query.phrases.iter().all(holds) || query.without.iter().any(holds) {
+        return None;
+    }
+    let (mut places, mut exact, mut start) = (Vec::new(), 0u64, 0);
+    let mut has = 0u64;
+    for passage in passages {
+        for text in [&passage.title, &passage.text] {
+            matcher.find(text, |term, place, is_exact| {
+                has |= 1 << term;
+                exact |= u64::from(is_exact) << term;
+                places.push((start + place.start, term));
+            });
+            start += text.len() + PASSAGE_GAP;
+        }
+    }
+    let needed: Vec<usize> = (0..query.terms.len()).filter(|term| query.terms[*term].is_needed).collect();
+    let count = |bits: u64| needed.iter().filter(|term| bits & 1 << **term != 0).count();
+    let missing: Vec<usize> = needed.iter().copied().filter(|term| has & 1 << term == 0).collect();
+    places.sort_unstable();
+    places.retain(|(_, term)| query.terms[*term].is_needed);
+    let held = count(has);
+    let mut factor = 1.0 + SAME_FORM * count(exact) as f32 / needed.len() as f32;
+    if held > 1 {
+        let apart = shortest(&places, held) as f32;
+        factor += NEAR * (held - 1) as f32 / needed.len() as f32 * NEAR_BYTES / (NEAR_BYTES + apart);
+    }
+    let is_replaced = query.terms.iter().any(|term| term.is_replaced);
+    let tier = match () {
+        () if is_replaced => MatchTier::Nearest,
+        () if !missing.is_empty() => MatchTier::FewerWords,
+        () if count(exact) == needed.len() => MatchTier::Exact,
+        () => MatchTier::Stemmed,
+    };
+    let excerpt = excerpt(matcher, weights, &query.phrases, passages)?;
+    Some(Match { factor: if is_left { factor * LEFT } else { factor }, tier, missing, has, excerpt })
+}
+
+/// Returns true if a text contains a lowercase one, in any case.
+fn contains(text: &str, lower: &str) -> bool {
+    if lower.is_ascii() {
+        let Some(first) = lower.bytes().next() else { return true };
+        let bytes = text.as_bytes();
+        memchr::memchr2_iter(first, first.to_ascii_uppercase(), bytes)
+            .any(|at| bytes.get(at..at + lower.len()).is_some_and(|part| part.eq_ignore_ascii_case(lower.as_bytes())))
+    } else {
+        text.to_lowercase().contains(lower)
+    }
+}
+
+/// Returns the length of the shortest stretch with `count` different terms. `places` are in order.
+fn shortest(places: &[(usize, usize)], count: usize) -> usize {
+    let mut often: FxHashMap<usize, usize> = FxHashMap::default();
+    let (mut first, mut best) = (0, usize::MAX);
+    for (end, term) in places {
+        *often.entry(*term).or_default() += 1;
+        while often.len() == count {
+            let (start, term) = places[first];
+            best = best.min(end - start);
+            first += 1;
+            if let Some(times) = often.get_mut(&term) {
+                *times -= 1;
+                if *times == 0 {
+                    often.remove(&term);
+                }
+            }
+        }
+    }
+    best
+}
+
+/// Longest difference in the length of a word that begins like another one, in bytes.
+const LONGER: usize = 4;
+/// Letters of a word from which on a difference in one letter is a typing error, and in two.
+const ONE_ERROR: usize = 4;
+const TWO_ERRORS: usize = 8;
+/// The most words that are searched in place of one.
+const MOST_NEAREST: usize = 6;
+
+/// Returns the words that are like one that nothing has, the most similar first. `known` are words with the length of their postings.
+pub fn nearest<'a>(word: &str, known: impl Iterator<Item = (&'a str, u32)>) -> Vec<String> {
+    let letters = word.chars().count();
+    let beginning = if word.len() > ONE_ERROR { &word[..word.floor_char_boundary(word.len() - 1)] } else { word };
+    let distance = |known: &str| {
+        if letters >= ONE_ERROR && known.starts_with(beginning) && known.len() <= word.len() + LONGER {
+            return Some(known.len().abs_diff(word.len()));
+        }
+        let most = if letters >= TWO_ERRORS { 2 } else { usize::from(letters >= ONE_ERROR) };
+        if known.len().abs_diff(word.len()) > most * 2 || most == 0 {
+            return None;
+        }
+        Some(strsim::osa_distance(word, known)).filter(|distance| *distance <= most)
+    };
+    let mut found: Vec<(usize, std::cmp::Reverse<u32>, &str)> =
+        known.filter_map(|(known, length)| Some((distance(known)?, std::cmp::Reverse(length), known))).collect();
+    found.sort_unstable();
+    found.dedup_by_key(|(.., known)| *known);
+    found.into_iter().take(MOST_NEAREST).map(|(.., known)| known.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::excerpt::PassageKind;
+    use super::super::{read_postings, write_postings};
+    use super::*;
+
+    fn answer(text: &str) -> Passage<'_> {
+        Passage { kind: PassageKind::Answer, title: "".into(), text: text.into() }
+    }
+
+    fn rated(query: &str, text: &str) -> Option<(MatchTier, Vec<String>, f32)> {
+        let query = Query::parse(query).unwrap();
+        let weights = vec![1.0; query.terms.len()];
+        let found = rate(&query, &query.matcher(), &weights, &[answer(text)], false)?;
+        let missing = found.missing.iter().map(|term| query.terms[*term].text.clone()).collect();
+        Some((found.tier, missing, found.factor))
+    }
+
+    #[test]
+    fn a_turn_with_more_and_rarer_words_is_better() {
+        let query = Query::parse("flaky login").unwrap();
+        let one = Posting::new([0.0, 1.0, 0.0]);
+        let list = |turns: &[u32]| {
+            let mut bytes = Vec::new();
+            write_postings(turns.iter().map(|turn| (*turn, one)), &mut bytes);
+            bytes
+        };
+        let (flaky, login) = (list(&[3, 9]), list(&[1, 2, 3, 4, 5]));
+        let postings = [vec![(0, read_postings(&flaky))], vec![(0, read_postings(&login))]];
+        let (found, weights) = candidates(&query, &postings, 20, &|turn| turn, &|turn| turn != 5);
+        let turns: Vec<u32> = found.iter().map(|found| found.turn).collect();
+        assert_eq!(turns, [3, 9, 4, 2, 1]);
+        assert!(weights[0] > weights[1]);
+    }
+
+    #[test]
+    fn tiers_tell_how_a_turn_matches() {
+        let check = |query: &str, text: &str, tier, missing: &[&str]| {
+            let found = rated(query, text).unwrap();
+            assert_eq!((found.0, found.1), (tier, missing.iter().map(|word| (*word).to_owned()).collect()), "{query}");
+        };
+        check("flaky login", "the flaky login test", MatchTier::Exact, &[]);
+        check("flaky logins", "the flaky login test", MatchTier::Stemmed, &[]);
+        check("flaky logout", "the flaky login test", MatchTier::FewerWords, &["logout"]);
+        check("\"login test\"", "the flaky Login Test", MatchTier::Exact, &[]);
+        assert!(rated("\"flaky test\"", "the flaky login test").is_none());
+        assert!(rated("flaky -login", "the flaky login test").is_none());
+        assert!(rated("absent", "the flaky login test").is_none());
+    }
+
+    #[test]
+    fn words_beside_each_other_are_better() {
+        let factor = |text: &str| rated("retry limit", text).unwrap().2;
+        assert!(factor("the retry limit") > factor(&format!("retry {} limit", "x ".repeat(200))));
+    }
+
+    #[test]
+    fn a_typing_error_has_nearest_words() {
+        let known = ["parser", "parse", "permission", "perimeter", "permissions", "table"];
+        let find = |word: &str| nearest(word, known.iter().map(|word| (*word, 1)));
+        assert_eq!(find("permision"), ["permission", "permissions"]);
+        assert_eq!(find("tabel"), ["table"]);
+        assert!(find("xyz").is_empty());
+    }
+}

@@ -1,0 +1,197 @@
+//! The words of the turns of a session file.
+
+use super::excerpt::{Passage, PassageKind};
+use super::{Echoes, Posting};
+use crate::engine::{mask, named_in};
+use crate::model::{PromptSource, TraceContent, TraceEvent};
+use crate::text::stop_words::is_function_word;
+use crate::text::words::{Word, words};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use twox_hash::XxHash3_64;
+
+/// Largest word that is indexed, in bytes: longer ones are data.
+const WORD_BYTES: usize = 40;
+/// Shortest and longest number of a call or a result that is indexed, in digits: others are sizes, times and places.
+const NUMBER_DIGITS: std::ops::RangeInclusive<usize> = 3..=8;
+/// Part of a result that is indexed, in bytes from its start: what follows in longer ones is data.
+const RESULT_BYTES: usize = 64_000;
+/// Length of an average field, in words: of prompts, answers, and calls with results. Measured on real sessions.
+const AVERAGE_WORDS: [f32; 3] = [30.0, 350.0, 2_500.0];
+/// Share of the frequency of a word that depends on the length of its field: the `b` of BM25, by field.
+const LENGTH_SHARE: [f32; 3] = [0.3, 0.95, 0.8];
+
+/// A turn of a file: a prompt and what follows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// Its number in the session, from 1; 0 for what precedes the first prompt.
+    pub number: u32,
+    /// The number of its first block.
+    pub block: u32,
+    /// The time of its first row, in milliseconds since 1970, UTC; 0 if unknown.
+    pub time: i64,
+    /// The offset of its first row, in bytes.
+    pub start: u64,
+    /// A hash of its first text and its time, equal in the copies of resumed and forked sessions.
+    pub content: u64,
+    /// True if the user left it: by a rewind, or by another prompt in its place.
+    pub is_left: bool,
+}
+
+/// The turns of a file, and the words of each.
+#[derive(Debug, Default)]
+pub struct FileTerms {
+    pub turns: Vec<Turn>,
+    /// The distinct words.
+    pub words: Vec<Box<str>>,
+    /// For each turn, by index, and each of its words, by index: the postings, in the order of turns.
+    pub postings: Vec<(u32, u32, Posting)>,
+}
+
+/// Divides the events of a file into turns and collects their words.
+#[derive(Debug, Default)]
+pub struct TurnReader {
+    terms: FileTerms,
+    numbers: FxHashMap<Box<str>, u32>,
+    /// The occurrences of the words in the open turn, by word and field.
+    counts: FxHashMap<u32, [u32; 3]>,
+    lengths: [u32; 3],
+    /// The number of the last turn.
+    number: u32,
+    echoes: Echoes,
+    /// Hashes of values that the file names as credentials: a later text can have one without its name.
+    hidden: FxHashSet<u64>,
+    key: String,
+}
+
+impl TurnReader {
+    /// Returns a reader that continues after the turn with this number. `hidden` are the hashes of the values that the file names as
+    /// credentials so far.
+    pub fn after(number: u32, hidden: FxHashSet<u64>) -> TurnReader {
+        TurnReader { number, hidden, ..TurnReader::default() }
+    }
+
+    /// Returns the number of the last turn.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Takes the next event, whose row is at an offset. `is_left` is true for a row of a turn that the user left.
+    pub fn push(&mut self, event: &TraceEvent, start: u64, is_left: bool) {
+        let is_prompt = matches!(event.content, TraceContent::Prompt { source: PromptSource::Typed, .. });
+        if is_prompt || self.terms.turns.is_empty() {
+            self.close();
+            self.number += u32::from(is_prompt);
+            let content = match &event.content {
+                TraceContent::Prompt { text, .. } => XxHash3_64::oneshot_with_seed(event.time.cast_unsigned(), text.as_bytes()),
+                _ => 0,
+            };
+            let (number, block, time) = (self.number, event.block, event.time);
+            self.terms.turns.push(Turn { number, block, time, start, content, is_left });
+        }
+        if self.echoes.is_one(&event.content) {
+            return;
+        }
+        let Some(passage) = passage(event) else { return };
+        let field = passage.kind.field();
+        self.hidden.extend(named_in(&passage.text).iter().map(|(value, _)| XxHash3_64::oneshot(value.to_lowercase().as_bytes())));
+        let text = mask(&passage.text);
+        let text = if field == 2 { whole_words(&text, RESULT_BYTES) } else { &text };
+        self.add(&passage.title, field);
+        self.add(text, field);
+    }
+
+    fn add(&mut self, text: &str, field: usize) {
+        let TurnReader { terms, numbers, counts, lengths, key, .. } = self;
+        words(text, |word| {
+            if !is_indexed(word, field == 2) {
+                return;
+            }
+            word.key(key);
+            lengths[field] += 1;
+            let number = match numbers.get(key.as_str()) {
+                Some(number) => *number,
+                None => {
+                    terms.words.push(key.as_str().into());
+                    let number = numbers.len() as u32;
+                    numbers.insert(key.as_str().into(), number);
+                    number
+                }
+            };
+            counts.entry(number).or_default()[field] += 1;
+        });
+    }
+
+    /// Writes the postings of the open turn.
+    fn close(&mut self) {
+        let turn = (self.terms.turns.len() as u32).saturating_sub(1);
+        for (word, counts) in self.counts.drain() {
+            let frequencies = std::array::from_fn(|field| {
+                let share = LENGTH_SHARE[field];
+                counts[field] as f32 / (1.0 - share + share * self.lengths[field] as f32 / AVERAGE_WORDS[field])
+            });
+            self.terms.postings.push((turn, word, Posting::new(frequencies)));
+        }
+        self.lengths = [0; 3];
+    }
+
+    /// Returns the turns and their words, and the hashes of the values that the file names as credentials.
+    pub fn finish(mut self) -> (FileTerms, FxHashSet<u64>) {
+        self.close();
+        let FileTerms { words, postings, .. } = &mut self.terms;
+        if !self.hidden.is_empty() {
+            let is_hidden: Vec<bool> =
+                words.iter().map(|word| self.hidden.contains(&XxHash3_64::oneshot(word.as_bytes()))).collect();
+            postings.retain(|(_, word, _)| !is_hidden[*word as usize]);
+        }
+        (self.terms, self.hidden)
+    }
+}
+
+/// Returns the text of an event as it is searched and shown; `None` for texts that the client inserted.
+pub fn passage(event: &TraceEvent) -> Option<Passage<'_>> {
+    let (kind, title, text) = match &event.content {
+        TraceContent::Prompt { text, .. } => (PassageKind::Prompt, "".into(), Cow::Borrowed(text.as_str())),
+        TraceContent::Answer(text) => (PassageKind::Answer, "".into(), Cow::Borrowed(text.as_str())),
+        TraceContent::Summary(text) => (PassageKind::Summary, "".into(), Cow::Borrowed(text.as_str())),
+        TraceContent::Call(call) => {
+            let title = format!("{} {}", call.tool, call.target);
+            (PassageKind::Call, title.into(), Cow::Owned(call.texts().join("\n")))
+        }
+        TraceContent::Result(result) => (PassageKind::Result, "".into(), Cow::Borrowed(result.text.as_str())),
+        TraceContent::Inserted(_) => return None,
+    };
+    Some(Passage { kind, title, text })
+}
+
+/// Calls `found` with each indexed word of a query: its text, and the key that all of its forms share.
+pub fn keys_of<'a>(text: &'a str, mut found: impl FnMut(Word<'a>, &str)) {
+    let mut key = String::new();
+    words(text, |word| {
+        if word.text().len() <= WORD_BYTES {
+            word.key(&mut key);
+            found(word, &key);
+        }
+    });
+}
+
+/// Returns true if a word is indexed. `in_data` is true in calls and results.
+fn is_indexed(word: Word<'_>, in_data: bool) -> bool {
+    let text = word.text();
+    match word {
+        _ if text.len() > WORD_BYTES => false,
+        Word::Part(text) if text.as_bytes()[0].is_ascii_uppercase() => !is_function_word(&text.to_ascii_lowercase()),
+        Word::Part(text) => !is_function_word(text),
+        Word::Whole(text) if in_data && text.bytes().all(|byte| byte.is_ascii_digit()) => NUMBER_DIGITS.contains(&text.len()),
+        Word::Whole(_) => true,
+    }
+}
+
+/// Returns at most the first `bytes` of a text, to the end of a word.
+fn whole_words(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let start = &text[..text.floor_char_boundary(bytes)];
+    start.rsplit_once(char::is_whitespace).map_or(start, |(words, _)| words)
+}

@@ -1,0 +1,239 @@
+//! Asks the index, and reads what it finds.
+
+use super::source::{Source, SourceKind};
+use super::update::Indexed;
+use crate::engine::search::{
+    Candidate, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate, read_postings,
+};
+use crate::fsio::Disk;
+use crate::model::TraceEvent;
+use crate::store::{IndexedTurn, SearchIndex};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Turns that are read to order them; the others keep their place behind these.
+const READ_TURNS: usize = 40;
+/// Turns that are read when many of them may lack what is asked for: a phrase, a role, a tool.
+const MOST_READ_TURNS: usize = 600;
+/// Turns of a session that are read.
+const TURNS_OF_SESSION: usize = 3;
+
+/// The properties of the turns that are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// The earliest and the latest time, in milliseconds since 1970, UTC.
+    pub since: Option<i64>,
+    pub until: Option<i64>,
+    pub roles: Vec<String>,
+    pub kinds: Vec<PassageKind>,
+    pub tools: Vec<String>,
+    pub paths: Vec<String>,
+}
+
+impl Filter {
+    /// Returns true if it looks at contents.
+    fn is_narrow(&self) -> bool {
+        !(self.roles.is_empty() && self.kinds.is_empty() && self.tools.is_empty() && self.paths.is_empty())
+    }
+
+    /// Returns true if a passage, with the title of its call, is searched.
+    fn wants(&self, passage: &Passage<'_>, call: &str) -> bool {
+        let tool = call.split(' ').next().unwrap_or_default();
+        (self.roles.is_empty() || self.roles.iter().any(|role| role == passage.kind.role()))
+            && (self.kinds.is_empty() || self.kinds.contains(&passage.kind))
+            && (self.tools.is_empty() || self.tools.iter().any(|name| name.eq_ignore_ascii_case(tool)))
+            && (self.paths.is_empty()
+                || self
+                    .paths
+                    .iter()
+                    .any(|path| call.contains(path.as_str()) || passage.kind.field() < 2 && passage.text.contains(path.as_str())))
+    }
+}
+
+/// A turn that matches.
+#[derive(Clone, Debug)]
+pub struct FoundTurn {
+    /// The index of its source.
+    pub source: usize,
+    pub turn: IndexedTurn,
+    /// The session that the row names, of a list of prompts.
+    pub session: String,
+    pub score: f32,
+    pub found: Match,
+}
+
+/// The result of a search.
+#[derive(Debug, Default)]
+pub struct Hits {
+    /// The turns, best first.
+    pub turns: Vec<FoundTurn>,
+    /// The number of turns with any of the words.
+    pub total: usize,
+    /// True if turns with the words were not read.
+    pub is_capped: bool,
+    /// Words that nothing has, each with those that were searched in its place; none if it was left out.
+    pub replaced: Vec<(String, Vec<String>)>,
+    /// The query as it was searched.
+    pub query: Query,
+}
+
+/// The files that are searched.
+pub struct Searched<'a> {
+    pub disk: &'a dyn Disk,
+    pub sources: &'a [Source],
+    /// Returns the session that a source belongs to.
+    pub session_of: &'a dyn Fn(usize) -> String,
+    /// Selects sources.
+    pub is_wanted: &'a dyn Fn(usize) -> bool,
+}
+
+/// A turn that is read, its source, and its score.
+type Chosen = (usize, IndexedTurn, Candidate);
+
+/// Returns the turns that match a query. The index must be up to date.
+///
+/// # Errors
+///
+/// The index cannot be read.
+pub fn find(
+    searched: &Searched<'_>,
+    index: &SearchIndex,
+    indexed: &Indexed,
+    mut query: Query,
+    filter: &Filter,
+) -> rusqlite::Result<Hits> {
+    let Searched { disk, sources, is_wanted, .. } = *searched;
+    let mut replaced = Vec::new();
+    let mut bytes: Vec<Vec<(u32, Vec<u8>)>> = Vec::with_capacity(query.terms.len());
+    for term in &mut query.terms {
+        let mut postings = index.postings(&term.keys)?;
+        if postings.is_empty() && term.is_needed {
+            let known = index.words_like(&term.keys[0])?;
+            let like = nearest(&term.keys[0], known.iter().map(|(word, length)| (word.as_str(), *length)));
+            replaced.push((term.text.clone(), like.clone()));
+            if !like.is_empty() {
+                postings = index.postings(&like)?;
+                term.keys = like;
+                term.is_replaced = true;
+            }
+        }
+        bytes.push(postings);
+    }
+    let postings: Vec<_> =
+        bytes.iter().map(|list| list.iter().map(|(first, bytes)| (*first, read_postings(bytes))).collect::<Vec<_>>()).collect();
+    let wanted: Vec<i64> = indexed.iter().filter(|(_, source)| is_wanted(**source)).map(|(file, _)| *file).collect();
+    let turns = if wanted.len() < indexed.len() { Some(index.turns_of(&wanted)?) } else { None };
+    let continued = index.continued()?;
+    let turn_of = |turn: u32| continued.get(&turn).copied().unwrap_or(turn);
+    let is_wanted = |turn: u32| turns.as_ref().is_none_or(|turns| turns.contains(&turn));
+    let (candidates, weights) = candidates(&query, &postings, index.turn_count()?, &turn_of, &is_wanted);
+    let total = candidates.len();
+    let (chosen, is_capped) = choose(searched, index, indexed, candidates, &query, filter)?;
+    let matcher = query.matcher();
+    let reader = TurnReading { disk, matcher: &matcher, query: &query, weights: &weights, filter };
+    let read = |(source, turn, candidate): &Chosen| {
+        let (session, found) = reader.read(&sources[*source], turn, candidate)?;
+        Some(FoundTurn { source: *source, turn: *turn, session, score: candidate.score * found.factor, found })
+    };
+    let mut turns: Vec<FoundTurn> = chosen.par_iter().filter_map(read).collect();
+    turns.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.turn.time.cmp(&a.turn.time)));
+    drop(matcher);
+    Ok(Hits { turns, total, is_capped, replaced, query })
+}
+
+/// Returns the candidates that are read, each with its source: of each session the best, each content once.
+fn choose(
+    searched: &Searched<'_>,
+    index: &SearchIndex,
+    indexed: &Indexed,
+    candidates: Vec<Candidate>,
+    query: &Query,
+    filter: &Filter,
+) -> rusqlite::Result<(Vec<Chosen>, bool)> {
+    let most =
+        if query.phrases.is_empty() && query.without.is_empty() && !filter.is_narrow() { READ_TURNS } else { MOST_READ_TURNS };
+    let (mut chosen, mut sessions, mut contents) =
+        (Vec::new(), FxHashMap::<String, usize>::default(), FxHashMap::<u64, usize>::default());
+    let mut left = FxHashSet::default();
+    for candidate in candidates {
+        if chosen.len() >= most {
+            return Ok((chosen, true));
+        }
+        let Some(turn) = index.turn(candidate.turn)? else { continue };
+        let Some(source) = indexed.get(&turn.file).copied() else { continue };
+        let is_in_time =
+            filter.since.is_none_or(|since| turn.time >= since) && filter.until.is_none_or(|until| turn.time <= until);
+        let is_new = turn.content == 0 || !contents.contains_key(&turn.content);
+        if !is_in_time || !is_new {
+            continue;
+        }
+        let of_session = sessions.entry((searched.session_of)(source)).or_default();
+        if most == READ_TURNS && *of_session >= TURNS_OF_SESSION {
+            left.insert(candidate.turn);
+            continue;
+        }
+        *of_session += 1;
+        contents.insert(turn.content, chosen.len());
+        chosen.push((source, turn, candidate));
+    }
+    Ok((chosen, !left.is_empty()))
+}
+
+/// The query with which turns are compared.
+struct TurnReading<'a> {
+    disk: &'a dyn Disk,
+    matcher: &'a Matcher<'a>,
+    query: &'a Query,
+    weights: &'a [f32],
+    filter: &'a Filter,
+}
+
+impl TurnReading<'_> {
+    /// Reads a turn from its file: first only what was said, if that has all words that the turn has. Returns the session that its row
+    /// names, in a list of prompts.
+    fn read(&self, source: &Source, turn: &IndexedTurn, candidate: &Candidate) -> Option<(String, Match)> {
+        let reads_all = self.filter.is_narrow() || !self.query.without.is_empty() || !source.originals.is_empty();
+        if !reads_all && candidate.has == candidate.is_said {
+            let is_wanted = |line: &[u8]| !source.is_call(line) && self.matcher.could_match(line);
+            let found = self.rate(source, turn, &is_wanted);
+            if found.as_ref().is_some_and(|(_, found)| found.has & candidate.has == candidate.has) {
+                return found;
+            }
+        }
+        self.rate(source, turn, &|line| reads_all || self.matcher.could_match(line))
+    }
+
+    fn rate(&self, source: &Source, turn: &IndexedTurn, is_wanted: &dyn Fn(&[u8]) -> bool) -> Option<(String, Match)> {
+        let events = source.events(self.disk, turn.start..turn.end.unwrap_or(u64::MAX), turn.block, is_wanted).ok()?;
+        let session = match source.kind {
+            SourceKind::Prompts(..) => events.first()?.row.clone(),
+            SourceKind::Session(_) | SourceKind::Output(_) => String::new(),
+        };
+        let passages = passages(&events, self.filter);
+        Some((session, rate(self.query, self.matcher, self.weights, &passages, turn.is_left)?))
+    }
+}
+
+/// Returns the texts of events that are searched.
+fn passages<'a>(events: &'a [TraceEvent], filter: &Filter) -> Vec<Passage<'a>> {
+    let mut echoes = crate::engine::search::Echoes::default();
+    let mut calls: FxHashMap<_, String> = FxHashMap::default();
+    let mut passages = Vec::new();
+    for event in events.iter().filter(|event| !echoes.is_one(&event.content)) {
+        let Some(passage) = passage(event) else { continue };
+        let call = match &event.content {
+            crate::model::TraceContent::Call(call) => {
+                if filter.is_narrow() {
+                    calls.insert(call.id, passage.title.to_string());
+                }
+                passage.title.to_string()
+            }
+            crate::model::TraceContent::Result(result) => calls.get(&result.call).cloned().unwrap_or_default(),
+            _ => String::new(),
+        };
+        if filter.wants(&passage, &call) {
+            passages.push(passage);
+        }
+    }
+    passages
+}

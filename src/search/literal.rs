@@ -1,0 +1,202 @@
+//! Searches the bytes of files, without an index.
+
+use super::source::{Source, SourceKind};
+use crate::engine::mask;
+use crate::engine::search::{Excerpt, PassageKind, cut_line, passage};
+use crate::fsio::Disk;
+use crate::workspace::{TracePosition, each_line};
+use rayon::prelude::*;
+use regex::bytes::{Regex, RegexBuilder};
+use std::io;
+use std::path::Path;
+
+/// Bytes of memory that a pattern may need.
+const PATTERN_BYTES: usize = 4 << 20;
+/// Lines of a file that are shown.
+const LINES_OF_FILE: usize = 5;
+
+/// The reason why a pattern cannot be searched.
+#[derive(Debug, thiserror::Error)]
+pub enum PatternError {
+    /// The text is not a regular expression.
+    #[error("{0}")]
+    Syntax(String),
+    /// The expression needs more memory than is allowed.
+    #[error("the expression is too large: it needs more than {} MB when compiled", PATTERN_BYTES >> 20)]
+    TooLarge,
+}
+
+/// A text or a regular expression.
+pub struct Pattern {
+    /// Finds it in a text.
+    text: Regex,
+    /// Finds it in the JSON of a file; `None` if escapes make that impossible: each row is decoded.
+    encoded: Option<Regex>,
+}
+
+impl Pattern {
+    /// Returns the pattern of a text.
+    ///
+    /// # Errors
+    ///
+    /// The text is too long.
+    pub fn literal(text: &str, ignores_case: bool) -> Result<Pattern, PatternError> {
+        let quoted = serde_json::to_string(text).unwrap_or_default();
+        let encoded = regex::escape(quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default());
+        // Some writers escape every character outside ASCII.
+        let encoded = if text.is_ascii() { encoded } else { format!("{encoded}|{}", regex::escape(&escaped(text))) };
+        Ok(Pattern { text: build(&regex::escape(text), ignores_case)?, encoded: Some(build(&encoded, ignores_case)?) })
+    }
+
+    /// Returns the pattern of a regular expression.
+    ///
+    /// # Errors
+    ///
+    /// It is not a regular expression, or it is too large.
+    pub fn regex(text: &str, ignores_case: bool) -> Result<Pattern, PatternError> {
+        // An expression of letters, digits and spaces finds the same in JSON.
+        let is_plain =
+            text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, ' ' | '_' | '|' | '-' | '*' | '+'));
+        let encoded = is_plain.then(|| build(text, ignores_case)).transpose()?;
+        Ok(Pattern { text: build(text, ignores_case)?, encoded })
+    }
+}
+
+fn build(pattern: &str, ignores_case: bool) -> Result<Regex, PatternError> {
+    let built = RegexBuilder::new(pattern).case_insensitive(ignores_case).size_limit(PATTERN_BYTES).multi_line(true).build();
+    built.map_err(|error| match error {
+        regex::Error::CompiledTooBig(_) => PatternError::TooLarge,
+        error => PatternError::Syntax(error.to_string()),
+    })
+}
+
+/// Returns a text as JSON in ASCII.
+fn escaped(text: &str) -> String {
+    let mut json = String::new();
+    let mut units = [0; 2];
+    for letter in text.chars() {
+        if letter.is_ascii() {
+            let quoted = serde_json::to_string(&letter).unwrap_or_default();
+            json.push_str(quoted.get(1..quoted.len() - 1).unwrap_or_default());
+        } else {
+            letter.encode_utf16(&mut units).iter().for_each(|unit| json.push_str(&format!("\\u{unit:04x}")));
+        }
+    }
+    json
+}
+
+/// The lines of a file that have a pattern.
+#[derive(Debug)]
+pub struct FileLines {
+    /// The index of its source.
+    pub source: usize,
+    /// The number of all.
+    count: usize,
+    /// Those that are shown, the newest first.
+    pub lines: Vec<FoundLine>,
+}
+
+/// A line that has a pattern.
+#[derive(Debug)]
+pub struct FoundLine {
+    /// The number of its turn.
+    pub turn: u32,
+    /// Its time, in milliseconds since 1970, UTC; 0 if unknown.
+    pub time: i64,
+    pub excerpt: Excerpt,
+}
+
+/// Returns the lines of sources that have a pattern, in the order of the sources, of at most `limit` of them, and the number of rows
+/// that have it. `is_wanted` selects passages. Files that cannot be read are passed to `skipped`.
+pub fn scan(
+    disk: &dyn Disk,
+    sources: &[Source],
+    chosen: &[usize],
+    pattern: &Pattern,
+    is_wanted: &(dyn Fn(PassageKind) -> bool + Sync),
+    limit: usize,
+    skipped: &mut dyn FnMut(&Path, io::Error),
+) -> (Vec<FileLines>, usize) {
+    let count = |buffer: &mut Vec<u8>, source: &usize| -> io::Result<usize> {
+        let source = &sources[*source];
+        let mut rows = source.originals.values().filter(|text| pattern.text.is_match(text.as_bytes())).count();
+        let Some(encoded) = &pattern.encoded else { return Ok(usize::MAX) };
+        each_line(&mut *disk.open(source.path(), 0)?, buffer, false, &mut |line| rows += usize::from(encoded.is_match(line)))?;
+        Ok(rows)
+    };
+    let counts: Vec<io::Result<usize>> = chosen.par_iter().map_init(Vec::new, count).collect();
+    let (mut files, mut total) = (Vec::new(), 0);
+    for (source, rows) in chosen.iter().zip(counts) {
+        match rows {
+            Err(error) => skipped(sources[*source].path(), error),
+            Ok(0) => {}
+            Ok(rows) if files.len() >= limit && pattern.encoded.is_some() => total += rows,
+            Ok(rows) => match lines(disk, sources, *source, pattern, is_wanted) {
+                Ok(found) if found.count > 0 => {
+                    total += if pattern.encoded.is_some() { rows } else { found.count };
+                    files.extend(Some(found).filter(|_| files.len() < limit));
+                }
+                Ok(_) => {}
+                Err(error) => skipped(sources[*source].path(), error),
+            },
+        }
+    }
+    (files, total)
+}
+
+/// Returns the newest lines of a file that have a pattern, and the number of all.
+fn lines(
+    disk: &dyn Disk,
+    sources: &[Source],
+    place: usize,
+    pattern: &Pattern,
+    is_wanted: &dyn Fn(PassageKind) -> bool,
+) -> io::Result<FileLines> {
+    let source = &sources[place];
+    let (mut turn, mut count, mut found) = (0, 0, Vec::new());
+    source.read(disk, &mut TracePosition::default(), &mut |_, event| {
+        let Some(passage) = passage(&event) else { return };
+        let is_list = matches!(source.kind, SourceKind::Prompts(..));
+        turn += u32::from(passage.kind == PassageKind::Prompt && !is_list);
+        if !is_wanted(passage.kind) {
+            return;
+        }
+        let texts = [&passage.title, &passage.text];
+        for (text, place) in texts.iter().flat_map(|text| pattern.text.find_iter(text.as_bytes()).map(move |place| (text, place)))
+        {
+            count += 1;
+            // Mask before a line is cut out.
+            let masked = mask(text);
+            let place = if masked.len() == text.len() { Some(place) } else { pattern.text.find(masked.as_bytes()) };
+            if let Some(place) = place {
+                let excerpt = cut_line(&passage, &masked, place.range());
+                found.push(FoundLine { turn, time: event.time, excerpt });
+            }
+        }
+    })?;
+    found.reverse();
+    found.dedup_by(|one, other| one.excerpt.line == other.excerpt.line && one.turn == other.turn);
+    found.truncate(LINES_OF_FILE);
+    Ok(FileLines { source: place, count, lines: found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_found_in_the_forms_that_json_has() {
+        let pattern = Pattern::literal("said \"größer\"\n", false).unwrap();
+        for json in [r#"he said \"größer\"\n."#, r#"he said \"gr\u00f6\u00dfer\"\n."#] {
+            assert!(pattern.encoded.as_ref().unwrap().is_match(json.as_bytes()), "{json}");
+        }
+        assert!(Pattern::literal("LOGIN", true).unwrap().text.is_match(b"the login"));
+        assert!(Pattern::regex("log[io]n", false).unwrap().encoded.is_none());
+    }
+
+    #[test]
+    fn an_expression_that_is_too_large_is_refused() {
+        assert!(matches!(Pattern::regex("(a{1000}){1000}", false), Err(PatternError::TooLarge)));
+        assert!(matches!(Pattern::regex("(", false), Err(PatternError::Syntax(_))));
+    }
+}

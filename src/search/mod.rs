@@ -1,0 +1,15 @@
+//! Search over sessions: the index is brought up to date with the files, asked, and what it finds is read from the files.
+//!
+//! An index that cannot be written is completed in memory, so that an answer never depends on it.
+
+mod find;
+mod literal;
+mod source;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub use find::{Filter, FoundTurn, Hits, Searched, find};
+pub use literal::{FileLines, FoundLine, Pattern, PatternError, scan};
+pub use source::{Source, SourceKind, prompt_files};
+pub use update::{Indexed, update};

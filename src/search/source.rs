@@ -1,0 +1,174 @@
+//! The files that are searched.
+
+use crate::fsio::{Disk, Entry, Identity};
+use crate::model::{Key, PromptSource, TraceContent, TraceEvent, TraceResult};
+use crate::provider::{PROVIDERS, Places, ProviderAdapter};
+use crate::workspace::{Found, TracePosition, read_trace};
+use rustc_hash::FxHashMap;
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Part of an output beside a session that is searched, in bytes from its start.
+const OUTPUT_BYTES: u64 = 4 << 20;
+
+/// Bytes that are read at a time.
+const READ_BYTES: usize = 1 << 16;
+
+/// A file that is searched.
+pub struct Source {
+    pub kind: SourceKind,
+    /// The state of the file.
+    pub identity: Identity,
+    /// A number that changes with the changes of the session by aperture; 0 without any.
+    pub stamp: i64,
+    /// The contents that aperture replaced or removed, by block.
+    pub originals: FxHashMap<u32, String>,
+}
+
+/// The content of a file.
+pub enum SourceKind {
+    /// A session.
+    Session(Found),
+    /// The output of a tool that the client keeps beside the session.
+    Output(PathBuf),
+    /// The prompts of all sessions of a client, the deleted ones too.
+    Prompts(&'static dyn ProviderAdapter, PathBuf),
+}
+
+impl Source {
+    /// Returns the source of a session.
+    pub fn new(found: Found, identity: Identity) -> Source {
+        Source { kind: SourceKind::Session(found), identity, stamp: 0, originals: FxHashMap::default() }
+    }
+
+    /// Returns the sources beside a session: outputs of tools. Those of a subagent are those of its session.
+    pub fn outputs(disk: &dyn Disk, found: &Found) -> Vec<Source> {
+        let directory = found.provider.outputs_directory(&found.path);
+        let entries = directory.map(|directory| disk.list(&directory).unwrap_or_default()).unwrap_or_default();
+        let output = |entry: Entry| {
+            let kind = SourceKind::Output(entry.path);
+            Some(Source { kind, identity: entry.identity?, stamp: 0, originals: FxHashMap::default() })
+                .filter(|_| !entry.directory)
+        };
+        entries.into_iter().filter_map(output).collect()
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        match &self.kind {
+            SourceKind::Session(found) => &found.path,
+            SourceKind::Output(path) | SourceKind::Prompts(_, path) => path,
+        }
+    }
+
+    /// Reads the events from a position on, each with the offset of its row. Contents that aperture changed are passed as they were.
+    pub fn read(&self, disk: &dyn Disk, position: &mut TracePosition, take: &mut dyn FnMut(u64, TraceEvent)) -> io::Result<()> {
+        match &self.kind {
+            SourceKind::Session(found) => {
+                read_trace(disk, found, position, &mut |start, event| take(start, self.restored(event)))
+            }
+            SourceKind::Output(path) => {
+                // Written once: what follows is another output.
+                for event in self.events(disk, position.end..u64::MAX, 0, &|_| true)? {
+                    take(position.end, event);
+                }
+                position.end = disk.identify(path)?.bytes;
+                Ok(())
+            }
+            SourceKind::Prompts(provider, path) => {
+                let mut file = BufReader::new(disk.open(path, position.end)?);
+                let mut line = Vec::new();
+                while file.read_until(b'\n', &mut line)? > 0 && line.last() == Some(&b'\n') {
+                    if let Some(prompt) = provider.typed_prompt(&line) {
+                        let content = TraceContent::Prompt { text: prompt.text, source: PromptSource::Typed };
+                        take(position.end, TraceEvent { block: 0, row: prompt.session, time: prompt.time, step: None, content });
+                    }
+                    position.end += line.len() as u64;
+                    line.clear();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the events of a part of the file, whose first block has a number: those of the first row, and of the rows whose bytes
+    /// `is_wanted` returns true for.
+    pub fn events(
+        &self,
+        disk: &dyn Disk,
+        Range { start, end }: Range<u64>,
+        block: u32,
+        is_wanted: &dyn Fn(&[u8]) -> bool,
+    ) -> io::Result<Vec<TraceEvent>> {
+        let mut events = Vec::new();
+        if let SourceKind::Output(path) = &self.kind {
+            let mut bytes = Vec::new();
+            disk.open(path, start)?.take(OUTPUT_BYTES).read_to_end(&mut bytes)?;
+            if !bytes.is_empty() && !bytes.contains(&0) {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let content = TraceContent::Result(TraceResult { call: Key(0), error: false, declined: false, text });
+                let time = (self.identity.modified / 1_000_000) as i64;
+                events.push(TraceEvent { block: 0, row: String::new(), time, step: None, content });
+            }
+            return Ok(events);
+        }
+        let length = end.saturating_sub(start);
+        let mut file = BufReader::with_capacity(READ_BYTES, disk.open(self.path(), start)?.take(length));
+        let mut position = TracePosition::before_block(block);
+        let mut line = Vec::new();
+        while file.read_until(b'\n', &mut line)? > 0 {
+            match &self.kind {
+                SourceKind::Session(_) if !events.is_empty() && !is_wanted(&line) => {}
+                SourceKind::Session(found) => {
+                    position.line(found.provider, line.strip_suffix(b"\n").unwrap_or(&line), &mut |event| {
+                        events.push(self.restored(event));
+                    });
+                }
+                SourceKind::Output(_) => {}
+                SourceKind::Prompts(provider, _) => {
+                    if let Some(prompt) = provider.typed_prompt(&line) {
+                        let content = TraceContent::Prompt { text: prompt.text, source: PromptSource::Typed };
+                        events.push(TraceEvent { block, row: prompt.session, time: prompt.time, step: None, content });
+                    }
+                }
+            }
+            line.clear();
+        }
+        Ok(events)
+    }
+
+    /// Returns true if a row only holds a call of a tool or its result, as far as its bytes tell without being parsed.
+    pub fn is_call(&self, row: &[u8]) -> bool {
+        matches!(&self.kind, SourceKind::Session(found) if found.provider.is_call(row))
+    }
+
+    /// Returns an event with its content as it was before aperture changed it.
+    fn restored(&self, mut event: TraceEvent) -> TraceEvent {
+        if let Some(original) = self.originals.get(&event.block) {
+            match &mut event.content {
+                TraceContent::Prompt { text, .. }
+                | TraceContent::Inserted(text)
+                | TraceContent::Answer(text)
+                | TraceContent::Summary(text) => text.clone_from(original),
+                TraceContent::Call(call) => call.input.clone_from(original),
+                TraceContent::Result(result) => result.text.clone_from(original),
+            }
+        }
+        event
+    }
+}
+
+/// Returns the lists of the prompts of all sessions, each with its client.
+pub fn prompt_files(disk: &dyn Disk, places: &Places) -> Vec<(&'static dyn ProviderAdapter, Source)> {
+    let mut files = Vec::new();
+    for provider in PROVIDERS {
+        for path in provider.prompts_files(places) {
+            if let Ok(identity) = disk.identify(&path) {
+                let kind = SourceKind::Prompts(*provider, path);
+                files.push((*provider, Source { kind, identity, stamp: 0, originals: FxHashMap::default() }));
+            }
+        }
+    }
+    files
+}

@@ -1,0 +1,110 @@
+//! An index that grew with its files finds what a new one finds.
+#![expect(clippy::disallowed_methods, reason = "tests write files")]
+
+use super::{Filter, Searched, Source, find, update};
+use crate::engine::search::{MatchTier, Query};
+use crate::fsio::{Disk, RealDisk};
+use crate::provider::by_name;
+use crate::store::SearchIndex;
+use crate::workspace::Found;
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn row(id: u32, parent: u32, role: &str, content: serde_json::Value) -> String {
+    let uuid = |id: u32| format!("00000000-0000-4000-8000-{id:012}");
+    let time = format!("2026-11-20T10:{:02}:{:02}.000Z", id / 60, id % 60);
+    let message = json!({"role": role, "content": content, "id": format!("m{id}"), "model": "claude-opus-4-8"});
+    json!({"type": role, "uuid": uuid(id), "parentUuid": uuid(parent), "sessionId": "s", "timestamp": time, "message": message})
+        .to_string()
+        + "\n"
+}
+
+fn prompt(id: u32, parent: u32, text: &str) -> String {
+    row(id, parent, "user", text.into())
+}
+
+fn answer(id: u32, text: &str) -> String {
+    row(id, id - 1, "assistant", json!([{"type": "text", "text": text}]))
+}
+
+fn source(path: &Path) -> Source {
+    let provider = by_name("claude-code").unwrap();
+    let found = Found { provider, path: path.to_owned(), location: provider.locate(path).unwrap() };
+    Source::new(found, RealDisk.identify(path).unwrap())
+}
+
+/// Searches an index: the turn, the tier and the line of each match.
+fn search(index: &mut SearchIndex, paths: &[PathBuf], query: &str) -> Vec<(usize, u32, MatchTier, String)> {
+    let sources: Vec<Source> = paths.iter().filter(|path| path.exists()).map(|path| source(path)).collect();
+    let indexed = update(&RealDisk, index, &sources, true, &|_, _| {}, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
+    let session_of = |source: usize| source.to_string();
+    let query = Query::parse(query).unwrap();
+    let searched = Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted: &|_| true };
+    let hits = find(&searched, index, &indexed, query, &Filter::default()).unwrap();
+    hits.turns.into_iter().map(|turn| (turn.source, turn.turn.number, turn.found.tier, turn.found.excerpt.line)).collect()
+}
+
+const QUERIES: [&str; 6] = ["flaky login", "retry limit", "parse_rows", "migrations", "\"the retry\"", "hunter22"];
+
+#[test]
+fn an_index_that_grew_finds_what_a_new_one_finds() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("projects/-w");
+    fs::create_dir_all(&place).unwrap();
+    let paths = [place.join("aaaa1111.jsonl"), place.join("bbbb2222.jsonl")];
+    let mut grown = SearchIndex::open(directory.path()).unwrap();
+    let mut contents = [String::new(), String::new()];
+    let steps = [
+        (0, prompt(1, 0, "fix the flaky login test")),
+        (0, answer(2, "The login test waits for a retry.")),
+        (1, prompt(3, 0, "what is the retry limit?")),
+        (0, answer(4, "parse_rows was slow; the flaky part is the retry limit")),
+        (0, prompt(5, 4, "my password is hunter22, now run the migration")),
+        (1, answer(6, "The retry limit is 3: see parseRows and hunter22.")),
+        // Another prompt in the place of the last one: the user left that turn.
+        (0, prompt(7, 4, "undo the migration")),
+        (1, prompt(8, 6, "make the limit 5 for login")),
+    ];
+    let all: Vec<(usize, String)> =
+        steps.into_iter().chain((9..40).map(|id| (1, answer(id, &format!("step {id}: retry"))))).collect();
+    for (file, text) in all {
+        contents[file].push_str(&text);
+        fs::write(&paths[file], &contents[file]).unwrap();
+        for query in QUERIES {
+            let new = search(&mut SearchIndex::in_memory().unwrap(), &paths, query);
+            let old = search(&mut grown, &paths, query);
+            let key = |found: &Vec<(usize, u32, MatchTier, String)>| {
+                let mut found = found.clone();
+                found.sort();
+                found
+            };
+            assert_eq!(key(&old), key(&new), "{query} after {text}");
+        }
+    }
+    let found = search(&mut grown, &paths, "flaky login");
+    assert_eq!((found[0].1, found[0].2), (1, MatchTier::Exact), "{found:?}");
+    let found = search(&mut grown, &paths, "migration");
+    assert_eq!(found.iter().map(|found| found.1).collect::<Vec<_>>(), [3, 2], "the turn that was left is last: {found:?}");
+    // A credential that the file names is not indexed, wherever it is.
+    assert!(search(&mut grown, &paths[..1], "hunter22").iter().all(|(.., tier, _)| *tier == MatchTier::Nearest));
+    // A file that was replaced, and one that is gone.
+    fs::write(&paths[0], prompt(1, 0, "something else")).unwrap();
+    assert!(search(&mut grown, &paths, "flaky login").iter().all(|(source, ..)| *source == 1));
+    fs::remove_file(&paths[1]).unwrap();
+    assert_eq!(search(&mut grown, &paths, "retry limit"), []);
+    assert_eq!(search(&mut grown, &paths, "something").len(), 1);
+}
+
+#[test]
+fn a_search_of_sessions_does_not_answer_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("projects/-w");
+    fs::create_dir_all(&place).unwrap();
+    let path = place.join("aaaa1111.jsonl");
+    let call = json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "aperture search flaky login"}}]);
+    let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "the flaky login test"}]);
+    let rows = [prompt(1, 0, "look it up"), row(2, 1, "assistant", call), row(3, 2, "user", result)].concat();
+    fs::write(&path, rows).unwrap();
+    assert_eq!(search(&mut SearchIndex::in_memory().unwrap(), &[path], "flaky login"), []);
+}

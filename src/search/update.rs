@@ -1,0 +1,140 @@
+//! Brings the index up to date with the files.
+
+use super::source::{Source, SourceKind};
+use crate::engine::search::{FileTerms, TurnReader};
+use crate::fsio::Disk;
+use crate::store::{IndexedSession, ReadSession, SearchIndex};
+use crate::workspace::{TracePosition, left_rows};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::Path;
+
+/// Bytes of files that are read before their words are written: their words are held in memory.
+const CHUNK_BYTES: u64 = 32 << 20;
+
+/// Where the reading of a file continues.
+#[derive(Default, Serialize, Deserialize)]
+struct State {
+    position: TracePosition,
+    /// The number of its last turn.
+    number: u32,
+    /// Hashes of values that the file names as credentials.
+    hidden: FxHashSet<u64>,
+}
+
+/// The files of an index by their number: each is the index of its source.
+pub type Indexed = FxHashMap<i64, usize>;
+
+/// Reads what is new in files and adds it to the index. With `all`, the sources are all files there are, and others are deleted
+/// from the index. `progress` is given the bytes of the files that were read, and of all that will be. Files that cannot be read are
+/// passed to `skipped`.
+///
+/// # Errors
+///
+/// The index cannot be read or written.
+pub fn update(
+    disk: &dyn Disk,
+    index: &mut SearchIndex,
+    sources: &[Source],
+    all: bool,
+    progress: &dyn Fn(u64, u64),
+    skipped: &mut dyn FnMut(&Path, io::Error),
+) -> rusqlite::Result<Indexed> {
+    let known = index.files()?;
+    let is_known = |source: &Source| {
+        known.get(source.path()).is_some_and(|known| known.identity == source.identity && known.stamp == source.stamp)
+    };
+    let mut outdated: Vec<&Source> = sources.iter().filter(|source| !is_known(source)).collect();
+    // Largest first, so that no core is left with a large file at the end.
+    outdated.sort_by_key(|source| std::cmp::Reverse(source.identity.bytes));
+    let paths: FxHashSet<&Path> = sources.iter().map(Source::path).collect();
+    let gone: Vec<i64> =
+        known.iter().filter(|(path, _)| all && !paths.contains(path.as_path())).map(|(_, known)| known.id).collect();
+    if !outdated.is_empty() || !gone.is_empty() {
+        let total: u64 = outdated.iter().map(|source| source.identity.bytes).sum();
+        let mut gone = Some(gone);
+        let mut done = 0;
+        progress(done, total);
+        for chunk in chunks(&outdated) {
+            let states: Vec<Option<(i64, Vec<u8>)>> =
+                chunk.iter().map(|source| state(index, known.get(source.path()), source)).collect::<rusqlite::Result<_>>()?;
+            let read: Vec<io::Result<ReadSession<'_>>> = chunk
+                .par_iter()
+                .zip(states)
+                .with_max_len(1)
+                .map(|(source, state)| read(disk, source, known.get(source.path()), state))
+                .collect();
+            done += chunk.iter().map(|source| source.identity.bytes).sum::<u64>();
+            let mut readable = Vec::with_capacity(read.len());
+            for (source, read) in chunk.iter().zip(read) {
+                match read {
+                    Ok(read) => readable.push(read),
+                    Err(error) => skipped(source.path(), error),
+                }
+            }
+            index.write(&readable, &gone.take().unwrap_or_default())?;
+            progress(done, total);
+        }
+        if let Some(gone) = gone {
+            index.write(&[], &gone)?;
+        }
+    }
+    let known = index.files()?;
+    Ok(sources.iter().enumerate().filter_map(|(place, source)| Some((known.get(source.path())?.id, place))).collect())
+}
+
+/// Divides sources into runs with about [`CHUNK_BYTES`] each.
+fn chunks<'s, 'a>(sources: &'s [&'a Source]) -> Vec<&'s [&'a Source]> {
+    let (mut chunks, mut start, mut bytes) = (Vec::new(), 0, 0);
+    for (at, source) in sources.iter().enumerate() {
+        bytes += source.identity.bytes;
+        if bytes >= CHUNK_BYTES || at + 1 == sources.len() {
+            chunks.push(&sources[start..=at]);
+            (start, bytes) = (at + 1, 0);
+        }
+    }
+    chunks
+}
+
+/// Returns the number of a file in the index and its state, if the file may have grown since.
+fn state(index: &SearchIndex, known: Option<&IndexedSession>, source: &Source) -> rusqlite::Result<Option<(i64, Vec<u8>)>> {
+    let Some(known) = known.filter(|known| known.stamp == source.stamp) else { return Ok(None) };
+    Ok(index.state(known.id)?.map(|state| (known.id, state)))
+}
+
+fn read<'a>(
+    disk: &dyn Disk,
+    source: &'a Source,
+    known: Option<&IndexedSession>,
+    state: Option<(i64, Vec<u8>)>,
+) -> io::Result<ReadSession<'a>> {
+    let continued = state.and_then(|(id, bytes)| {
+        let state: State = postcard::from_bytes(&bytes).ok()?;
+        let is_start = state.position.is_start_of(disk, source.path(), &known?.identity, &source.identity);
+        is_start.then_some((id, state))
+    });
+    let (mut continues, mut state) = continued.map_or_else(Default::default, |(id, state)| (Some(id), state));
+    let before = state.position.end;
+    let mut terms = read_turns(disk, source, &mut state, &[])?;
+    if let SourceKind::Session(found) = &source.kind
+        && state.position.has_branches
+        && state.position.end > before
+    {
+        let left = left_rows(disk, found, &state.position)?;
+        (state, continues) = Default::default();
+        terms = read_turns(disk, source, &mut state, &left)?;
+    }
+    let (path, identity, stamp) = (source.path(), source.identity, source.stamp);
+    Ok(ReadSession { path, identity, stamp, state: postcard::to_stdvec(&state).unwrap_or_default(), continues, terms })
+}
+
+fn read_turns(disk: &dyn Disk, source: &Source, state: &mut State, left: &[u64]) -> io::Result<FileTerms> {
+    let mut reader = TurnReader::after(state.number, std::mem::take(&mut state.hidden));
+    source.read(disk, &mut state.position, &mut |start, event| reader.push(&event, start, left.binary_search(&start).is_ok()))?;
+    state.number = reader.number();
+    let (terms, hidden) = reader.finish();
+    state.hidden = hidden;
+    Ok(terms)
+}

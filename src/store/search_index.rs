@@ -1,0 +1,535 @@
+//! The index of search: the turns of session files and their words, in a database of their own in the cache directory.
+//!
+//! It is disposable: without it, or while another process writes it, files are read again. The words of one reading are a segment:
+//! later ones do not change it. Small segments are joined when there are many.
+
+use crate::engine::search::{FileTerms, Posting, read_postings, write_postings};
+use crate::fsio::Identity;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// File name of the index.
+pub const SEARCH_INDEX_FILE: &str = "search.db";
+
+/// Version of the index; increased when its form or meaning changes. An index of another version is emptied.
+const FORMAT: i32 = 1;
+/// Longest wait for another process that writes to the index.
+const PATIENCE: Duration = Duration::from_millis(2_000);
+/// Segments from which on the smaller ones are joined, and those that are left then.
+const MOST_SEGMENTS: u32 = 12;
+const LEFT_SEGMENTS: usize = 4;
+
+const TABLES: &str = "
+    DROP TABLE IF EXISTS files;
+    DROP TABLE IF EXISTS turns;
+    DROP TABLE IF EXISTS segments;
+    DROP TABLE IF EXISTS words;
+    CREATE TABLE files (
+        id INTEGER PRIMARY KEY,
+        path TEXT NOT NULL UNIQUE,
+        identity BLOB NOT NULL,
+        stamp INTEGER NOT NULL,
+        state BLOB NOT NULL
+    );
+    CREATE TABLE turns (
+        id INTEGER PRIMARY KEY,
+        file INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        continues INTEGER,
+        block INTEGER NOT NULL,
+        time INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        content INTEGER NOT NULL,
+        is_left INTEGER NOT NULL
+    );
+    CREATE INDEX turns_of_file ON turns (file, number);
+    CREATE INDEX continued_turns ON turns (id, continues) WHERE continues IS NOT NULL;
+    CREATE TABLE segments (id INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, bytes INTEGER NOT NULL);
+    CREATE TABLE words (segment INTEGER NOT NULL, word TEXT NOT NULL, postings BLOB NOT NULL, PRIMARY KEY (segment, word)) WITHOUT ROWID;
+";
+
+/// The indexed state of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexedSession {
+    /// Its number in the index.
+    pub id: i64,
+    /// The state of the file when it was read.
+    pub identity: Identity,
+    /// A number that changes with the changes of the session by aperture.
+    pub stamp: i64,
+}
+
+/// A file that was read, from its start or from where the last reading ended.
+#[derive(Debug)]
+pub struct ReadSession<'a> {
+    pub path: &'a Path,
+    pub identity: Identity,
+    /// A number that changes with the changes of the session by aperture.
+    pub stamp: i64,
+    /// The position from which the next reading continues, serialized.
+    pub state: Vec<u8>,
+    /// The number of the file in the index, if its turns are added to those that are known.
+    pub continues: Option<i64>,
+    pub terms: FileTerms,
+}
+
+/// A turn of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexedTurn {
+    /// The number of its file in the index.
+    pub file: i64,
+    pub number: u32,
+    pub block: u32,
+    pub time: i64,
+    pub start: u64,
+    /// The end of its rows; `None` for the last turn of the file.
+    pub end: Option<u64>,
+    pub content: u64,
+    pub is_left: bool,
+}
+
+/// Returns true if an error means that the file of an index is damaged.
+pub fn is_damaged(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// An index.
+pub struct SearchIndex {
+    connection: Connection,
+}
+
+impl SearchIndex {
+    /// Opens the index in an existing directory, or creates it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read or created.
+    pub fn open(directory: &Path) -> rusqlite::Result<SearchIndex> {
+        let connection = Connection::open(directory.join(SEARCH_INDEX_FILE))?;
+        connection.busy_timeout(PATIENCE)?;
+        // The index may be lost at any time, so no write waits for the disk.
+        connection.execute_batch("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
+        SearchIndex { connection }.prepared()
+    }
+
+    /// Returns an index that is lost with the process.
+    ///
+    /// # Errors
+    ///
+    /// There is no memory for it.
+    pub fn in_memory() -> rusqlite::Result<SearchIndex> {
+        SearchIndex { connection: Connection::open_in_memory()? }.prepared()
+    }
+
+    fn prepared(mut self) -> rusqlite::Result<SearchIndex> {
+        let format: i32 = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if format != FORMAT {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+            transaction.commit()?;
+        }
+        Ok(self)
+    }
+
+    /// Returns the indexed files.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn files(&self) -> rusqlite::Result<HashMap<PathBuf, IndexedSession>> {
+        let mut select = self.connection.prepare_cached("SELECT path, id, identity, stamp FROM files")?;
+        let rows = select.query_map([], |row| {
+            let identity: Vec<u8> = row.get(2)?;
+            let identity = postcard::from_bytes(&identity).unwrap_or_default();
+            Ok((PathBuf::from(row.get::<_, String>(0)?), IndexedSession { id: row.get(1)?, identity, stamp: row.get(3)? }))
+        })?;
+        rows.collect()
+    }
+
+    /// Returns what the next reading of a file continues with.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn state(&self, file: i64) -> rusqlite::Result<Option<Vec<u8>>> {
+        self.connection.prepare_cached("SELECT state FROM files WHERE id = ?1")?.query_row([file], |row| row.get(0)).optional()
+    }
+
+    /// Adds what was read, as one segment, and deletes what is known of files that are gone.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be written, or another process writes it.
+    pub fn write(&mut self, read: &[ReadSession<'_>], gone: &[i64]) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        gone.iter().try_for_each(|file| forget(&transaction, *file))?;
+        let first = transaction.query_row("SELECT coalesce(max(id), 0) + 1 FROM turns", [], |row| row.get::<_, u32>(0))?;
+        let mut segment = Segment::default();
+        let mut next = first;
+        for session in read {
+            let file = file(&transaction, session)?;
+            let mut insert = transaction.prepare_cached("INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+            for (index, turn) in session.terms.turns.iter().enumerate() {
+                let known =
+                    (index == 0 && session.continues.is_some()).then(|| turn_of(&transaction, file, turn.number)).transpose()?;
+                let (start, content) = (turn.start as i64, turn.content.cast_signed());
+                insert.execute(params![
+                    next + index as u32,
+                    file,
+                    turn.number,
+                    known.flatten(),
+                    turn.block,
+                    turn.time,
+                    start,
+                    content,
+                    turn.is_left
+                ])?;
+            }
+            segment.add(&session.terms, next - first);
+            next += session.terms.turns.len() as u32;
+        }
+        if next > first {
+            let words = segment.words();
+            insert_segment(&transaction, first, next - 1, words.iter().map(|(word, postings)| (*word, postings.as_slice())))?;
+        }
+        let count: u32 = transaction.query_row("SELECT count(*) FROM segments", [], |row| row.get(0))?;
+        if count > MOST_SEGMENTS {
+            join_segments(&transaction)?;
+        }
+        transaction.commit()
+    }
+
+    /// Returns the highest number of a turn.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn turn_count(&self) -> rusqlite::Result<u32> {
+        self.connection.query_row("SELECT coalesce(max(id), 0) FROM turns", [], |row| row.get(0))
+    }
+
+    /// Returns the postings of words in each segment, with the number of its first turn.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn postings(&self, words: &[String]) -> rusqlite::Result<Vec<(u32, Vec<u8>)>> {
+        let mut segments = self.connection.prepare_cached("SELECT id, first FROM segments")?;
+        let segments: Vec<(i64, u32)> =
+            segments.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+        let mut select = self.connection.prepare_cached("SELECT postings FROM words WHERE segment = ?1 AND word = ?2")?;
+        let mut found = Vec::new();
+        for (segment, first) in segments {
+            for word in words {
+                if let Some(postings) = select.query_row(params![segment, word], |row| row.get(0)).optional()? {
+                    found.push((first, postings));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the turns that continue another one, each with that one.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn continued(&self) -> rusqlite::Result<FxHashMap<u32, u32>> {
+        continued(&self.connection)
+    }
+
+    /// Returns the words with the first letter of a word, with the length of their postings.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn words_like(&self, word: &str) -> rusqlite::Result<Vec<(String, u32)>> {
+        let Some(first) = word.chars().next() else { return Ok(Vec::new()) };
+        let after = char::from_u32(u32::from(first) + 1).unwrap_or(char::MAX);
+        let sql =
+            "SELECT word, length(postings) FROM words WHERE segment IN (SELECT id FROM segments) AND word >= ?1 AND word < ?2";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let rows = select.query_map([first.to_string(), after.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect()
+    }
+
+    /// Returns the numbers of the turns of files.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn turns_of(&self, files: &[i64]) -> rusqlite::Result<FxHashSet<u32>> {
+        let mut select = self.connection.prepare_cached("SELECT id FROM turns WHERE file = ?1")?;
+        let mut turns = FxHashSet::default();
+        for file in files {
+            for turn in select.query_map([file], |row| row.get::<_, u32>(0))? {
+                turns.insert(turn?);
+            }
+        }
+        Ok(turns)
+    }
+
+    /// Returns a turn; `None` if its file is gone or was read again.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn turn(&self, turn: u32) -> rusqlite::Result<Option<IndexedTurn>> {
+        let sql = "SELECT file, number, block, time, start, content, is_left,
+            (SELECT min(start) FROM turns AS after WHERE after.file = turns.file AND after.number = turns.number + 1) FROM turns WHERE id = ?1";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(IndexedTurn {
+                file: row.get(0)?,
+                number: row.get(1)?,
+                block: row.get(2)?,
+                time: row.get(3)?,
+                start: row.get::<_, i64>(4)?.unsigned_abs(),
+                end: row.get::<_, Option<i64>>(7)?.map(i64::unsigned_abs),
+                content: row.get::<_, i64>(5)?.cast_unsigned(),
+                is_left: row.get(6)?,
+            })
+        };
+        select.query_row([turn], row).optional()
+    }
+}
+
+/// Stores the state of a file and returns its number. What is known of its turns is deleted, unless the new ones continue them.
+fn file(transaction: &Transaction<'_>, session: &ReadSession<'_>) -> rusqlite::Result<i64> {
+    let path = session.path.to_string_lossy();
+    let identity = postcard::to_stdvec(&session.identity).unwrap_or_default();
+    if let Some(file) = session.continues {
+        let sql = "UPDATE files SET identity = ?2, stamp = ?3, state = ?4 WHERE id = ?1";
+        transaction.prepare_cached(sql)?.execute(params![file, identity, session.stamp, session.state])?;
+        return Ok(file);
+    }
+    let known =
+        transaction.prepare_cached("SELECT id FROM files WHERE path = ?1")?.query_row([&path], |row| row.get(0)).optional()?;
+    known.map(|file| forget(transaction, file)).transpose()?;
+    let sql = "INSERT INTO files (path, identity, stamp, state) VALUES (?1, ?2, ?3, ?4)";
+    transaction.prepare_cached(sql)?.execute(params![path, identity, session.stamp, session.state])?;
+    Ok(transaction.last_insert_rowid())
+}
+
+/// Deletes a file and its turns. Their postings go when segments are joined.
+fn forget(transaction: &Transaction<'_>, file: i64) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM turns WHERE file = ?1")?.execute([file])?;
+    transaction.prepare_cached("DELETE FROM files WHERE id = ?1")?.execute([file]).map(drop)
+}
+
+/// Returns the turn of a file with a number that continues no other one.
+fn turn_of(transaction: &Transaction<'_>, file: i64, number: u32) -> rusqlite::Result<Option<u32>> {
+    let sql = "SELECT id FROM turns WHERE file = ?1 AND number = ?2 AND continues IS NULL";
+    transaction.prepare_cached(sql)?.query_row(params![file, number], |row| row.get(0)).optional()
+}
+
+fn continued(connection: &Connection) -> rusqlite::Result<FxHashMap<u32, u32>> {
+    let mut select = connection.prepare_cached("SELECT id, continues FROM turns WHERE continues IS NOT NULL")?;
+    select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// Writes a segment with turns from `first` to `last`; `words` are in order.
+fn insert_segment<'a>(
+    transaction: &Transaction<'_>,
+    first: u32,
+    last: u32,
+    words: impl Iterator<Item = (&'a str, &'a [u8])>,
+) -> rusqlite::Result<()> {
+    transaction.execute("INSERT INTO segments (first, last, bytes) VALUES (?1, ?2, 0)", params![first, last])?;
+    let segment = transaction.last_insert_rowid();
+    let mut insert = transaction.prepare_cached("INSERT INTO words VALUES (?1, ?2, ?3)")?;
+    let mut bytes = 0;
+    for (word, postings) in words {
+        bytes += word.len() + postings.len();
+        insert.execute(params![segment, word, postings])?;
+    }
+    transaction.execute("UPDATE segments SET bytes = ?2 WHERE id = ?1", params![segment, bytes as i64]).map(drop)
+}
+
+/// Joins the smallest segments to one. Turns that continue another one become a part of it; those of files that are gone are left out.
+fn join_segments(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let mut select = transaction.prepare("SELECT id, first, last FROM segments ORDER BY bytes")?;
+    let segments: Vec<(i64, u32, u32)> =
+        select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect::<rusqlite::Result<_>>()?;
+    let small = &segments[..segments.len().saturating_sub(LEFT_SEGMENTS - 1)];
+    let firsts: FxHashMap<i64, u32> = small.iter().map(|(id, first, _)| (*id, *first)).collect();
+    let continued = continued(transaction)?;
+    let mut live = FxHashSet::default();
+    let mut ids = transaction.prepare("SELECT id FROM turns WHERE id BETWEEN ?1 AND ?2")?;
+    for (_, first, last) in small {
+        for turn in ids.query_map([first, last], |row| row.get::<_, u32>(0))? {
+            live.insert(turn?);
+        }
+    }
+    let mut joined_turns = FxHashSet::default();
+    let mut turn_of = |segment: i64, turn: u32| {
+        let turn = firsts[&segment] + turn;
+        let continues = continued.get(&turn).copied();
+        joined_turns.extend(continues.map(|_| turn));
+        live.contains(&turn).then(|| continues.unwrap_or(turn))
+    };
+    let mut words: FxHashMap<String, Vec<(u32, Posting)>> = FxHashMap::default();
+    let mut select = transaction.prepare("SELECT word, postings FROM words WHERE segment = ?1")?;
+    for (segment, ..) in small {
+        let rows = select.query_map([segment], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
+        for row in rows {
+            let (word, postings) = row?;
+            let postings = read_postings(&postings).filter_map(|(turn, posting)| Some((turn_of(*segment, turn)?, posting)));
+            words.entry(word).or_default().extend(postings);
+        }
+        transaction.execute("DELETE FROM words WHERE segment = ?1", [segment])?;
+        transaction.execute("DELETE FROM segments WHERE id = ?1", [segment])?;
+    }
+    let all = || words.values().flatten().map(|(turn, _)| *turn);
+    let (Some(first), Some(last)) = (all().min(), all().max()) else { return Ok(()) };
+    let mut joined: Vec<(String, Vec<u8>)> = Vec::with_capacity(words.len());
+    for (word, mut list) in words.into_iter().filter(|(_, list)| !list.is_empty()) {
+        list.sort_unstable_by_key(|(turn, _)| *turn);
+        list.dedup_by(|(turn, more), (before, sum)| {
+            turn == before && {
+                *sum = sum.plus(*more);
+                true
+            }
+        });
+        let mut bytes = Vec::new();
+        write_postings(list.into_iter().map(|(turn, posting)| (turn - first, posting)), &mut bytes);
+        joined.push((word, bytes));
+    }
+    joined.sort_unstable();
+    insert_segment(transaction, first, last, joined.iter().map(|(word, postings)| (word.as_str(), postings.as_slice())))?;
+    // The turns of other segments can be between the first and the last one.
+    let mut delete = transaction.prepare("DELETE FROM turns WHERE id = ?1")?;
+    joined_turns.iter().try_for_each(|turn| delete.execute([turn]).map(drop))
+}
+
+/// The words of several files.
+#[derive(Default)]
+struct Segment<'a> {
+    numbers: FxHashMap<&'a str, u32>,
+    words: Vec<&'a str>,
+    /// Word, turn, posting.
+    postings: Vec<(u32, u32, Posting)>,
+}
+
+impl<'a> Segment<'a> {
+    /// Adds the words of a file, whose first turn has a number in the segment.
+    fn add(&mut self, terms: &'a FileTerms, first: u32) {
+        let numbers: Vec<u32> = terms
+            .words
+            .iter()
+            .map(|word| {
+                *self.numbers.entry(word).or_insert_with(|| {
+                    self.words.push(word);
+                    self.words.len() as u32 - 1
+                })
+            })
+            .collect();
+        self.postings
+            .extend(terms.postings.iter().map(|(turn, word, posting)| (numbers[*word as usize], first + turn, *posting)));
+    }
+
+    /// Returns the words in order, each with its postings.
+    fn words(mut self) -> Vec<(&'a str, Vec<u8>)> {
+        self.postings.sort_unstable_by_key(|(word, turn, _)| (*word, *turn));
+        let lists = self.postings.chunk_by(|(one, ..), (other, ..)| one == other).map(|list| {
+            let mut bytes = Vec::new();
+            write_postings(list.iter().map(|(_, turn, posting)| (*turn, *posting)), &mut bytes);
+            (self.words[list[0].0 as usize], bytes)
+        });
+        let mut words: Vec<(&str, Vec<u8>)> = lists.collect();
+        words.sort_unstable_by_key(|(word, _)| *word);
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::search::Turn;
+
+    /// A file with a turn for each list of words.
+    fn terms(turns: &[&[&str]]) -> FileTerms {
+        let mut terms = FileTerms::default();
+        for (turn, words) in turns.iter().enumerate() {
+            terms.turns.push(Turn { number: turn as u32 + 1, start: 100 * turn as u64, ..Turn::default() });
+            for word in *words {
+                let place = terms.words.iter().position(|known| **known == **word).unwrap_or(terms.words.len());
+                if place == terms.words.len() {
+                    terms.words.push((*word).into());
+                }
+                terms.postings.push((turn as u32, place as u32, Posting::new([0.0, 1.0, 0.0])));
+            }
+        }
+        terms
+    }
+
+    fn read<'a>(path: &'a str, continues: Option<i64>, terms: FileTerms) -> ReadSession<'a> {
+        ReadSession { path: Path::new(path), identity: Identity::default(), stamp: 0, state: Vec::new(), continues, terms }
+    }
+
+    /// The file and turn numbers of the turns with a word.
+    fn holders(index: &SearchIndex, word: &str) -> Vec<(i64, u32)> {
+        let continued = index.continued().unwrap();
+        let mut found = Vec::new();
+        for (first, bytes) in index.postings(&[word.to_owned()]).unwrap() {
+            for (turn, _) in read_postings(&bytes) {
+                let turn = continued.get(&(first + turn)).copied().unwrap_or(first + turn);
+                found.extend(index.turn(turn).unwrap().map(|turn| (turn.file, turn.number)));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn joining_segments_changes_nothing_that_is_found() {
+        let mut index = SearchIndex::in_memory().unwrap();
+        for number in 0..40 {
+            let path = format!("/s{}", number % 15);
+            let words = ["always".to_owned(), format!("w{number}")];
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let known = index.files().unwrap().get(Path::new(&path)).map(|file| file.id);
+            // A file is read again, or continued, by turns.
+            let continues = known.filter(|_| number % 2 == 0);
+            index.write(&[read(&path, continues, terms(&[&words]))], &[]).unwrap();
+            assert_eq!(holders(&index, &format!("w{number}")).len(), 1);
+            assert_eq!(holders(&index, "always").len(), index.files().unwrap().len(), "after {number}");
+        }
+        let segments: u32 = index.connection.query_row("SELECT count(*) FROM segments", [], |row| row.get(0)).unwrap();
+        assert!(segments <= MOST_SEGMENTS);
+        assert!(holders(&index, "w1").is_empty(), "its file was read again");
+    }
+
+    #[test]
+    fn a_turn_ends_where_the_next_one_starts() {
+        let mut index = SearchIndex::in_memory().unwrap();
+        index.write(&[read("/s", None, terms(&[&["a"], &["b"]]))], &[]).unwrap();
+        let ends: Vec<Option<u64>> = (1..=2).map(|turn| index.turn(turn).unwrap().unwrap().end).collect();
+        assert_eq!(ends, [Some(100), None]);
+        index.write(&[], &[1]).unwrap();
+        assert_eq!((index.turn(1).unwrap(), index.files().unwrap().len()), (None, 0));
+    }
+
+    #[test]
+    fn words_with_the_same_first_letter_are_known() {
+        let mut index = SearchIndex::in_memory().unwrap();
+        index.write(&[read("/s", None, terms(&[&["parser", "pages", "other", "größe"]]))], &[]).unwrap();
+        let words = |word: &str| index.words_like(word).unwrap().into_iter().map(|(word, _)| word).collect::<Vec<_>>();
+        assert_eq!(words("permit"), ["pages", "parser"]);
+        assert_eq!(words("gross"), ["größe"]);
+        assert!(words("").is_empty());
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test writes a broken file")]
+    fn a_damaged_file_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(SEARCH_INDEX_FILE), "not a database, but long enough to look like one").unwrap();
+        assert!(SearchIndex::open(directory.path()).is_err_and(|error| is_damaged(&error)));
+    }
+}

@@ -1,0 +1,52 @@
+//! Texts in little room: on one line, and cut to a length. Columns of a terminal are counted in `output`.
+
+/// Returns the words of a text with single spaces between them, without control characters.
+pub fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// Returns a text of at most `characters`. Of a longer text it is the start with `…`, cut between words unless half would be lost.
+pub fn cut(text: &str, characters: usize) -> String {
+    if text.char_indices().nth(characters).is_none() {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(characters.saturating_sub(1)).map_or(0, |(end, _)| end);
+    let start = &text[..end];
+    let is_apart = text[end..].starts_with(' ');
+    let word = start.rfind(' ').filter(|at| !is_apart && *at * 2 >= end);
+    with_ellipsis(&start[..word.unwrap_or(end)])
+}
+
+/// Returns the start of a text with `…` behind its last word.
+pub fn with_ellipsis(start: &str) -> String {
+    format!("{}…", start.trim_end_matches([' ', '…', '.', ',', ';', ':', '-', '(']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_words() {
+        let check = |text: &str, expected: &str| assert_eq!(cut(text, 11), expected, "{text}");
+        check("eleven char", "eleven char");
+        check("letters and more", "letters…");
+        check("ten letter and more", "ten letter…");
+        check("an overlong word", "an overlon…");
+        check("oneverylongword", "oneverylon…");
+        check("größer, als gedacht", "größer…");
+        assert_eq!((cut("", 0), cut("a", 0)), (String::new(), "…".to_owned()));
+    }
+
+    #[test]
+    fn a_line_has_single_spaces() {
+        assert_eq!(one_line("  a\n\tb\u{1b} c "), "a b c");
+    }
+}

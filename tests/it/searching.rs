@@ -1,0 +1,250 @@
+//! `aperture search`: what it finds, what it says about it, and what it does with bad input.
+
+use crate::sandbox::Sandbox;
+use expect_test::expect;
+use serde_json::{Value, json};
+
+fn row(id: &str, number: u32, role: &str, content: Value, directory: &std::path::Path) -> String {
+    let uuid = |number: u32| format!("{id}-{number}");
+    let message = json!({"role": role, "content": content, "id": format!("m{number}"), "model": "claude-opus-4-8"});
+    let parent = if number > 1 { Some(uuid(number - 1)) } else { None };
+    let row = json!({"type": role, "uuid": uuid(number), "parentUuid": parent, "sessionId": id, "cwd": directory,
+        "timestamp": format!("2026-11-{:02}T10:00:{:02}.000Z", 10 + number / 60, number % 60), "message": message});
+    format!("{row}\n")
+}
+
+/// Adds a session of prompts and answers, by turns.
+fn session(sandbox: &Sandbox, id: &str, texts: &[&str]) {
+    let mut content = String::new();
+    for (number, text) in (1..).zip(texts) {
+        let role = if number % 2 == 1 { "user" } else { "assistant" };
+        let text = if role == "user" { json!(text) } else { json!([{"type": "text", "text": text}]) };
+        content.push_str(&row(id, number, role, text, &sandbox.project));
+    }
+    sandbox.session(id, content, 0);
+}
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let fixed = "The race is in the setup.\nI fixed the flaky login test by waiting for the server.\nAll tests pass.";
+    session(&sandbox, "aaaa1111", &["fix the flaky login test", fixed, "now update the changelog", "Done."]);
+    session(&sandbox, "bbbb2222", &["which retry limit has parse_rows?", "It retries 3 times: see RETRY_LIMIT in rows.rs."]);
+    session(&sandbox, "cccc3333", &["add a login page", "The login page has a form."]);
+    sandbox
+}
+
+#[test]
+fn the_best_session_is_first_with_its_lines_at_80_and_140_columns() {
+    let sandbox = sandbox();
+    for (columns, expected) in [
+        (
+            80,
+            expect![[r#"
+        aaaa1111  11 d  project  fix the flaky login test
+          #1 user
+            fix the flaky login test
+          claude --resume aaaa1111
+
+        cccc3333  11 d  project  add a login page
+          #1 user  without flaky
+            add a login page
+          claude --resume cccc3333
+
+        searched 3 sessions
+    "#]],
+        ),
+        (
+            140,
+            expect![[r#"
+        aaaa1111  11 d  project  fix the flaky login test
+          #1 user
+            fix the flaky login test
+          claude --resume aaaa1111
+
+        cccc3333  11 d  project  add a login page
+          #1 user  without flaky
+            add a login page
+          claude --resume cccc3333
+
+        searched 3 sessions
+    "#]],
+        ),
+    ] {
+        expected.assert_eq(&sandbox.columns_text(&["search", "flaky", "login"], columns));
+    }
+    expect![[r#"
+        no turn has all words; the best ones lack: flaky
+
+        bbbb2222  11 d  project  which retry limit has parse_rows?
+          #1 user
+            which retry limit has parse_rows?
+          claude --resume bbbb2222
+
+        aaaa1111  11 d  project  fix the flaky login test
+          #1 user  without retry
+            fix the flaky login test
+          claude --resume aaaa1111
+
+        searched 3 sessions
+    "#]]
+    .assert_eq(&sandbox.text(&["search", "flaky retry"]));
+    expect![[r#"
+        no session has 'permision'
+
+        cccc3333  11 d  project  add a login page
+          #1 user
+            add a login page
+          claude --resume cccc3333
+
+        aaaa1111  11 d  project  fix the flaky login test
+          #1 user
+            fix the flaky login test
+          claude --resume aaaa1111
+
+        searched 3 sessions
+    "#]]
+    .assert_eq(&sandbox.text(&["search", "permision login"]));
+    expect![[r#"
+        bbbb2222  11 d  project  which retry limit has parse_rows?
+          #1 agent
+            It retries 3 times: see RETRY_LIMIT in rows.rs.
+          claude --resume bbbb2222
+
+        searched 3 sessions
+    "#]]
+    .assert_eq(&sandbox.text(&["search", "--literal", "RETRY_LIMIT in"]));
+}
+
+/// The sessions that are found, and the exit code.
+fn found(sandbox: &Sandbox, arguments: &[&str]) -> (String, i32) {
+    let outcome = sandbox.run(&[&["search", "--json"], arguments].concat());
+    let report: Value =
+        serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", outcome.stderr));
+    let sessions = report["sessions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    (sessions.iter().map(|session| &session["session"].as_str().unwrap()[..1]).collect(), outcome.code)
+}
+
+#[test]
+fn options_and_fields_select_sessions_and_turns() {
+    let sandbox = sandbox();
+    for (arguments, expected) in [
+        (&["login"][..], "ac"),
+        (&["login", "--role", "agent"], "ac"),
+        (&["login", "role:tool"], ""),
+        (&["login", "-flaky"], "c"),
+        (&["\"login test\""], "a"),
+        (&["parse rows"], "b"),
+        (&["RETRY_LIMIT"], "b"),
+        (&["login", "--client", "codex"], ""),
+        (&["login", "--since", "2026-11-12"], ""),
+        (&["login", "until:2026-11-10"], "ac"),
+        (&["login", "--project", "/nowhere"], ""),
+        (&["flaky login", "--limit", "1"], "a"),
+        (&["login", "-s", "cccc"], "c"),
+        (&["--literal", "login test"], "a"),
+        (&["--literal", "LOGIN TEST"], ""),
+        (&["--literal", "-i", "LOGIN TEST"], "a"),
+        (&["--regex", r"retries \d times"], "b"),
+        (&["form", "kind:answer"], "c"),
+        (&["in the"], "a"),
+    ] {
+        let (mut sessions, code) = found(&sandbox, arguments);
+        if !arguments.contains(&"--limit") {
+            let mut letters: Vec<char> = sessions.chars().collect();
+            letters.sort_unstable();
+            sessions = letters.into_iter().collect();
+        }
+        assert_eq!((sessions.as_str(), code), (expected, i32::from(expected.is_empty())), "{arguments:?}");
+    }
+}
+
+#[test]
+fn bad_queries_are_told_apart() {
+    let sandbox = sandbox();
+    let many = "word ".repeat(10_000);
+    for (arguments, code, message) in [
+        (&[""][..], 2, "the query has no words"),
+        (&["-login"], 2, "only words to leave out"),
+        (&["to be or not"], 1, "no match for 'to be or not'"),
+        (&["login", "role:nobody"], 2, "the roles are user, agent and tool"),
+        (&["login", "since:soon"], 2, "write a day as"),
+        (&["--regex", "("], 2, "unclosed group"),
+        (&["--regex", "(a{1000}){1000}"], 2, "too large"),
+        (&["login", "--client", "nobody"], 2, "unknown client"),
+        (&["zebra"], 1, "no match for 'zebra' in 3 sessions"),
+        (&["缓存失效"], 1, "no match"),
+    ] {
+        let outcome = sandbox.run(&[&["search"], arguments].concat());
+        assert_eq!(outcome.code, code, "{arguments:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(message), "{arguments:?}: {}", outcome.stderr);
+    }
+    assert_eq!(sandbox.run(&["search", &many, "login"]).code, 0);
+    assert_eq!(Sandbox::new().run(&["search", "login"]).code, 1);
+}
+
+#[test]
+fn a_damaged_or_unwritable_index_changes_no_answer() {
+    let sandbox = sandbox();
+    let expected = found(&sandbox, &["flaky"]);
+    let index = sandbox.home.join(".aperture/cache/search.db");
+    assert!(index.exists(), "{index:?}");
+    for damage in ["not a database, but long enough to look like one", ""] {
+        std::fs::write(&index, damage).unwrap();
+        assert_eq!(found(&sandbox, &["flaky"]), expected);
+    }
+    std::fs::remove_file(&index).unwrap();
+    std::fs::create_dir(&index).unwrap();
+    assert_eq!(found(&sandbox, &["flaky"]), expected);
+}
+
+#[test]
+fn the_prompts_of_deleted_sessions_are_found() {
+    let sandbox = sandbox();
+    let prompt = |session: &str, text: &str| {
+        format!(
+            "{}\n",
+            json!({"display": text, "pastedContents": {}, "timestamp": 1_763_000_000_000i64, "project": "/w", "sessionId": session})
+        )
+    };
+    let lines = [prompt("dddd4444", "migrate the zebra table"), prompt("aaaa1111", "fix the flaky login test")].concat();
+    std::fs::write(sandbox.home.join(".claude/history.jsonl"), lines).unwrap();
+    expect![[r#"
+        dddd4444  deleted  
+          #1 user
+            migrate the zebra table
+
+        searched 3 sessions
+    "#]]
+    .assert_eq(&sandbox.text(&["search", "zebra"]));
+    assert_eq!(found(&sandbox, &["flaky"]).0, "a");
+}
+
+#[test]
+fn archived_content_is_found() {
+    let sandbox = sandbox();
+    let changed = sandbox.run(&["archive", "2", "-s", "aaaa"]);
+    assert_eq!(changed.code, 0, "{}", changed.stderr);
+    assert_eq!(found(&sandbox, &["race setup"]).0, "a");
+    assert_eq!(found(&sandbox, &["--literal", "race is in the setup"]).0, "a");
+}
+
+#[test]
+fn a_credential_is_neither_printed_nor_indexed() {
+    let sandbox = sandbox();
+    let key = ["sk-ant-", "api03-", &"Zq8".repeat(30), "AA"].concat();
+    session(&sandbox, "eeee5555", &[&format!("the export uses {key} today"), "ok"]);
+    let outcome = sandbox.run(&["search", "export today"]);
+    assert!(outcome.code == 0 && !outcome.stdout.contains(&key), "{}", outcome.stdout);
+    let bytes = std::fs::read(sandbox.home.join(".aperture/cache/search.db")).unwrap();
+    for part in [key.as_str(), &key.to_lowercase(), "zq8zq8"] {
+        assert!(memchr::memmem::find(&bytes, part.as_bytes()).is_none(), "{part}");
+    }
+}
+
+#[test]
+fn a_budget_leaves_whole_turns() {
+    let sandbox = sandbox();
+    let all = sandbox.text(&["search", "login"]);
+    let few = sandbox.text(&["search", "login", "--max-tokens", "120"]);
+    assert!(few.len() < all.len() && all.starts_with(few.lines().next().unwrap()), "{few}");
+}
