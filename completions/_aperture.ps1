@@ -159,6 +159,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--tool', '--tool', [CompletionResultType]::ParameterName, 'Only calls of this tool and their results')
             [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'Only calls on files whose path contains this, and texts that name it')
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Only texts of this kind: prompt, answer, call, result or summary')
+            [CompletionResult]::new('--blocks', '--blocks', [CompletionResultType]::ParameterName, 'Only blocks of the session named with -s, by a selector')
             [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Sort by: relevance or time, the newest first')
             [CompletionResult]::new('--limit', '--limit', [CompletionResultType]::ParameterName, 'Sessions to print')
             [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'Maximum number of tokens printed')

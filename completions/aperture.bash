@@ -3109,7 +3109,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__search)
-            opts="-i -s -C -h --project --since --until --client --role --tool --path --kind --literal --regex --ignore-case --current --sort --limit --max-tokens --json-lines --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-i -s -C -h --project --since --until --client --role --tool --path --kind --blocks --literal --regex --ignore-case --current --sort --limit --max-tokens --json-lines --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3144,6 +3144,10 @@ _aperture() {
                     return 0
                     ;;
                 --kind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --blocks)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -152,6 +152,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --tool 'Only calls of this tool and their results'
             cand --path 'Only calls on files whose path contains this, and texts that name it'
             cand --kind 'Only texts of this kind: prompt, answer, call, result or summary'
+            cand --blocks 'Only blocks of the session named with -s, by a selector'
             cand --sort 'Sort by: relevance or time, the newest first'
             cand --limit 'Sessions to print'
             cand --max-tokens 'Maximum number of tokens printed'

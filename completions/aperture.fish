@@ -153,6 +153,7 @@ tool\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l tool -d 'Only calls of this tool and their results' -r
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l path -d 'Only calls on files whose path contains this, and texts that name it' -r
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l kind -d 'Only texts of this kind: prompt, answer, call, result or summary' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l blocks -d 'Only blocks of the session named with -s, by a selector' -r
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l sort -d 'Sort by: relevance or time, the newest first' -r -f -a "relevance\t'The best first'
 time\t'The newest first'"
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l limit -d 'Sessions to print' -r

@@ -46,7 +46,10 @@ pub fn read(env: &Env, request: &Read) -> Result<Answer, CommandError> {
         Read::Show(arguments) => env.answer(&show::report(env, arguments)?),
         Read::Explain(arguments) => env.answer(&explain::report(env, arguments)?),
         Read::Recall(arguments) if arguments.memory => env.answer(&recall::memory_report(env, arguments)?),
-        Read::Recall(arguments) => env.answer(&recall::report(env, arguments)?),
+        Read::Recall(arguments) => match arguments.search() {
+            Some(arguments) => env.answer(&search::report(env, &arguments)?),
+            None => env.answer(&recall::report(env, arguments)?),
+        },
         Read::Diff(arguments) => env.answer(&diff::report(env, arguments)?),
         Read::Log(arguments) => env.answer(&log::report(env, arguments)?),
     })

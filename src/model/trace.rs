@@ -10,6 +10,8 @@ pub struct TraceEvent {
     pub row: String,
     /// The time when its row was written, in milliseconds since 1970, UTC; 0 if it has none.
     pub time: i64,
+    /// The number of its turn, from 1; 0 before the first one.
+    pub turn: u32,
     /// The API message that it belongs to: equal for all events of one response.
     pub step: Option<Key>,
     pub content: TraceContent,

@@ -18,9 +18,16 @@ const MOST_READ_TURNS: usize = 600;
 /// Turns of a session that are read.
 const TURNS_OF_SESSION: usize = 3;
 
+/// Factor of a turn of the days that the query names in words.
+const NAMED_DAYS: f32 = 1.3;
+/// Milliseconds of a day.
+const DAY: i64 = 86_400_000;
+
 /// The properties of the turns that are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
+    /// The blocks of the session, if not all.
+    pub blocks: Option<FxHashSet<u32>>,
     /// The earliest and the latest time, in milliseconds since 1970, UTC.
     pub since: Option<i64>,
     pub until: Option<i64>,
@@ -33,7 +40,8 @@ pub struct Filter {
 impl Filter {
     /// Returns true if it looks at contents.
     fn is_narrow(&self) -> bool {
-        !(self.roles.is_empty() && self.kinds.is_empty() && self.tools.is_empty() && self.paths.is_empty())
+        let is_wide = self.roles.is_empty() && self.kinds.is_empty() && self.tools.is_empty() && self.paths.is_empty();
+        !is_wide || self.blocks.is_some()
     }
 
     /// Returns true if a passage, with the title of its call, is searched.
@@ -85,6 +93,8 @@ pub struct Searched<'a> {
     pub session_of: &'a dyn Fn(usize) -> String,
     /// Selects sources.
     pub is_wanted: &'a dyn Fn(usize) -> bool,
+    /// The current time, in milliseconds since 1970, UTC.
+    pub now: i64,
 }
 
 /// A turn that is read, its source, and its score.
@@ -102,7 +112,7 @@ pub fn find(
     mut query: Query,
     filter: &Filter,
 ) -> rusqlite::Result<Hits> {
-    let Searched { disk, sources, is_wanted, .. } = *searched;
+    let Searched { disk, sources, is_wanted, now, .. } = *searched;
     let mut replaced = Vec::new();
     let mut bytes: Vec<Vec<(u32, Vec<u8>)>> = Vec::with_capacity(query.terms.len());
     for term in &mut query.terms {
@@ -133,7 +143,10 @@ pub fn find(
     let reader = TurnReading { disk, matcher: &matcher, query: &query, weights: &weights, filter };
     let read = |(source, turn, candidate): &Chosen| {
         let (session, found) = reader.read(&sources[*source], turn, candidate)?;
-        Some(FoundTurn { source: *source, turn: *turn, session, score: candidate.score * found.factor, found })
+        let days = (now - turn.time) / DAY;
+        let is_named = query.days_ago.is_some_and(|(first, last)| (first..=last).contains(&days));
+        let factor = if is_named { found.factor * NAMED_DAYS } else { found.factor };
+        Some(FoundTurn { source: *source, turn: *turn, session, score: candidate.score * factor, found })
     };
     let mut turns: Vec<FoundTurn> = chosen.par_iter().filter_map(read).collect();
     turns.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.turn.time.cmp(&a.turn.time)));
@@ -152,31 +165,27 @@ fn choose(
 ) -> rusqlite::Result<(Vec<Chosen>, bool)> {
     let most =
         if query.phrases.is_empty() && query.without.is_empty() && !filter.is_narrow() { READ_TURNS } else { MOST_READ_TURNS };
-    let (mut chosen, mut sessions, mut contents) =
-        (Vec::new(), FxHashMap::<String, usize>::default(), FxHashMap::<u64, usize>::default());
-    let mut left = FxHashSet::default();
+    let (mut chosen, mut sessions, mut contents) = (Vec::new(), FxHashMap::<String, usize>::default(), FxHashSet::default());
+    let mut is_capped = false;
     for candidate in candidates {
         if chosen.len() >= most {
-            return Ok((chosen, true));
+            is_capped = true;
+            break;
         }
         let Some(turn) = index.turn(candidate.turn)? else { continue };
         let Some(source) = indexed.get(&turn.file).copied() else { continue };
         let is_in_time =
             filter.since.is_none_or(|since| turn.time >= since) && filter.until.is_none_or(|until| turn.time <= until);
-        let is_new = turn.content == 0 || !contents.contains_key(&turn.content);
-        if !is_in_time || !is_new {
-            continue;
-        }
         let of_session = sessions.entry((searched.session_of)(source)).or_default();
-        if most == READ_TURNS && *of_session >= TURNS_OF_SESSION {
-            left.insert(candidate.turn);
-            continue;
+        let is_enough = most == READ_TURNS && *of_session >= TURNS_OF_SESSION;
+        is_capped |= is_enough;
+        // The copies of a turn in resumed and forked sessions count once.
+        if is_in_time && !is_enough && (turn.content == 0 || contents.insert(turn.content)) {
+            *of_session += 1;
+            chosen.push((source, turn, candidate));
         }
-        *of_session += 1;
-        contents.insert(turn.content, chosen.len());
-        chosen.push((source, turn, candidate));
     }
-    Ok((chosen, !left.is_empty()))
+    Ok((chosen, is_capped))
 }
 
 /// The query with which turns are compared.
@@ -219,7 +228,8 @@ fn passages<'a>(events: &'a [TraceEvent], filter: &Filter) -> Vec<Passage<'a>> {
     let mut echoes = crate::engine::search::Echoes::default();
     let mut calls: FxHashMap<_, String> = FxHashMap::default();
     let mut passages = Vec::new();
-    for event in events.iter().filter(|event| !echoes.is_one(&event.content)) {
+    let is_wanted = |event: &TraceEvent| filter.blocks.as_ref().is_none_or(|blocks| blocks.contains(&event.block));
+    for event in events.iter().filter(|event| !echoes.is_one(&event.content) && is_wanted(event)) {
         let Some(passage) = passage(event) else { continue };
         let call = match &event.content {
             crate::model::TraceContent::Call(call) => {

@@ -1,12 +1,13 @@
 //! Searches the bytes of files, without an index.
 
-use super::source::{Source, SourceKind};
+use super::source::Source;
 use crate::engine::mask;
 use crate::engine::search::{Excerpt, PassageKind, cut_line, passage};
 use crate::fsio::Disk;
 use crate::workspace::{TracePosition, each_line};
 use rayon::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 use std::io;
 use std::path::Path;
 
@@ -54,11 +55,44 @@ impl Pattern {
     ///
     /// It is not a regular expression, or it is too large.
     pub fn regex(text: &str, ignores_case: bool) -> Result<Pattern, PatternError> {
-        // An expression of letters, digits and spaces finds the same in JSON.
-        let is_plain =
-            text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, ' ' | '_' | '|' | '-' | '*' | '+'));
-        let encoded = is_plain.then(|| build(text, ignores_case)).transpose()?;
-        Ok(Pattern { text: build(text, ignores_case)?, encoded })
+        let text = build(text, ignores_case)?;
+        let encoded = regex_syntax::parse(&format!("(?m{}){}", if ignores_case { "i" } else { "" }, text.as_str()));
+        let encoded =
+            encoded.ok().and_then(|hir| RegexBuilder::new(&in_json(&hir).to_string()).size_limit(PATTERN_BYTES).build().ok());
+        Ok(Pattern { text, encoded })
+    }
+}
+
+/// Returns an expression that finds in JSON whatever another one finds in the text, and perhaps more: each character can be escaped,
+/// and what is beside a match can be an escape sequence.
+fn in_json(hir: &Hir) -> Hir {
+    let escape = || regex_syntax::parse(r#"\\(?:u[0-9a-fA-F]{4}){1,2}|\\[^u]"#).unwrap_or_else(|_| Hir::empty());
+    let is_written = |letter: char| letter.is_ascii_graphic() && letter != '"' && letter != '\\' || letter == ' ';
+    match hir.kind() {
+        HirKind::Literal(literal) => {
+            let text = String::from_utf8_lossy(&literal.0);
+            Hir::concat(
+                text.chars()
+                    .map(|letter| match is_written(letter) {
+                        true => Hir::literal(letter.to_string().into_bytes()),
+                        false => Hir::alternation(vec![Hir::literal(letter.to_string().into_bytes()), escape()]),
+                    })
+                    .collect(),
+            )
+        }
+        HirKind::Class(Class::Unicode(class))
+            if class.iter().all(|range| range.start().is_ascii_alphanumeric() && range.end().is_ascii_alphanumeric()) =>
+        {
+            hir.clone()
+        }
+        HirKind::Class(_) => Hir::alternation(vec![hir.clone(), escape()]),
+        HirKind::Look(_) | HirKind::Empty => Hir::empty(),
+        HirKind::Repetition(repetition) => {
+            Hir::repetition(Repetition { sub: Box::new(in_json(&repetition.sub)), ..repetition.clone() })
+        }
+        HirKind::Capture(capture) => in_json(&capture.sub),
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(in_json).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(in_json).collect()),
     }
 }
 
@@ -153,11 +187,9 @@ fn lines(
     is_wanted: &dyn Fn(PassageKind) -> bool,
 ) -> io::Result<FileLines> {
     let source = &sources[place];
-    let (mut turn, mut count, mut found) = (0, 0, Vec::new());
+    let (mut count, mut found) = (0, Vec::new());
     source.read(disk, &mut TracePosition::default(), &mut |_, event| {
         let Some(passage) = passage(&event) else { return };
-        let is_list = matches!(source.kind, SourceKind::Prompts(..));
-        turn += u32::from(passage.kind == PassageKind::Prompt && !is_list);
         if !is_wanted(passage.kind) {
             return;
         }
@@ -170,7 +202,7 @@ fn lines(
             let place = if masked.len() == text.len() { Some(place) } else { pattern.text.find(masked.as_bytes()) };
             if let Some(place) = place {
                 let excerpt = cut_line(&passage, &masked, place.range());
-                found.push(FoundLine { turn, time: event.time, excerpt });
+                found.push(FoundLine { turn: event.turn, time: event.time, excerpt });
             }
         }
     })?;
@@ -183,6 +215,7 @@ fn lines(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::{prop_assert, proptest};
 
     #[test]
     fn texts_are_found_in_the_forms_that_json_has() {
@@ -191,7 +224,18 @@ mod tests {
             assert!(pattern.encoded.as_ref().unwrap().is_match(json.as_bytes()), "{json}");
         }
         assert!(Pattern::literal("LOGIN", true).unwrap().text.is_match(b"the login"));
-        assert!(Pattern::regex("log[io]n", false).unwrap().encoded.is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn an_expression_finds_in_json_what_it_finds_in_the_text(text in "[a-zß\"\\\\\n\t ]{0,24}", place in 0usize..9) {
+            let expressions = ["a.b", r"\ba", "^[a-z]+$", r"\s\w", "(?i)A", r#""."#, r"\\|ß+", "[^a]{2}", "x|$"];
+            let pattern = Pattern::regex(expressions[place], false).unwrap();
+            let encoded = pattern.encoded.as_ref().unwrap();
+            for json in [serde_json::to_string(&text).unwrap(), format!("\"{}\"", escaped(&text))] {
+                prop_assert!(!pattern.text.is_match(text.as_bytes()) || encoded.is_match(json.as_bytes()), "{json}");
+            }
+        }
     }
 
     #[test]

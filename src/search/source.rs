@@ -66,6 +66,7 @@ impl Source {
     pub fn read(&self, disk: &dyn Disk, position: &mut TracePosition, take: &mut dyn FnMut(u64, TraceEvent)) -> io::Result<()> {
         match &self.kind {
             SourceKind::Session(found) => {
+                position.reads_subagents = found.location.subagent;
                 read_trace(disk, found, position, &mut |start, event| take(start, self.restored(event)))
             }
             SourceKind::Output(path) => {
@@ -82,7 +83,8 @@ impl Source {
                 while file.read_until(b'\n', &mut line)? > 0 && line.last() == Some(&b'\n') {
                     if let Some(prompt) = provider.typed_prompt(&line) {
                         let content = TraceContent::Prompt { text: prompt.text, source: PromptSource::Typed };
-                        take(position.end, TraceEvent { block: 0, row: prompt.session, time: prompt.time, step: None, content });
+                        let (row, turn) = (prompt.session, position.next_turn());
+                        take(position.end, TraceEvent { block: 0, row, time: prompt.time, turn, step: None, content });
                     }
                     position.end += line.len() as u64;
                     line.clear();
@@ -109,13 +111,14 @@ impl Source {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let content = TraceContent::Result(TraceResult { call: Key(0), error: false, declined: false, text });
                 let time = (self.identity.modified / 1_000_000) as i64;
-                events.push(TraceEvent { block: 0, row: String::new(), time, step: None, content });
+                events.push(TraceEvent { block: 0, row: String::new(), time, turn: 0, step: None, content });
             }
             return Ok(events);
         }
         let length = end.saturating_sub(start);
         let mut file = BufReader::with_capacity(READ_BYTES, disk.open(self.path(), start)?.take(length));
         let mut position = TracePosition::before_block(block);
+        position.reads_subagents = matches!(&self.kind, SourceKind::Session(found) if found.location.subagent);
         let mut line = Vec::new();
         while file.read_until(b'\n', &mut line)? > 0 {
             match &self.kind {
@@ -129,7 +132,7 @@ impl Source {
                 SourceKind::Prompts(provider, _) => {
                     if let Some(prompt) = provider.typed_prompt(&line) {
                         let content = TraceContent::Prompt { text: prompt.text, source: PromptSource::Typed };
-                        events.push(TraceEvent { block, row: prompt.session, time: prompt.time, step: None, content });
+                        events.push(TraceEvent { block, row: prompt.session, time: prompt.time, turn: 0, step: None, content });
                     }
                 }
             }

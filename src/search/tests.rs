@@ -3,10 +3,11 @@
 
 use super::{Filter, Searched, Source, find, update};
 use crate::engine::search::{MatchTier, Query};
+use crate::engine::{ReadSettings, outline};
 use crate::fsio::{Disk, RealDisk};
-use crate::provider::by_name;
-use crate::store::SearchIndex;
-use crate::workspace::Found;
+use crate::provider::{PROVIDERS, by_name};
+use crate::store::{Cache, SearchIndex};
+use crate::workspace::{Found, TracePosition, load};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ fn search(index: &mut SearchIndex, paths: &[PathBuf], query: &str) -> Vec<(usize
     let indexed = update(&RealDisk, index, &sources, true, &|_, _| {}, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
     let session_of = |source: usize| source.to_string();
     let query = Query::parse(query).unwrap();
-    let searched = Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted: &|_| true };
+    let searched = Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted: &|_| true, now: 0 };
     let hits = find(&searched, index, &indexed, query, &Filter::default()).unwrap();
     hits.turns.into_iter().map(|turn| (turn.source, turn.turn.number, turn.found.tier, turn.found.excerpt.line)).collect()
 }
@@ -94,6 +95,34 @@ fn an_index_that_grew_finds_what_a_new_one_finds() {
     fs::remove_file(&paths[1]).unwrap();
     assert_eq!(search(&mut grown, &paths, "retry limit"), []);
     assert_eq!(search(&mut grown, &paths, "something").len(), 1);
+}
+
+/// The turn of each block is that of the analysis, also where a command opens it.
+#[test]
+fn turns_have_the_numbers_of_the_analysis() {
+    for path in crate::testing::fixtures() {
+        let Some(found) = PROVIDERS
+            .iter()
+            .find_map(|provider| Some(Found { provider: *provider, path: path.clone(), location: provider.locate(&path)? }))
+        else {
+            continue;
+        };
+        let (provider, id) = (found.provider, found.location.id.clone());
+        let session = load(&RealDisk, &Cache::none(), provider, &path, id).unwrap();
+        if session.inherited_rows() > 0 {
+            // The rows of the session that it continues are in another file.
+            continue;
+        }
+        let reading = outline(session, |session| provider.window(session), &ReadSettings::default());
+        let source = Source::new(found, RealDisk.identify(&path).unwrap());
+        source
+            .read(&RealDisk, &mut TracePosition::default(), &mut |_, event| {
+                let block = &reading.session.blocks[event.block as usize - 1];
+                // In the analysis, rows before the first prompt belong to the first turn.
+                assert_eq!(event.turn.max(1), block.position.turn.max(1), "{path:?} {}", event.block);
+            })
+            .unwrap();
+    }
 }
 
 #[test]

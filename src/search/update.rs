@@ -132,7 +132,7 @@ fn read<'a>(
 
 fn read_turns(disk: &dyn Disk, source: &Source, state: &mut State, left: &[u64]) -> io::Result<FileTerms> {
     let mut reader = TurnReader::after(state.number, std::mem::take(&mut state.hidden));
-    source.read(disk, &mut state.position, &mut |start, event| reader.push(&event, start, left.binary_search(&start).is_ok()))?;
+    source.read(disk, &mut state.position, &mut |start, event| reader.push(event, start, left.binary_search(&start).is_ok()))?;
     state.number = reader.number();
     let (terms, hidden) = reader.finish();
     state.hidden = hidden;

@@ -15,7 +15,7 @@ use std::time::Duration;
 pub const SEARCH_INDEX_FILE: &str = "search.db";
 
 /// Version of the index; increased when its form or meaning changes. An index of another version is emptied.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
 /// Longest wait for another process that writes to the index.
 const PATIENCE: Duration = Duration::from_millis(2_000);
 /// Segments from which on the smaller ones are joined, and those that are left then.

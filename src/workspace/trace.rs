@@ -32,8 +32,14 @@ pub struct TracePosition {
     probe: u64,
     /// True if that part ends within a line: a complete row without a line feed.
     is_open: bool,
+    /// True if the rows of subagents are read too.
+    pub reads_subagents: bool,
     lines: u32,
     blocks: u32,
+    /// The number of the last turn: as in the analysis of a session, a prompt opens one, and a command that the model answers.
+    turns: u32,
+    /// True after a command that has no output so far.
+    has_command: bool,
     directory: String,
     /// Hashes of the identities of the rows so far: a client can write a row twice.
     rows: FxHashSet<u64>,
@@ -115,6 +121,12 @@ impl TracePosition {
         TracePosition { blocks: number.saturating_sub(1), ..TracePosition::default() }
     }
 
+    /// Opens a turn and returns its number.
+    pub fn next_turn(&mut self) -> u32 {
+        self.turns += 1;
+        self.turns
+    }
+
     /// Returns the working directory that the first row with one names; empty if there is none.
     pub fn directory(&self) -> &str {
         &self.directory
@@ -138,8 +150,18 @@ impl TracePosition {
             Some(Event::Leaf { explicit, .. }) => *explicit,
             _ => is_followed && row.prompt && !row.sidechain,
         };
+        if !row.sidechain {
+            let is_answer = row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC);
+            let opens = row.prompt || is_answer && (self.has_command || self.turns == 0);
+            self.turns += u32::from(opens);
+            self.has_command = match () {
+                () if opens || row.flags.any(Flags::COMMAND_OUTPUT) => false,
+                () => self.has_command || row.flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND),
+            };
+        }
         let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant) || row.prompt;
-        if !is_message || row.sidechain || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty() {
+        if !is_message || (row.sidechain && !self.reads_subagents) || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty()
+        {
             return;
         }
         // An identity that is computed does not name the row to a reader, and rows that a fork copied can share it.
@@ -157,7 +179,7 @@ impl TracePosition {
         for (block, parsed) in (first..).zip(&parsed.blocks) {
             let time = row.timestamp.unwrap_or_default();
             contents(parsed, is_summary, &mut |content| {
-                take(TraceEvent { block, row: name.clone(), time, step: row.message, content });
+                take(TraceEvent { block, row: name.clone(), time, turn: self.turns, step: row.message, content });
             });
         }
     }

@@ -165,7 +165,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
     assert!(sandbox.text(&["status", "1111"]).contains("by position"));
     let found = sandbox.json(&["search", "big job"], "aperture.search/1");
     let command = found["sessions"][0]["command"].as_str().unwrap();
-    assert!(command.starts_with(&format!("aperture keep restore {ID} && ")), "{command}");
+    assert!(command.starts_with("aperture keep restore 11111111 && "), "{command}");
     check(
         &sandbox,
         &["archive", "8..10", "-s", "1111"],

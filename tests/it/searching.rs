@@ -40,34 +40,36 @@ fn the_best_session_is_first_with_its_lines_at_80_and_140_columns() {
         (
             80,
             expect![[r#"
-        aaaa1111  11 d  project  fix the flaky login test
-          #1 user
-            fix the flaky login test
-          claude --resume aaaa1111
+                aaaa1111  11 d  project  fix the flaky login test
+                  #1 user
+                    fix the flaky login test
+                  claude --resume aaaa1111
 
-        cccc3333  11 d  project  add a login page
-          #1 user  without flaky
-            add a login page
-          claude --resume cccc3333
+                cccc3333  11 d  project  add a login page
+                  #1 user  without flaky
+                    add a login page
+                  claude --resume cccc3333
 
-        searched 3 sessions
-    "#]],
+                searched 3 sessions
+                to read one: aperture show 'turn(1)' -s aaaa1111
+            "#]],
         ),
         (
             140,
             expect![[r#"
-        aaaa1111  11 d  project  fix the flaky login test
-          #1 user
-            fix the flaky login test
-          claude --resume aaaa1111
+                aaaa1111  11 d  project  fix the flaky login test
+                  #1 user
+                    fix the flaky login test
+                  claude --resume aaaa1111
 
-        cccc3333  11 d  project  add a login page
-          #1 user  without flaky
-            add a login page
-          claude --resume cccc3333
+                cccc3333  11 d  project  add a login page
+                  #1 user  without flaky
+                    add a login page
+                  claude --resume cccc3333
 
-        searched 3 sessions
-    "#]],
+                searched 3 sessions
+                to read one: aperture show 'turn(1)' -s aaaa1111
+            "#]],
         ),
     ] {
         expected.assert_eq(&sandbox.columns_text(&["search", "flaky", "login"], columns));
@@ -86,6 +88,7 @@ fn the_best_session_is_first_with_its_lines_at_80_and_140_columns() {
           claude --resume aaaa1111
 
         searched 3 sessions
+        to read one: aperture show 'turn(1)' -s bbbb2222
     "#]]
     .assert_eq(&sandbox.text(&["search", "flaky retry"]));
     expect![[r#"
@@ -102,6 +105,7 @@ fn the_best_session_is_first_with_its_lines_at_80_and_140_columns() {
           claude --resume aaaa1111
 
         searched 3 sessions
+        to read one: aperture show 'turn(1)' -s cccc3333
     "#]]
     .assert_eq(&sandbox.text(&["search", "permision login"]));
     expect![[r#"
@@ -111,6 +115,7 @@ fn the_best_session_is_first_with_its_lines_at_80_and_140_columns() {
           claude --resume bbbb2222
 
         searched 3 sessions
+        to read one: aperture show 'turn(1)' -s bbbb2222
     "#]]
     .assert_eq(&sandbox.text(&["search", "--literal", "RETRY_LIMIT in"]));
 }
@@ -141,6 +146,9 @@ fn options_and_fields_select_sessions_and_turns() {
         (&["login", "--project", "/nowhere"], ""),
         (&["flaky login", "--limit", "1"], "a"),
         (&["login", "-s", "cccc"], "c"),
+        (&["login", "-s", "cccc", "--blocks", "1"], "c"),
+        (&["form", "-s", "cccc", "--blocks", "1"], ""),
+        (&["form", "-s", "cccc", "--blocks", "2"], "c"),
         (&["--literal", "login test"], "a"),
         (&["--literal", "LOGIN TEST"], ""),
         (&["--literal", "-i", "LOGIN TEST"], "a"),
@@ -168,6 +176,7 @@ fn bad_queries_are_told_apart() {
         (&["to be or not"], 1, "no match for 'to be or not'"),
         (&["login", "role:nobody"], 2, "the roles are user, agent and tool"),
         (&["login", "since:soon"], 2, "write a day as"),
+        (&["login", "--blocks", "1"], 2, "selectors name blocks of one"),
         (&["--regex", "("], 2, "unclosed group"),
         (&["--regex", "(a{1000}){1000}"], 2, "too large"),
         (&["login", "--client", "nobody"], 2, "unknown client"),
@@ -210,7 +219,7 @@ fn the_prompts_of_deleted_sessions_are_found() {
     std::fs::write(sandbox.home.join(".claude/history.jsonl"), lines).unwrap();
     expect![[r#"
         dddd4444  deleted  
-          #1 user
+          #0 user
             migrate the zebra table
 
         searched 3 sessions

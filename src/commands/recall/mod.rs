@@ -1,13 +1,12 @@
 //! `aperture recall`: searches archived, shortened and compacted content, and restores it.
 
-mod everywhere;
 mod report;
 mod run;
 
 pub use report::RecallReport;
 pub use run::{bring_back, memory_report, original_texts, report, run, search_only};
 
-use super::ChangeOptions;
+use super::{ChangeOptions, search};
 use crate::app::tokens;
 use crate::engine::Selector;
 use std::path::PathBuf;
@@ -22,9 +21,9 @@ use std::path::PathBuf;
   aperture recall 412 --restore                restores it in place
   aperture recall 'retry policy' --inject      as a note at the end; the prompt cache stays valid
 
-It searches archived, shortened and compacted content; with --all or --project also what is in
-the windows of the sessions, for blocks with all words. A selector names blocks; anything else
-is a query. The exit code is 1 without a match.")]
+It searches archived, shortened and compacted content of one session; with --all or --project
+it is aperture search. A selector names blocks; anything else is a query. The exit code is 1
+without a match.")]
 pub struct Arguments {
     /// Blocks, by selectors, or the words of a query
     #[arg(required = true)]
@@ -85,9 +84,11 @@ impl Arguments {
         self.query.join(" ")
     }
 
-    /// Returns true if sessions are searched in bulk, and not the one session of every command.
-    pub fn is_everywhere(&self) -> bool {
-        self.all || self.project.is_some()
+    /// Returns the search in sessions in bulk; `None` if only the one session of every command is searched.
+    pub fn search(&self) -> Option<search::Arguments> {
+        let (project, max_tokens) = (self.project.clone(), Some(self.max_tokens));
+        let arguments = || search::Arguments { project, max_tokens, current: true, ..search::Arguments::new(self.query.clone()) };
+        (self.all || self.project.is_some()).then(arguments)
     }
 
     /// Returns true if the session is changed.

@@ -1,5 +1,5 @@
 use crate::model::{As, BlockNumber, Level, Time};
-use crate::output::{Paint, Report, Style, clip, plural, printable, short_id, time};
+use crate::output::{Paint, Report, Style, clip, printable, short_id, time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,10 +34,6 @@ pub struct RecallReport {
     pub query: String,
     /// Blocks: in file order if they were named, else the best match first.
     pub blocks: Vec<RecalledBlock>,
-    /// Number of sessions that were searched; null if it was only the current one.
-    pub searched_sessions: Option<usize>,
-    /// Number of sessions with the words that were not read, because there were enough blocks.
-    pub unread_sessions: usize,
     /// The current session. Blocks of other sessions are shown with their origin.
     #[serde(skip)]
     pub session: String,
@@ -83,14 +79,6 @@ impl Report for RecallReport {
                 content => text.push_str(content),
             }
             text.push('\n');
-        }
-        if let Some(searched) = self.searched_sessions {
-            let unread = match self.unread_sessions {
-                0 => String::new(),
-                unread => format!("; {} more with these words: add words", plural(unread as u64, "session")),
-            };
-            let searched = format!("\nsearched {}{unread}\n", plural(searched as u64, "session"));
-            text.push_str(&style.paint(Paint::Dim, &searched));
         }
         text
     }

@@ -3,13 +3,15 @@ use super::report::{RecallReport, RecalledBlock};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change, of_note};
 use crate::commands::memory::{self, Memories, MemorySearchReport};
-use crate::engine::recall::{AllWords, Document, answer, rank};
+use crate::commands::search;
+use crate::engine::recall::{Document, answer, rank};
+use crate::engine::search::Query;
 use crate::engine::{SelectorError, label, mask, without_data};
-use crate::model::{Block, BlockNumber, History, Level, Zone};
+use crate::model::{Block, BlockNumber, Level, Zone};
 use crate::output::{ChangeReport, numbered, plural};
 use crate::store::{Store, StoredSession};
 use crate::text::shell::quoted_word;
-use crate::workspace::{self, Draft, NOTE, PlanError, Project, SkipReason, Workspace, shorten};
+use crate::workspace::{Draft, NOTE, PlanError, SkipReason, Workspace, shorten};
 use anyhow::anyhow;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,8 +35,6 @@ pub struct Recalled {
     pub time: Option<i64>,
     /// Its turn; `None` if only the store knows the block.
     pub turn: Option<u32>,
-    /// True if the content is no longer in the window in full.
-    pub is_removed: bool,
 }
 
 /// The number of places in sessions that a search of memories returns.
@@ -45,17 +45,16 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.memory {
         return env.print(&memory_report(env, arguments)?);
     }
+    if let Some(arguments) = arguments.search() {
+        return search::run(env, &arguments);
+    }
     let report = search_only(env, arguments)?;
     if !report.blocks.is_empty() {
         return env.print(&report);
     }
     // JSON output already contains the empty result; both set the exit code.
     if !env.json {
-        return Err(if arguments.is_everywhere() {
-            no_match(arguments, report.searched_sessions)
-        } else {
-            not_removed(env, arguments)?
-        });
+        return Err(not_removed(env, arguments)?);
     }
     env.print(&report)?;
     Err(CommandError::already_reported())
@@ -77,7 +76,7 @@ pub fn memory_report(env: &Env, arguments: &Arguments) -> Result<MemorySearchRep
 /// There are no matches; the session or the store cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let report = search_only(env, arguments)?;
-    if report.blocks.is_empty() { Err(no_match(arguments, report.searched_sessions)) } else { Ok(report) }
+    if report.blocks.is_empty() { Err(no_match(arguments)) } else { Ok(report) }
 }
 
 /// Returns the matches without changing the session.
@@ -86,14 +85,10 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandE
 ///
 /// The session or the store cannot be read.
 pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
-    let workspace = match env.find(None) {
-        // All sessions can be searched from a directory without one.
-        Err(_) if arguments.is_everywhere() && env.session().is_none() => return everywhere(env, arguments, Vec::new(), None),
-        found => env.read(found?)?,
-    };
+    let workspace = env.read(env.find(None)?)?;
     let store = env.existing_store()?;
     let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
-    search(env, arguments, &draft, &workspace)
+    removed(env, arguments, &draft, &workspace)
 }
 
 /// Restores the matching blocks in place, or adds them as a note, and returns the report.
@@ -104,11 +99,11 @@ pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, Com
 pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     if arguments.restore {
         return change(env, arguments.options, &|draft, opened| {
-            let report = search(env, arguments, draft, &opened.workspace)?;
+            let report = removed(env, arguments, draft, &opened.workspace)?;
             let wanted: BTreeMap<BlockNumber, Level> =
                 report.blocks.iter().take(best(arguments)).map(|block| (block.number, Level::Original)).collect();
             if wanted.is_empty() {
-                return Err(no_match(arguments, report.searched_sessions));
+                return Err(no_match(arguments));
             }
             let mut summary = ChangeSummary { kept: shorten(draft, &wanted, "", None)?, ..ChangeSummary::change("restored") };
             if summary.kept.contains_key(&SkipReason::NotInWindow) {
@@ -120,30 +115,21 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
         });
     }
     change(env, arguments.options, &|draft, opened| {
-        let report = search(env, arguments, draft, &opened.workspace)?;
-        if report.blocks.is_empty() {
-            return Err(no_match(arguments, report.searched_sessions));
-        }
-        draft.note(NOTE, &report.note());
-        let what = format!("a note with {}", plural(report.blocks.len(), "block"));
+        let (note, what) = note(env, arguments, draft, &opened.workspace)?;
+        draft.note(NOTE, &note);
+        let what = format!("a note with {what}");
         Ok(ChangeSummary { what: Some(what), notes: of_note(env), ..ChangeSummary::change("added") })
     })
 }
 
-fn no_match(arguments: &Arguments, searched: Option<usize>) -> CommandError {
+fn no_match(arguments: &Arguments) -> CommandError {
     let query = arguments.words();
-    if let Some(searched) = searched {
-        let error = NothingToChange(format!("no match for '{query}' in {}", plural(searched as u64, "session")));
-        let error = CommandError::new(ErrorKind::Refused, error);
-        let is_one = query.split_whitespace().nth(1).is_none();
-        return if is_one { error } else { error.hint("a block must have all words: search for fewer of them") };
-    }
     let hint = "to list the candidates: aperture blocks 'archived | compressed | cold'";
     let error = NothingToChange(format!("no archived, shortened or compacted content matches '{query}'"));
     let error = CommandError::new(ErrorKind::Refused, error).hint(hint);
     match arguments.selector() {
         Some(_) => error.hint("for blocks in the window: aperture show"),
-        None => error.hint(format!("to search every session: aperture recall {} --all", quoted_word(&query))),
+        None => error.hint(format!("to search every session: aperture search {}", quoted_word(&query))),
     }
 }
 
@@ -152,77 +138,26 @@ fn best(arguments: &Arguments) -> usize {
     if arguments.selector().is_some() { usize::MAX } else { BEST }
 }
 
-fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
+fn removed(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
     let mut documents = search_session(draft, workspace)?;
     if let Some(chosen) = chosen(arguments, workspace)? {
         documents.retain(|document| chosen.contains(&document.number));
         let session = workspace.location.id.clone();
         let blocks = documents.iter().map(|document| recalled(env, document, None, document.text.clone())).collect();
-        return Ok(RecallReport { query: arguments.words(), blocks, session, searched_sessions: None, unread_sessions: 0 });
-    }
-    if arguments.is_everywhere() {
-        return everywhere(env, arguments, documents, Some(workspace));
+        return Ok(RecallReport { query: arguments.words(), blocks, session });
     }
     let query = arguments.words();
     let query = query.trim().trim_matches('"');
-    let blocks = best_blocks(env, arguments, query, &documents, |_| true);
-    Ok(RecallReport {
-        query: query.to_owned(),
-        blocks,
-        session: workspace.location.id.clone(),
-        searched_sessions: None,
-        unread_sessions: 0,
-    })
-}
-
-/// Searches all sessions, or those of the project, and what was removed from them. `documents` is what was removed from the session
-/// of the request, which may have none.
-fn everywhere(
-    env: &Env,
-    arguments: &Arguments,
-    mut documents: Vec<Recalled>,
-    workspace: Option<&Workspace<'_>>,
-) -> Result<RecallReport, CommandError> {
-    let project = match (&arguments.project, workspace) {
-        (None, _) => None,
-        (Some(directory), Some(workspace)) if directory.as_os_str() == "." => {
-            let (provider, location) = (workspace.provider, workspace.location.clone());
-            Some(Project::of_session(env.disk, &workspace::Found { provider, path: workspace.path.clone(), location }))
-        }
-        (Some(directory), _) => Some(Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, directory))),
-    };
-    documents.extend(others(env, project.as_ref(), workspace)?);
-    let query = arguments.words();
-    let query = query.trim().trim_matches('"');
-    let words = AllWords::new(query);
-    let matches = super::everywhere::search(env, project.as_ref(), &words);
-    let known: BTreeSet<(String, BlockNumber)> =
-        documents.iter().map(|document| (document.session.clone(), document.number)).collect();
-    documents.extend(matches.blocks.into_iter().filter(|block| !known.contains(&(block.session.clone(), block.number))));
-    let blocks = best_blocks(env, arguments, query, &documents, |document| words.are_in(document.text.as_bytes()));
-    let session = workspace.map(|workspace| workspace.location.id.clone()).unwrap_or_default();
-    Ok(RecallReport {
-        query: query.to_owned(),
-        blocks,
-        session,
-        searched_sessions: Some(matches.searched),
-        unread_sessions: matches.unread,
-    })
+    let blocks = best_blocks(env, arguments, query, &documents);
+    Ok(RecallReport { query: query.to_owned(), blocks, session: workspace.location.id.clone() })
 }
 
 /// Returns the parts of documents that match a query, the best first.
-fn best_blocks(
-    env: &Env,
-    arguments: &Arguments,
-    query: &str,
-    documents: &[Recalled],
-    is_wanted: impl Fn(&Recalled) -> bool,
-) -> Vec<RecalledBlock> {
+fn best_blocks(env: &Env, arguments: &Arguments, query: &str, documents: &[Recalled]) -> Vec<RecalledBlock> {
     let texts: Vec<_> = documents.iter().map(|document| without_data(&document.text)).collect();
     let texts: Vec<Document<'_>> =
         texts.iter().zip(documents).map(|(text, document)| Document { text, title: &document.title }).collect();
-    let mut hits = rank(query, &texts);
-    hits.retain(|hit| is_wanted(&documents[hit.document]));
+    let hits = rank(query, &texts);
     let parts = answer(query, &texts, &hits, arguments.max_tokens as usize).into_iter();
     parts
         .filter_map(|(place, pieces)| {
@@ -246,7 +181,7 @@ fn chosen(arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Option<BTr
 fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, CommandError> {
     let workspace = env.open(None)?;
     if chosen(arguments, &workspace)?.is_some() {
-        return Ok(no_match(arguments, None));
+        return Ok(no_match(arguments));
     }
     let in_window = |block: &&Block| block.position.zone != Zone::Cold;
     let numbers: Vec<BlockNumber> = workspace.reading.session.blocks.iter().filter(in_window).map(|block| block.number).collect();
@@ -254,12 +189,11 @@ fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, Command
     let texts: Vec<Document<'_>> = contents.iter().map(|content| Document { text: &content.readable, title: "" }).collect();
     let words = arguments.words();
     // A text with only some of the words is not an answer.
-    let all = AllWords::new(&words);
     let hits = rank(words.trim().trim_matches('"'), &texts);
-    let hits = hits.iter().filter(|hit| all.are_in(texts[hit.document].text.as_bytes()));
+    let hits = hits.iter().filter(|hit| has_all_words(&words, texts[hit.document].text));
     let hits: Vec<BlockNumber> = hits.map(|hit| numbers[hit.document]).collect();
     if hits.is_empty() {
-        return Ok(no_match(arguments, None));
+        return Ok(no_match(arguments));
     }
     let blocks = if hits.len() == 1 {
         "1 block in the window matches".to_owned()
@@ -270,29 +204,44 @@ fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, Command
     let best: Vec<String> = hits.iter().take(BEST).map(ToString::to_string).collect();
     Ok(CommandError::new(ErrorKind::Refused, error)
         .hint(format!("to read the best: aperture show {}", best.join(" ")))
-        .hint(format!("to search every session: aperture recall {} --all", quoted_word(&words))))
+        .hint(format!("to search every session: aperture search {}", quoted_word(&words))))
+}
+
+/// Returns the text of a note with the matches, and their number.
+fn note(
+    env: &Env,
+    arguments: &Arguments,
+    draft: &Draft<'_>,
+    workspace: &Workspace<'_>,
+) -> Result<(String, String), CommandError> {
+    if let Some(arguments) = arguments.search() {
+        let report = search::report(env, &arguments)?;
+        let found = plural(report.sessions.len() as u64, "session");
+        return if report.sessions.is_empty() { Err(search::no_match(&report)) } else { Ok((report.note(&env.style), found)) };
+    }
+    let report = removed(env, arguments, draft, workspace)?;
+    let found = plural(report.blocks.len() as u64, "block");
+    if report.blocks.is_empty() { Err(no_match(arguments)) } else { Ok((report.note(), found)) }
+}
+
+/// Returns true if a text has every word of a query. False if the query has no words.
+fn has_all_words(query: &str, text: &str) -> bool {
+    let Ok(query) = Query::parse(query) else { return false };
+    let mut found = vec![false; query.terms.len()];
+    query.matcher().find(text, |term, _, _| found[term] = true);
+    query.terms.iter().zip(found).all(|(term, found)| found || !term.is_needed)
 }
 
 fn recalled(env: &Env, document: &Recalled, score: Option<f32>, pieces: String) -> RecalledBlock {
-    let found = match (score, &document.turn) {
-        (None, _) => None,
-        _ => env.disk.identify(&document.path).ok().and_then(|_| env.find_by(&document.path.to_string_lossy()).ok()),
-    };
-    let verb = if document.is_removed { "recall" } else { "show" };
-    let name = |found: &workspace::Found| quoted_word(&env.name_of(&found.path, &found.location.id));
-    let command = found.as_ref().map(|found| format!("aperture {verb} {} -s {}", document.number, name(found)));
-    let place = match (document.turn, found) {
-        (None, Some(found)) => super::everywhere::place(env, found, document.number),
-        _ => None,
-    };
+    let name = || quoted_word(&env.name_of(&document.path, &document.session));
     RecalledBlock {
         session: document.session.clone(),
         number: document.number,
         label: document.title.clone(),
         level: document.level,
-        time: place.map_or(document.time, |(time, _)| time.or(document.time)),
-        turn: document.turn.or(place.map(|(_, turn)| turn)),
-        command,
+        time: document.time,
+        turn: document.turn,
+        command: score.map(|_| format!("aperture recall {} -s {}", document.number, name())),
         score,
         content: pieces,
     }
@@ -318,60 +267,25 @@ fn search_session(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Re
             text,
             time: block.timestamp,
             turn: Some(block.position.turn),
-            is_removed: true,
         });
     }
     Ok(found)
 }
 
-/// Returns the originals of other sessions, or of those of a project, from the store alone.
-fn others(env: &Env, project: Option<&Project>, own: Option<&Workspace<'_>>) -> Result<Vec<Recalled>, CommandError> {
-    let Some(store) = env.existing_store()? else { return Ok(Vec::new()) };
-    let own = own.map(|own| env.disk.resolve(&own.path)).transpose()?;
-    let mut found = Vec::new();
-    for session in store.sessions()? {
-        let other = workspace::found(&session)?;
-        let belongs = |project: &Project| project.holds(env.disk, &other, workspace::stated(env.disk, &other).as_deref());
-        if project.is_none_or(belongs) && own.as_ref() != Some(&session.path) {
-            found.extend(originals(&store, &session)?);
-        }
-    }
-    Ok(found)
-}
-
-/// Returns the contents of a session that aperture replaced or removed, by block.
+/// Returns the contents of a session that aperture replaced or removed, by block, masked.
 ///
 /// # Errors
 ///
 /// The store cannot be read.
-pub fn original_texts(store: &Store, session: &StoredSession) -> Result<FxHashMap<u32, String>, CommandError> {
-    let texts = originals(store, session)?.into_iter();
-    Ok(texts.map(|recalled| (recalled.number, recalled.text)).collect())
-}
-
-fn originals(store: &Store, session: &StoredSession) -> Result<Vec<Recalled>, CommandError> {
-    let history: History = store.history(session.key)?;
+pub fn original_texts(store: &Store, session: &StoredSession) -> Result<FxHashMap<BlockNumber, String>, CommandError> {
     let provider = session.provider()?;
     let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
-    for operation in &history.operations {
-        for edit in &operation.edits {
-            let (Some(change), Some(before), Some(index)) = (&edit.change, &edit.before, edit.slot.index()) else { continue };
-            if !seen.insert((edit.row, index)) {
-                continue;
-            }
-            found.push(Recalled {
-                session: session.session.clone(),
-                path: session.path.clone(),
-                number: change.number,
-                level: change.level_after,
-                title: change.label.clone(),
-                text: mask(&provider.decode(&store.original(before)?)).into_owned(),
-                time: Some(operation.time),
-                turn: None,
-                is_removed: true,
-            });
+    let mut texts = FxHashMap::default();
+    for edit in store.history(session.key)?.operations.iter().flat_map(|operation| &operation.edits) {
+        let (Some(change), Some(before), Some(index)) = (&edit.change, &edit.before, edit.slot.index()) else { continue };
+        if seen.insert((edit.row, index)) {
+            texts.insert(change.number, mask(&provider.decode(&store.original(before)?)).into_owned());
         }
     }
-    Ok(found)
+    Ok(texts)
 }

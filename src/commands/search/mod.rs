@@ -4,7 +4,7 @@ mod report;
 mod run;
 
 pub use report::SearchReport;
-pub use run::run;
+pub use run::{no_match, report, run};
 
 use super::usage::Day;
 use crate::app::tokens;
@@ -20,6 +20,7 @@ use std::path::PathBuf;
   aperture search parse_rows --project         the sessions of this project
   aperture search 'retry limit' --role user --since 4w
   aperture search migration path:schema.sql    turns with a call on this file
+  aperture search timeout -s 6666 --blocks 'tool(Bash)'
   aperture search --literal 'fn main() {'      this very text, without an index
   aperture search --regex 'E0\\d{3}' -i --json
 
@@ -58,6 +59,9 @@ pub struct Arguments {
     /// Only texts of this kind: prompt, answer, call, result or summary
     #[arg(long, value_name = "KIND", value_parser = kind)]
     pub kind: Vec<PassageKind>,
+    /// Only blocks of the session named with -s, by a selector
+    #[arg(long, value_name = "SELECTOR", conflicts_with_all = ["literal", "regex"])]
+    pub blocks: Vec<String>,
     /// The words are one text, searched as it is
     #[arg(long, conflicts_with = "regex")]
     pub literal: bool,
@@ -75,7 +79,7 @@ pub struct Arguments {
     #[serde(serialize_with = "super::json::choice")]
     pub sort: Sort,
     /// Sessions to print
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = crate::app::number::<usize>)]
+    #[arg(long, value_name = "N", default_value_t = SESSIONS, value_parser = crate::app::number::<usize>)]
     pub limit: usize,
     /// Maximum number of tokens printed
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
@@ -84,6 +88,35 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "json")]
     pub json_lines: bool,
 }
+
+impl Arguments {
+    /// Returns the search for words in all sessions.
+    pub fn new(query: Vec<String>) -> Arguments {
+        Arguments {
+            query,
+            project: None,
+            since: None,
+            until: None,
+            client: None,
+            role: Vec::new(),
+            tool: Vec::new(),
+            path: Vec::new(),
+            kind: Vec::new(),
+            blocks: Vec::new(),
+            literal: false,
+            regex: false,
+            ignore_case: false,
+            current: false,
+            sort: Sort::Relevance,
+            limit: SESSIONS,
+            max_tokens: None,
+            json_lines: false,
+        }
+    }
+}
+
+/// The default for the number of sessions printed.
+const SESSIONS: usize = 10;
 
 /// The sort keys of sessions that were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

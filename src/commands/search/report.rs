@@ -54,6 +54,9 @@ pub struct SessionFound {
     pub is_deleted: bool,
     /// Command that continues the session; null if it is deleted.
     pub command: Option<String>,
+    /// Shortest name that selects it with `-s`.
+    #[serde(skip)]
+    pub name: String,
     /// Turns, the best first.
     pub turns: Vec<TurnFound>,
 }
@@ -120,11 +123,24 @@ impl Report for SearchReport {
         }
         text.push_str(&style.paint(Paint::Dim, &self.footer()));
         text.push('\n');
+        if let Some((session, turn)) =
+            self.sessions.iter().find_map(|session| Some((session, session.turns.iter().find(|turn| turn.turn > 0)?)))
+        {
+            let command = format!("to read one: aperture show 'turn({})' -s {}\n", turn.turn, session.name);
+            text.push_str(&style.paint(Paint::Dim, &command));
+        }
         text
     }
 }
 
 impl SearchReport {
+    /// Returns the text of a note for the model.
+    pub fn note(&self, style: &Style) -> String {
+        let plain = Style { color: false, ..style.clone() };
+        let sessions: Vec<String> = self.sessions.iter().map(|session| session.text(&plain)).collect();
+        format!("Recalled from earlier sessions, as it was then:\n\n{}", sessions.join("\n").trim_end())
+    }
+
     /// Returns what was searched in place of the query.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();

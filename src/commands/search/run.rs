@@ -3,9 +3,9 @@ use super::{Arguments, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
 use crate::engine::search::{Excerpt, PassageKind, Query, QueryField};
-use crate::engine::tokens;
+use crate::engine::{Selector, tokens};
 use crate::output::json;
-use crate::output::{Report, plural};
+use crate::output::{Report, plural, short_id};
 use crate::provider::ProviderAdapter;
 use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, find, prompt_files, scan, update};
 use crate::store::{SearchIndex, is_damaged};
@@ -36,7 +36,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-fn no_match(report: &SearchReport) -> CommandError {
+/// Returns the error for a search that found nothing.
+pub fn no_match(report: &SearchReport) -> CommandError {
     let SearchReport { query, covered, .. } = report;
     let error = anyhow!("no match for '{query}' in {}", plural(covered.searched as u64, "session"));
     let error = CommandError::new(ErrorKind::Refused, error);
@@ -236,13 +237,19 @@ fn ranked(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], que
         bar.set_position(done);
         bar.set_message("indexing");
     };
-    let filter = filter(env, arguments);
+    let filter = Filter { blocks: blocks(env, arguments)?, ..filter(env, arguments) };
     let chosen: FxHashSet<usize> = wanted.iter().copied().collect();
     let session_of = |source: usize| files.session(source);
     let mut search = |mut index: SearchIndex, all: bool| {
         let indexed = update(env.disk, &mut index, &files.sources, all, &progress, &mut skip)?;
         let is_wanted = |source: usize| chosen.contains(&source);
-        let searched = Searched { disk: env.disk, sources: &files.sources, session_of: &session_of, is_wanted: &is_wanted };
+        let searched = Searched {
+            disk: env.disk,
+            sources: &files.sources,
+            session_of: &session_of,
+            is_wanted: &is_wanted,
+            now: env.style.now.as_millisecond(),
+        };
         find(&searched, &index, &indexed, query.clone(), &filter)
     };
     let mut stored = || env.search_index().and_then(|index| search(index, files.is_complete));
@@ -261,6 +268,22 @@ fn ranked(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], que
     Ok(of_hits(env, arguments, files, found))
 }
 
+/// Returns the blocks that the selectors name.
+fn blocks(env: &Env, arguments: &Arguments) -> Result<Option<FxHashSet<u32>>, CommandError> {
+    if arguments.blocks.is_empty() {
+        return Ok(None);
+    }
+    if env.session().is_none() {
+        let error = anyhow!("cannot search '{}' in every session: selectors name blocks of one", arguments.blocks.join(" "));
+        return Err(
+            CommandError::new(ErrorKind::Usage, error).hint("to name the session: -s ID; to list them: aperture sessions")
+        );
+    }
+    let selector = Selector::parse_all(&arguments.blocks).map_err(CommandError::from)?;
+    let workspace = env.open(None)?;
+    Ok(Some(selector.select(&workspace.reading).map_err(CommandError::from)?.into_iter().collect()))
+}
+
 fn filter(env: &Env, arguments: &Arguments) -> Filter {
     let zone = (env.style.zone)();
     let today = env.style.now.to_zoned(zone.clone()).date();
@@ -269,6 +292,7 @@ fn filter(env: &Env, arguments: &Arguments) -> Filter {
         date.to_zoned(zone.clone()).map_or(i64::MIN, |start| start.timestamp().as_millisecond())
     };
     Filter {
+        blocks: None,
         since: arguments.since.map(|day| start(day, 0)),
         until: arguments.until.map(|day| start(day, 1) - 1),
         roles: arguments.role.clone(),
@@ -305,7 +329,9 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
             let missing_words = names(&turn.found.missing);
             let missing_words = if missing_words == dropped { Vec::new() } else { missing_words };
             let path = files.sources[turn.source].path();
-            let found = turn_found(path, turn.turn.number, turn.turn.time, &turn.found.excerpt);
+            // A list of prompts has no turns.
+            let number = if is_deleted { 0 } else { turn.turn.number };
+            let found = turn_found(path, number, turn.turn.time, &turn.found.excerpt);
             let (tier, is_left) = (Some(turn.found.tier), turn.turn.is_left);
             sessions[place].turns.push(TurnFound { tier, missing_words, is_left, ..found });
         }
@@ -366,6 +392,7 @@ fn session_found(env: &Env, files: &Files, source: usize, id: String) -> Session
                 last_written_time: None,
                 is_deleted: true,
                 command: None,
+                name: String::new(),
                 turns: Vec::new(),
             };
         }
@@ -380,8 +407,11 @@ fn session_found(env: &Env, files: &Files, source: usize, id: String) -> Session
     } else {
         format!("cd {} && {resume}", quoted_word(&directory))
     };
+    let short = short_id(&id);
+    let is_unique = files.listed.iter().filter(|listed| listed.found.location.id.starts_with(&short)).nth(1).is_none();
+    let name = if is_unique { short } else { id.clone() };
     let is_kept = env.kept().is_ok_and(|copies| listed.found.path.starts_with(copies.directory()));
-    let command = if is_kept { format!("aperture keep restore {id} && {command}") } else { command };
+    let command = if is_kept { format!("aperture keep restore {name} && {command}") } else { command };
     SessionFound {
         session: id,
         client: listed.found.provider.name(),
@@ -390,6 +420,7 @@ fn session_found(env: &Env, files: &Files, source: usize, id: String) -> Session
         last_written_time: Some(listed.last_written()),
         is_deleted: false,
         command: Some(command),
+        name,
         turns: Vec::new(),
     }
 }
@@ -446,19 +477,21 @@ fn titles(env: &Env, listed: &mut [Listed], report: &mut SearchReport) {
     }
 }
 
-/// Leaves out the last turns and sessions until the report is within a number of tokens.
+/// Leaves out the last turns and sessions until the report is within a number of tokens, but not the best turn.
 fn fit(env: &Env, report: &mut SearchReport, budget: u64) {
     let size = |report: &SearchReport| {
         let text = if env.json { report.json() } else { report.text(&env.style) };
         tokens::estimate(&text)
     };
     while size(report) > budget as f64 {
-        let Some(last) = report.sessions.last_mut() else { return };
-        if last.turns.len() > 1 {
-            last.turns.pop();
-        } else {
-            report.sessions.pop();
-            report.left_out += 1;
+        let count = report.sessions.len();
+        match report.sessions.last_mut() {
+            Some(last) if last.turns.len() > 1 => drop(last.turns.pop()),
+            Some(_) if count > 1 => {
+                report.sessions.pop();
+                report.left_out += 1;
+            }
+            _ => return,
         }
     }
 }

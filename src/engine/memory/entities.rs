@@ -197,6 +197,7 @@ mod tests {
             block: 1,
             row: format!("row {time}"),
             time,
+            turn: 0,
             step: None,
             content: TraceContent::Prompt {
                 text: "in https://github.com/acme/shop".into(),

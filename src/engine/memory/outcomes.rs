@@ -100,7 +100,10 @@ mod tests {
                 input: String::new(),
             };
             let content = TraceContent::Call(call);
-            facts.push(&TraceEvent { block: 1, row: time.to_string(), time, step: None, content }, &Conventions::default());
+            facts.push(
+                &TraceEvent { block: 1, row: time.to_string(), time, turn: 0, step: None, content },
+                &Conventions::default(),
+            );
         }
         facts
     }

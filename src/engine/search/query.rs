@@ -62,8 +62,8 @@ pub struct Query {
     /// Words and phrases that must not occur.
     pub without: Vec<String>,
     pub fields: Vec<(QueryField, String)>,
-    /// Words that were left out, because there are more than are searched.
-    pub unread_words: usize,
+    /// The days before today that words such as `last week` name, the first and the last: turns of these days are preferred.
+    pub days_ago: Option<(i64, i64)>,
 }
 
 impl Query {
@@ -96,8 +96,15 @@ impl Query {
             }
         }
         query.terms = terms(&words);
-        query.unread_words = query.terms.len().saturating_sub(TERMS);
         query.terms.truncate(TERMS);
+        if let Some((days, named)) = days_ago(&words.to_lowercase()) {
+            query.days_ago = Some(days);
+            let is_named = |term: &Term| named.contains(&term.text);
+            // A query of nothing but days searches for their words.
+            if !query.terms.iter().all(is_named) {
+                query.terms.iter_mut().filter(|term| is_named(term)).for_each(|term| term.is_needed = false);
+            }
+        }
         match query.terms.is_empty() {
             false => Ok(query),
             true if !query.without.is_empty() => Err(QueryError::OnlyNegative),
@@ -116,6 +123,31 @@ impl Query {
         let automaton = AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::Standard).build(patterns).ok();
         Matcher { terms: &self.terms, automaton }
     }
+}
+
+/// Days, weeks and months, as they are named before `ago`; a month has 30 days.
+const UNITS: [(&str, i64); 3] = [("day", 1), ("week", 7), ("month", 30)];
+
+/// Returns the days before today that a lowercase text names, the first and the last, and the words that name them.
+fn days_ago(text: &str) -> Option<((i64, i64), Vec<String>)> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let unit = |word: &str| UNITS.iter().find(|(name, _)| word.trim_end_matches('s') == *name).map(|(_, days)| *days);
+    let find = |at: usize| match &words[at..] {
+        ["today", ..] => Some(((0, 0), 1)),
+        ["yesterday", ..] => Some(((1, 1), 1)),
+        ["this", name, ..] => Some(((0, unit(name)?), 2)),
+        // From the start of the last one to today at most.
+        ["last", name, ..] => Some(((0, 2 * unit(name)?), 2)),
+        [count, name, "ago", ..] => {
+            let count: i64 = if matches!(*count, "a" | "one") { 1 } else { count.parse().ok()? };
+            let days = unit(name)?;
+            let ago = count.checked_mul(days)?;
+            Some(((ago - days, ago + days), 3))
+        }
+        _ => None,
+    };
+    let (at, (days, count)) = (0..words.len()).find_map(|at| Some((at, find(at)?)))?;
+    Some((days, words[at..at + count].iter().map(|word| (*word).to_owned()).collect()))
 }
 
 /// Divides a query at white space, but not within quotation marks.
@@ -223,6 +255,17 @@ mod tests {
         assert_eq!(words_of("parse_rows"), ["parse", "rows"]);
         assert!(Query::parse("parse_rows").unwrap().terms.iter().any(|term| term.keys == ["parse_rows"] && !term.is_needed));
         assert_eq!(words_of("E0599"), ["e0599"]);
+    }
+
+    #[test]
+    fn days_in_words_are_preferred_and_not_needed() {
+        let days = |text: &str| Query::parse(text).unwrap().days_ago;
+        assert_eq!(days("flaky test yesterday"), Some((1, 1)));
+        assert_eq!(days("Last Week login"), Some((0, 14)));
+        assert_eq!(days("login 3 weeks ago"), Some((14, 28)));
+        assert_eq!(days("the last login"), None);
+        assert_eq!(words_of("login last week"), ["login"]);
+        assert_eq!(words_of("last week"), ["last", "week"]);
     }
 
     #[test]

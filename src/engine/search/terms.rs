@@ -3,7 +3,7 @@
 use super::excerpt::{Passage, PassageKind};
 use super::{Echoes, Posting};
 use crate::engine::{mask, named_in};
-use crate::model::{PromptSource, TraceContent, TraceEvent};
+use crate::model::{TraceContent, TraceEvent};
 use crate::text::stop_words::is_function_word;
 use crate::text::words::{Word, words};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -59,6 +59,8 @@ pub struct TurnReader {
     /// The number of the last turn.
     number: u32,
     echoes: Echoes,
+    /// Prompts that the next event tells the turn of.
+    held: Vec<(TraceEvent, u64, bool)>,
     /// Hashes of values that the file names as credentials: a later text can have one without its name.
     hidden: FxHashSet<u64>,
     key: String,
@@ -77,11 +79,27 @@ impl TurnReader {
     }
 
     /// Takes the next event, whose row is at an offset. `is_left` is true for a row of a turn that the user left.
-    pub fn push(&mut self, event: &TraceEvent, start: u64, is_left: bool) {
-        let is_prompt = matches!(event.content, TraceContent::Prompt { source: PromptSource::Typed, .. });
-        if is_prompt || self.terms.turns.is_empty() {
+    pub fn push(&mut self, event: TraceEvent, start: u64, is_left: bool) {
+        let opens = event.turn > self.number;
+        // A command opens a turn when the model answers it.
+        if !opens && !self.terms.turns.is_empty() && matches!(event.content, TraceContent::Prompt { .. }) {
+            self.held.push((event, start, is_left));
+            return;
+        }
+        let turn = event.turn;
+        if opens && let Some((first, ..)) = self.held.first_mut() {
+            first.turn = turn;
+        }
+        for (event, start, is_left) in std::mem::take(&mut self.held) {
+            self.take(&event, start, is_left);
+        }
+        self.take(&event, start, is_left);
+    }
+
+    fn take(&mut self, event: &TraceEvent, start: u64, is_left: bool) {
+        if event.turn > self.number || self.terms.turns.is_empty() {
             self.close();
-            self.number += u32::from(is_prompt);
+            self.number = self.number.max(event.turn);
             let content = match &event.content {
                 TraceContent::Prompt { text, .. } => XxHash3_64::oneshot_with_seed(event.time.cast_unsigned(), text.as_bytes()),
                 _ => 0,
@@ -94,7 +112,8 @@ impl TurnReader {
         }
         let Some(passage) = passage(event) else { return };
         let field = passage.kind.field();
-        self.hidden.extend(named_in(&passage.text).iter().map(|(value, _)| XxHash3_64::oneshot(value.to_lowercase().as_bytes())));
+        let named = named_in(&passage.text);
+        self.hidden.extend(named.iter().map(|(value, _)| XxHash3_64::oneshot(value.to_lowercase().as_bytes())));
         let text = mask(&passage.text);
         let text = if field == 2 { whole_words(&text, RESULT_BYTES) } else { &text };
         self.add(&passage.title, field);
@@ -137,6 +156,9 @@ impl TurnReader {
 
     /// Returns the turns and their words, and the hashes of the values that the file names as credentials.
     pub fn finish(mut self) -> (FileTerms, FxHashSet<u64>) {
+        for (event, start, is_left) in std::mem::take(&mut self.held) {
+            self.take(&event, start, is_left);
+        }
         self.close();
         let FileTerms { words, postings, .. } = &mut self.terms;
         if !self.hidden.is_empty() {

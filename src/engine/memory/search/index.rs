@@ -364,7 +364,7 @@ pub(crate) mod tests {
 
     /// Makes an event; the row is `L` and the number of the block.
     pub(crate) fn event(block: u32, time: i64, content: TraceContent) -> TraceEvent {
-        TraceEvent { block, row: format!("L{block}"), time, step: None, content }
+        TraceEvent { block, row: format!("L{block}"), time, turn: 0, step: None, content }
     }
 
     pub(crate) fn prompt(text: &str) -> TraceContent {

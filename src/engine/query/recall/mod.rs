@@ -7,10 +7,8 @@
 //! 8, not 1.2), and there is no length normalization (`b` is 0): long texts are usually the ones that were read, and the printed
 //! part is limited anyway. A text that repeats a better one is ranked lower, because its content was already found.
 
-mod all_words;
 mod pieces;
 
-pub use all_words::AllWords;
 pub use pieces::{answer, pieces};
 
 use crate::engine::content::terms;
