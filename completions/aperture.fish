@@ -83,6 +83,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Inst
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove exactly the parts added by install'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle a Claude Code hook event (JSON on stdin)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of Claude Code (JSON on stdin)'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "keep" -d 'Copy sessions before their client deletes them; restore them'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "check" -d 'Check sessions in scripts, git hooks and CI: credentials, damage, size'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Check stored originals and logs against the session files'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Delete unreferenced originals (dry run unless --yes)'
@@ -1250,6 +1251,68 @@ complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -l project -d 'Every session of the project in this directory [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -s n -l dry-run -d 'Count the sessions; copy nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -a "status" -d 'List the sessions that clients will delete, and when'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -a "list" -d 'List the copies'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -a "restore" -d 'Write a session and the files beside it back to their places'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -a "forget" -d 'Delete the copies of a session (dry run unless --yes)'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from status" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from status" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from status" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from status" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from status" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from list" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -l to -d 'Write only the session, to this file' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -l older -d 'The older copy with this number; 1 is the newest of them' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -l force -d 'Replace files that have another content; they are copied first'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -s n -l dry-run -d 'List the files; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from forget" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from forget" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from forget" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from forget" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from forget" -l yes -d 'Delete them'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from forget" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from forget" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from forget" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand keep; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'Maximum size of the window, in tokens' -r
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-percent -d 'Maximum fill level of the window, in percent' -r

@@ -34,6 +34,24 @@ impl Env {
         let messages: Vec<&str> = messages.lines().filter(|line| !line.starts_with(NOTE)).collect();
         Err(CommandError::new(ErrorKind::Internal, anyhow!("{} ({})", messages.join(" "), output.status)))
     }
+
+    /// Starts a command of this program in the background, with the same global options; its output is discarded.
+    ///
+    /// # Errors
+    ///
+    /// The program cannot be started.
+    pub fn start_again(&self, arguments: &[&str]) -> Result<(), CommandError> {
+        let mut command = Command::new(self.program()?);
+        command.arg("-C").arg(&self.directory).args(self.options()).args(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // The client ends the processes of its hooks with itself.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let started = command.spawn().map(drop);
+        started.map_err(|error| {
+            CommandError::new(ErrorKind::Internal, anyhow::Error::new(error).context("cannot run aperture again"))
+        })
+    }
 }
 
 fn finish(mut child: Child, input: &[u8]) -> std::io::Result<Output> {

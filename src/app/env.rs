@@ -1,7 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::files::make_private;
-use super::settings::{MemorySettings, Settings};
+use super::settings::{Keeping, MemorySettings, Settings};
 use super::{ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, next_step, pager, session_name};
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
@@ -68,6 +68,7 @@ pub struct Env {
     pub(super) visited: Option<Found>,
     pub hooks: Hooks,
     pub memory: MemorySettings,
+    pub keeping: Keeping,
     /// The settings for the stages of the proxy.
     pub pipeline: crate::wire::PipelineSettings,
     /// True if output for a client may have colours, although standard output is not a terminal.
@@ -171,6 +172,7 @@ impl Env {
             idle_seconds: settings.idle_seconds(),
             hooks: settings.hooks,
             memory: settings.memory,
+            keeping: settings.sessions.keep,
             pipeline: settings.pipeline(),
             client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
@@ -689,13 +691,17 @@ fn open_cache(directory: &Path) -> Cache {
     if make_private(directory, CACHE_FILE).is_ok() { Cache::open(directory) } else { Cache::none() }
 }
 
-/// Merges the user's settings with the project's, which take precedence.
-fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError> {
+/// Returns the settings file of the user, which may not exist; `None` if there is no directory for it.
+pub fn settings_file() -> Option<PathBuf> {
     let user = match var_os("APERTURE_HOME").filter(|path| !path.is_empty()) {
         Some(home) => Some(PathBuf::from(home)),
         None => directories::ProjectDirs::from("", "", "aperture").map(|project| project.config_dir().to_owned()),
     };
-    let user = user.map(|directory| directory.join("config.toml"));
+    user.map(|directory| directory.join("config.toml"))
+}
+
+/// Merges the user's settings with the project's, which take precedence.
+fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError> {
     let project = directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| disk.identify(path).is_ok());
-    Settings::read(disk, user.as_deref(), project.as_deref())
+    Settings::read(disk, settings_file().as_deref(), project.as_deref())
 }

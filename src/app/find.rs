@@ -8,7 +8,7 @@ use crate::model::{id_starts_with, request_id};
 use crate::output::short_id;
 use crate::provider::named_directory;
 use crate::text::shell::quoted_word;
-use crate::workspace::{self, FindError, Found, RequestSession};
+use crate::workspace::{self, FindError, Found, KeptCopies, RequestSession};
 use anyhow::anyhow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -102,14 +102,53 @@ impl Env {
         }
         let id = request_id(Path::new(name)).unwrap_or(name);
         match workspace::find_in_requests(&self.request_sessions(), id)? {
-            Some(session) => session.found().ok_or_else(|| {
-                let error = anyhow!(
-                    "the proxy has {id} in the format '{}', which this version of aperture does not know",
-                    session.format
-                );
-                CommandError::new(ErrorKind::Refused, error).hint("update aperture: the proxy is newer")
-            }),
-            None => Err(self.without_proxy(id).unwrap_or_else(|| error.into())),
+            Some(session) => {
+                return session.found().ok_or_else(|| {
+                    let error = anyhow!(
+                        "the proxy has {id} in the format '{}', which this version of aperture does not know",
+                        session.format
+                    );
+                    CommandError::new(ErrorKind::Refused, error).hint("update aperture: the proxy is newer")
+                });
+            }
+            None => match self.find_copy(id) {
+                Err(error) if matches!(error.source.downcast_ref(), Some(FindError::Unknown(_))) => {}
+                found => return found,
+            },
+        }
+        Err(self.without_proxy(id).unwrap_or_else(|| error.into()))
+    }
+
+    /// Returns the kept copies of sessions.
+    ///
+    /// # Errors
+    ///
+    /// There is no home directory.
+    pub fn kept(&self) -> Result<KeptCopies<'_>, CommandError> {
+        Ok(KeptCopies::new(self.disk, &self.places, &self.store_directory()?))
+    }
+
+    /// Finds the kept copy of a session, by the id of the session or a prefix of it, or by the path of the copy.
+    ///
+    /// # Errors
+    ///
+    /// There is no such copy, or more than one.
+    pub fn find_copy(&self, name: &str) -> Result<Found, CommandError> {
+        let path = self.directory.join(name);
+        let is_named = |found: &Found| found.path == path || (!name.is_empty() && id_starts_with(&found.location.id, name));
+        let mut copies = self.kept()?.all();
+        copies.retain(|(found, _)| is_named(found));
+        if copies.iter().any(|(found, _)| found.location.id == name) {
+            copies.retain(|(found, _)| found.location.id == name);
+        }
+        copies.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.modified));
+        match &copies[..] {
+            [] => Err(FindError::Unknown(name.to_owned()).into()),
+            [(found, _)] => Ok(found.clone()),
+            _ => {
+                let candidates = copies.into_iter().map(|(found, _)| found.path).collect();
+                Err(FindError::Ambiguous { prefix: name.to_owned(), candidates }.into())
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The environment of requests: global options, settings, the machine, errors and exit codes.
 
 mod again;
+mod ask;
 mod editor;
 mod env;
 mod error;
@@ -14,9 +15,9 @@ mod selection;
 mod session_name;
 mod settings;
 
-pub use env::{Answer, Client, Env, wait};
+pub use env::{Answer, Client, Env, settings_file, wait};
 pub use error::{CommandError, ErrorKind, next_step, print_error, print_line};
 pub use globals::{ColorChoice, Globals, number, tokens};
 pub use hints::WITHOUT_SESSION;
 pub use session_name::session_name;
-pub use settings::{Hooks, PROJECT_FILE};
+pub use settings::{Hooks, Keeping, PROJECT_FILE, with_keeping};

@@ -5,7 +5,7 @@ use crate::engine::{
     self, CheckLimits, ModelPolicy, Permission, PriceSetting, Prices, ReadSettings, Rules, StalePolicy, StalenessLimit,
 };
 use crate::fsio::Disk;
-use crate::model::{BlockKind, Verb};
+use crate::model::{BlockKind, Verb, words};
 use crate::wire::{PipelineSettings, stages::tool};
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
@@ -38,6 +38,7 @@ pub struct Settings {
     watch: WatchSettings,
     pipeline: PipelineSettings,
     pub memory: MemorySettings,
+    pub sessions: SessionSettings,
     /// Prices, by prefix of the model name.
     prices: BTreeMap<String, PriceSetting>,
     model: ModelSettings,
@@ -124,6 +125,27 @@ impl Default for MemorySettings {
     }
 }
 
+/// The settings for the sessions of clients as files. Only those of the user count, because a project must not lose or copy sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionSettings {
+    pub keep: Keeping,
+}
+
+words! {
+    /// The setting that decides if sessions are copied before their client deletes them.
+    #[derive(Default, Deserialize)]
+    pub enum Keeping {
+        /// Nothing is copied by itself, and nothing is reported.
+        Off = "off",
+        /// Nothing is copied by itself, and `install` asks.
+        #[default]
+        Ask = "ask",
+        /// Hooks and `watch` copy sessions.
+        On = "on",
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct FocusSettings {
@@ -206,6 +228,19 @@ impl StaleSettings {
     }
 }
 
+/// Returns the text of the user's settings file with the setting of [`Keeping`]; `None` if it sets something about sessions already.
+pub fn with_keeping(text: &str, keeping: Keeping) -> Option<String> {
+    let has_sessions = text.parse::<Table>().map_or(true, |table| table.contains_key("sessions"));
+    let separator = if text.is_empty() || text.ends_with("\n\n") {
+        ""
+    } else if text.ends_with('\n') {
+        "\n"
+    } else {
+        "\n\n"
+    };
+    (!has_sessions).then(|| format!("{text}{separator}[sessions]\nkeep = \"{keeping}\"\n"))
+}
+
 impl Settings {
     /// Reads the settings files of the user and of the project, each of which can be missing.
     ///
@@ -238,6 +273,7 @@ impl Settings {
             patterns: [near.protect.patterns, far.protect.patterns].concat(),
             turns: near.protect.turns.max(far.protect.turns),
         };
+        settings.sessions = far.sessions;
         settings.memory.trust_model &= far.memory.trust_model;
         (settings.model, settings.model_in_project) = (far.model, near.model);
         Ok(settings)
@@ -431,6 +467,25 @@ mod tests {
             (alone.permission(Verb::Update), alone.permission(Verb::Archive), alone.commands_per_turn),
             (Approve, Approve, 10)
         );
+    }
+
+    #[test]
+    fn only_the_user_decides_if_sessions_are_kept() {
+        let keep = |project: &str, user: &str| merged(project, user).sessions.keep;
+        assert_eq!(keep("", ""), Keeping::Ask);
+        assert_eq!(keep("[sessions]\nkeep = 'off'", "[sessions]\nkeep = 'on'"), Keeping::On);
+        assert_eq!(keep("[sessions]\nkeep = 'on'", ""), Keeping::Ask);
+    }
+
+    #[test]
+    fn the_setting_is_added_to_any_settings() {
+        for text in ["", "preset = 'light'", "[watch]\nidle_seconds = 9\n"] {
+            let with = with_keeping(text, Keeping::On).unwrap();
+            assert!(with.starts_with(text), "{with}");
+            assert_eq!(merged("", &with).sessions.keep, Keeping::On);
+        }
+        assert_eq!(with_keeping("[sessions]\nkeep = 'ask'", Keeping::On), None);
+        assert_eq!(with_keeping("[", Keeping::On), None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::hook::HookReport;
 use super::import::ImportReport;
 use super::inbox::InboxReport;
 use super::install::InstallReport;
+use super::keep::{KeepForgetReport, KeepListReport, KeepReport, KeepRestoreReport, KeepStatusReport};
 use super::log::LogReport;
 use super::manifest::ManifestReport;
 use super::memory::{
@@ -63,6 +64,7 @@ pub fn contracts() -> Vec<Contract> {
     let mut contracts = reports! {
         AccuracyReport BlameReport InstructionsReport BlocksReport BulkReport ChangeReport CheckReport DiffReport ExplainReport
         ErrorReport ExportReport ForkReport GcReport GitHooksReport HookReport ImportReport InboxReport InstallReport
+        KeepForgetReport KeepListReport KeepReport KeepRestoreReport KeepStatusReport
         LogReport ManifestReport MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport
         MemoryLearnReport MemoryListReport MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport
         MemoryTreesReport MemoryWhyReport ObeyReport PlaceholdersReport PresetReport ProxyRequestReport

@@ -3,9 +3,9 @@
 use super::live::proxied;
 use super::{
     Change, Other, Read, archive, blame, blocks, bulk, check, compact, complete, compress, create, diff, expand, explain, export,
-    focus, fork, gc, git_hook, hook, import, inbox, install, log, manifest, memory, obey, pin, preset, recall, redact, redo,
-    repair, restore, search, sessions, show, shrink, snapshot, stage, status, statusline, summary, transcript, undo, update,
-    usage, util, verify, watch,
+    focus, fork, gc, git_hook, hook, import, inbox, install, keep, log, manifest, memory, obey, pin, preset, recall, redact,
+    redo, repair, restore, search, sessions, show, shrink, snapshot, stage, status, statusline, summary, transcript, undo,
+    update, usage, util, verify, watch,
 };
 use crate::app::{Answer, CommandError, Env, ErrorKind};
 use crate::output::ChangeReport;
@@ -131,6 +131,7 @@ pub fn run_other(env: &Env, request: &Other) -> Result<(), CommandError> {
         Other::Stage(arguments) => stage::run(env, arguments),
         Other::Check(arguments) => check::run(env, arguments),
         Other::Verify(arguments) => verify::run(env, arguments),
+        Other::Keep(arguments) => keep::run(env, arguments),
         Other::Gc(arguments) => gc::run(env, arguments),
         Other::Export(arguments) => export::run(env, arguments),
         Other::Import(arguments) => import::run(env, arguments),

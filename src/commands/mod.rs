@@ -30,6 +30,7 @@ mod inbox;
 mod install;
 mod job;
 pub mod json;
+mod keep;
 pub mod live;
 mod log;
 pub mod manifest;

@@ -3,8 +3,8 @@
 use super::deferred::commands;
 use super::{
     ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
-    export, focus, fork, gc, git_hook, help, hook, import, inbox, install, job, json, log, manifest, mcp, memory, obey, pin,
-    preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot, stage, status,
+    export, focus, fork, gc, git_hook, help, hook, import, inbox, install, job, json, keep, log, manifest, mcp, memory, obey,
+    pin, preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot, stage, status,
     statusline, summary, transcript, undo, update, usage, util, verify, watch,
 };
 use crate::app::Globals;
@@ -101,7 +101,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Model", &["obey", "inbox", "approve", "deny", "mcp"]),
     ("Memory", &["memory"]),
     ("Live", &["run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
-    ("Maintenance", &["check", "verify", "gc", "export", "import", "completions", "help"]),
+    ("Maintenance", &["keep", "check", "verify", "gc", "export", "import", "completions", "help"]),
 ];
 
 /// A request: a command line, a tool call, or a command of the model. Each kind has one function that executes it.
@@ -218,6 +218,8 @@ pub enum Other {
     Check(check::Arguments) = "check",
     /// Check stored originals and logs against the session files
     Verify(verify::Arguments) = "verify",
+    /// Copy sessions before their client deletes them; restore them
+    Keep(keep::Arguments) = "keep",
     /// Delete unreferenced originals (dry run unless --yes)
     Gc(gc::Arguments) = "gc",
     /// Write the originals and the log of a session to one file

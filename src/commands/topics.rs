@@ -159,6 +159,11 @@ overrides both.
   trust_model = false          entries of the model are in use at once, else
                                pending until you accept them
 
+  [sessions]                   only in the user's file; see aperture keep:
+  keep = \"ask\"                 on (hooks and watch copy sessions before their
+                               client deletes them), ask (install asks) or
+                               off (nothing is copied or reported)
+
 {pipeline}
   [model]                      permissions of the model, by command: auto,
   archive = \"auto\"             approve (pending in aperture inbox) or deny;

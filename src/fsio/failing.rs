@@ -114,6 +114,11 @@ impl Disk for FailingDisk {
         Ok(Box::new(FailingReader { file: RealDisk.open(path, offset)?, faults: self.faults() }))
     }
 
+    fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        self.call()?;
+        Ok(Box::new(FailingReader { file: RealDisk.open_stored(path)?, faults: self.faults() }))
+    }
+
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
         self.call()?;
         RealDisk.list(path)

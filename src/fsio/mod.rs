@@ -7,7 +7,7 @@ mod watch;
 #[cfg(test)]
 pub(crate) mod failing;
 
-pub use packed::{is_packed, packed_path, unpacked_path};
+pub use packed::{is_packed, pack, packed_path, unpacked_path};
 pub use real::RealDisk;
 pub use watch::{Depth, Watcher};
 
@@ -26,6 +26,13 @@ pub trait Disk: Sync {
     ///
     /// It is a pipe, a socket, a device or a directory, or cannot be opened.
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>>;
+
+    /// Opens a regular file for reading as it is stored: a compressed one is not unpacked.
+    ///
+    /// # Errors
+    ///
+    /// As [`Disk::open`].
+    fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>>;
 
     /// Returns the entries of a directory, unordered.
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>>;

@@ -2,14 +2,35 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use zstd::stream::read::Decoder;
+use zstd::stream::write::Encoder;
 
-/// The extension of a session file that its client has compressed.
+/// The extension of a compressed file: a session of a client that compresses them, or a kept copy.
 const EXTENSION: &str = "zst";
 /// The maximum size of a content, in bytes: a small file can claim any size.
 const LONGEST: u64 = 4 << 30;
+
+/// The level of compression, with matches at any distance. Source: measured on 100 real sessions of 152 MB, at this level 0.10 of their
+/// size in 3 s of one core; at level 3 0.12 in 1 s, at level 12 no smaller in 6 s.
+const LEVEL: i32 = 9;
+
+/// Compresses a content of `bytes` bytes into a file that [`is_packed`]. The file has a checksum, with which reading it to its end fails
+/// if it is damaged.
+///
+/// # Errors
+///
+/// Reading or writing failed, or the content is shorter.
+pub fn pack(content: &mut dyn Read, bytes: u64, to: &mut dyn Write) -> io::Result<()> {
+    let mut packer = Encoder::new(to, LEVEL)?;
+    packer.set_pledged_src_size(Some(bytes))?;
+    packer.include_contentsize(true)?;
+    packer.include_checksum(true)?;
+    packer.long_distance_matching(true)?;
+    io::copy(&mut content.take(bytes), &mut packer)?;
+    packer.finish().map(drop)
+}
 
 /// Returns true if a file is read as the content that it holds in compressed form.
 pub fn is_packed(path: &Path) -> bool {

@@ -22,15 +22,7 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
-        // Opening a pipe would wait for its writer, without end.
-        let metadata = fs::metadata(path)?;
-        if metadata.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        if !metadata.is_file() {
-            return Err(not_regular());
-        }
-        let mut file: Box<dyn OpenFile> = match File::open(path)? {
+        let mut file: Box<dyn OpenFile> = match open_regular(path)? {
             file if is_packed(path) => Box::new(PackedFile::new(file)?),
             file => Box::new(file),
         };
@@ -38,6 +30,10 @@ impl Disk for RealDisk {
             file.seek(SeekFrom::Start(offset))?;
         }
         Ok(file)
+    }
+
+    fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        Ok(Box::new(open_regular(path)?))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
@@ -153,6 +149,19 @@ fn join(directory: &Path, name: &OsStr) -> PathBuf {
     path.push(directory);
     path.push(name);
     path
+}
+
+/// Opens a regular file.
+fn open_regular(path: &Path) -> io::Result<File> {
+    // Opening a pipe would wait for its writer, without end.
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        return Err(not_regular());
+    }
+    File::open(path)
 }
 
 /// Returns the error for a pipe, a socket or a device.

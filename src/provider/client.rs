@@ -21,6 +21,23 @@ pub trait Client: Sync {
         None
     }
 
+    /// Returns the directory with the client's memory of the project of a session, beside its file; it need not exist. `None` if the
+    /// client has none.
+    fn memory_directory(&self, _path: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    /// Returns the settings file of the user; `None` if no setting of the client is read.
+    fn settings_file(&self, _places: &Places) -> Option<PathBuf> {
+        None
+    }
+
+    /// Returns the number of days without a change after which the client deletes a session file, by its settings file, which is empty
+    /// if it does not exist. `None` if the client deletes none.
+    fn retention_days(&self, _settings: &[u8]) -> Option<u32> {
+        None
+    }
+
     /// Returns the directory with outputs of tools that are too long for the session file; it need not exist. `None` if the client has
     /// none, or if the session is part of another one.
     fn outputs_directory(&self, _path: &Path) -> Option<PathBuf> {

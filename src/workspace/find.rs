@@ -118,7 +118,7 @@ pub(super) fn find_by_directory(
 }
 
 /// Adds the sessions of a provider below some directories to `all`.
-fn find_in(
+pub(super) fn find_in(
     disk: &dyn Disk,
     provider: &'static dyn ProviderAdapter,
     mut directories: Vec<PathBuf>,

@@ -73,8 +73,44 @@ pub fn list(
     if directories.iter().all(Vec::is_empty) {
         return Err(FindError::NoSessions(roots(places)));
     }
+    let seen = if all { roots(places) } else { Vec::new() };
+    Ok(list_files(disk, cache, directories, &known, project, titles, &seen, skipped))
+}
+
+/// Lists copies of sessions, like [`list`]: those that `copies` returns.
+pub fn list_copies(
+    disk: &dyn Disk,
+    cache: &TotalsCache,
+    copies: Vec<(Found, Identity)>,
+    project: Option<&Project>,
+    titles: bool,
+    skipped: &mut dyn FnMut(&Path, io::Error),
+) -> Vec<Listed> {
+    if copies.is_empty() {
+        return Vec::new();
+    }
+    let mut directories: HashMap<PathBuf, Vec<(Found, Identity)>> = HashMap::new();
+    for copy in copies {
+        directories.entry(copy.0.path.parent().unwrap_or(Path::new("")).to_owned()).or_default().push(copy);
+    }
+    let directories = directories.into_values().collect();
+    list_files(disk, cache, directories, &cache.read(disk), project, titles, &[], skipped).into_iter().flatten().collect()
+}
+
+/// Lists the sessions in some directories. All directories below those `seen` are among them.
+#[expect(clippy::too_many_arguments, reason = "the two listings differ in most of them")]
+fn list_files(
+    disk: &dyn Disk,
+    cache: &TotalsCache,
+    directories: Vec<Vec<(Found, Identity)>>,
+    known: &KnownTotals,
+    project: Option<&Project>,
+    titles: bool,
+    seen: &[PathBuf],
+    skipped: &mut dyn FnMut(&Path, io::Error),
+) -> Vec<Vec<Listed>> {
     let (mut listed, unknown): (Vec<_>, Vec<_>) =
-        directories.into_par_iter().map(|files| remembered(files, &known, titles)).unzip();
+        directories.into_par_iter().map(|files| remembered(files, known, titles)).unzip();
     // The project of a file without known totals is read from its first rows, so that no other file is scanned as a whole.
     let is_near =
         |(found, _): &(Found, Identity)| project.is_none_or(|project| project.holds(disk, found, stated(disk, found).as_deref()));
@@ -95,7 +131,7 @@ pub fn list(
     }
     if !fresh.is_empty() {
         // A complete listing of some directories shows which files no longer exist there.
-        let (others, seen) = if all { (&listed[..], roots(places)) } else { (&[][..], Vec::new()) };
+        let others = if seen.is_empty() { &[][..] } else { &listed[..] };
         let files: Vec<_> = others.iter().flatten().chain(&fresh).map(Listed::entry).collect();
         cache.remember(disk, &files, |directory| !seen.iter().any(|root| directory.starts_with(root)));
     }
@@ -104,7 +140,7 @@ pub fn list(
     if let Some(project) = project {
         listed.par_iter_mut().for_each(|listed| listed.retain(|listed| project.holds(disk, &listed.found, listed.directory())));
     }
-    Ok(listed)
+    listed
 }
 
 /// Reads the titles of the sessions that are untitled. A file that cannot be read any more stays untitled.

@@ -3,7 +3,7 @@
 //! as after a project is moved, and the client continues it there.
 
 use super::find::{Found, find_all};
-use crate::fsio::Disk;
+use crate::fsio::{Disk, is_packed, packed_path};
 use crate::model::limits::SNIFF_LONGEST_BYTES;
 use crate::model::paths::{is_windows, same_form};
 use crate::model::request_id;
@@ -139,7 +139,8 @@ pub fn stated(disk: &dyn Disk, found: &Found) -> Option<PathBuf> {
 pub(super) fn main_session(found: &Found) -> Option<PathBuf> {
     let parent = found.location.parent.as_ref()?;
     let folder = found.path.ancestors().find(|above| above.file_name().is_some_and(|name| name == parent.as_str()))?;
-    Some(folder.with_file_name(format!("{parent}.jsonl")))
+    let main = folder.with_file_name(format!("{parent}.jsonl"));
+    Some(if is_packed(&found.path) { packed_path(&main) } else { main })
 }
 
 /// Returns the first directory that a row of a file names.

@@ -302,6 +302,10 @@ const LINES: &[&str] = &[
     "install claude-code --dry-run",
     "undo 1",
     "gc --older-than 0d",
+    "keep --all",
+    "keep --all --dry-run",
+    "keep status",
+    "keep list",
     "memory add first --file gotchas",
     "memory edit 1 second",
     "memory list",
@@ -356,6 +360,16 @@ fn keeping(coverage: &mut Coverage) {
     coverage.run(&sandbox, &["verify"]);
     fs::remove_file(&file).unwrap();
     coverage.run(&sandbox, &["gc --older-than 0d --gone"]);
+}
+
+/// Restores a kept session, and deletes its copies.
+fn kept(coverage: &mut Coverage) {
+    let sandbox = obeying::sandbox();
+    coverage.run(&sandbox, &["keep --all"]);
+    let file = obeying::session(&sandbox);
+    let id = file.file_stem().unwrap().to_string_lossy().into_owned();
+    fs::remove_file(&file).unwrap();
+    coverage.run(&sandbox, &["sessions", "keep list", &format!("keep restore {id}"), &format!("keep forget {id}")]);
 }
 
 /// Summarizes turns with each outcome.
@@ -523,7 +537,7 @@ fn every_documented_key_is_printed_and_every_printed_key_is_documented() {
     let mut coverage = Coverage::new();
     #[cfg(feature = "proxy")]
     proxied(&mut coverage);
-    for scenario in [fixtures, model_commands, memories, keeping, outcomes, client, repository, watched] {
+    for scenario in [fixtures, model_commands, memories, keeping, kept, outcomes, client, repository, watched] {
         scenario(&mut coverage);
     }
     let differences = coverage.differences();

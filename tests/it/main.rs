@@ -24,6 +24,7 @@ mod hooks;
 mod instructions;
 mod json;
 mod keeping;
+mod kept;
 mod leaks;
 mod limits;
 mod listing;

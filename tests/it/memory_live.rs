@@ -324,13 +324,18 @@ fn a_broken_tree_never_fails_a_hook() {
 pub fn learning(arguments: &[&str]) -> (Sandbox, Watching) {
     let sandbox = Sandbox::new();
     sandbox.write("aperture.toml", "[watch]\nidle_seconds = 0\n");
-    said(&sandbox, FIRST, 20, &CORRECTED[..1]);
-    let mut watching = Watching::new(&sandbox, arguments);
-    watching.until("add the checkout page");
-    assert!(listed(&sandbox).is_empty(), "what was written before is left to the hooks");
-    let path = said(&sandbox, FIRST, 20, CORRECTED);
-    fs::File::options().append(true).open(path).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
+    let watching = learning_in(&sandbox, arguments);
     (sandbox, watching)
+}
+
+fn learning_in(sandbox: &Sandbox, arguments: &[&str]) -> Watching {
+    said(sandbox, FIRST, 20, &CORRECTED[..1]);
+    let mut watching = Watching::new(sandbox, arguments);
+    watching.until("add the checkout page");
+    assert!(listed(sandbox).is_empty(), "what was written before is left to the hooks");
+    let path = said(sandbox, FIRST, 20, CORRECTED);
+    fs::File::options().append(true).open(path).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
+    watching
 }
 
 #[test]
@@ -338,6 +343,20 @@ fn watch_learns_when_a_session_is_idle() {
     let (sandbox, mut watching) = learning(&["--lines"]);
     watching.until("learned ");
     assert!(listed(&sandbox).iter().any(|memory| memory["text"].as_str().unwrap().contains("pnpm")));
+    assert!(!sandbox.home.join(".aperture/kept").exists());
+}
+
+#[test]
+fn watch_copies_a_session_when_it_is_idle_if_the_user_wants_it() {
+    let sandbox = Sandbox::new();
+    let settings = "[sessions]\nkeep = 'on'\n[watch]\nidle_seconds = 0\n[memory]\nlearn = false\n";
+    fs::create_dir(sandbox.home.join(".aperture")).unwrap();
+    fs::write(sandbox.home.join(".aperture/config.toml"), settings).unwrap();
+    let _watching = learning_in(&sandbox, &["--lines"]);
+    crate::sandbox::wait_for("watch copies the session", || {
+        let list = sandbox.json(&["keep", "list"], "aperture.keep-list/1");
+        (list["copies"][0]["state"] == "current").then_some(())
+    });
 }
 
 /// The answer of the model in the last session, as its hook reports it.

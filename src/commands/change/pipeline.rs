@@ -92,6 +92,15 @@ pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<OpenedSe
     open_as_wanted(env, options, found, &|_| true)
 }
 
+/// Returns the error for a compressed session.
+fn packed(env: &Env, found: &Found) -> CommandError {
+    if !env.kept().is_ok_and(|copies| found.path.starts_with(copies.directory())) {
+        return ApplyError::Packed.into();
+    }
+    let error = anyhow!("the client has deleted the session, and its kept copy is only read");
+    CommandError::new(ErrorKind::Refused, error).hint(format!("restore it first: aperture keep restore {}", found.location.id))
+}
+
 /// As [`open`], but a predicate on the session decides how much is analyzed, as in [`Env::read_as_wanted`].
 ///
 /// # Errors
@@ -104,7 +113,7 @@ pub fn open_as_wanted(
     whole: &dyn Fn(&Session) -> bool,
 ) -> Result<OpenedSession, CommandError> {
     if is_packed(&found.path) {
-        return Err(ApplyError::Packed.into());
+        return Err(packed(env, found));
     }
     if options.dry_run {
         let store = env.existing_store()?;

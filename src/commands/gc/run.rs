@@ -59,7 +59,9 @@ fn known_ids(env: &Env) -> Option<BTreeSet<String>> {
         env.note(&format!("no session counts as deleted, because a directory cannot be read: {unread}"));
         return None;
     }
-    Some(found.into_iter().map(|(found, _)| found.location.id).collect())
+    // A kept session can be restored.
+    let kept = env.kept().map(|copies| copies.all()).unwrap_or_default();
+    Some(found.into_iter().chain(kept).map(|(found, _)| found.location.id).collect())
 }
 
 fn decide(

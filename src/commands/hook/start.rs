@@ -2,10 +2,10 @@
 
 use super::report::HookReport;
 use super::{Payload, compaction, memory, told};
-use crate::app::{CommandError, Env};
+use crate::app::{CommandError, Env, Keeping};
 use crate::commands::live::pending;
 use crate::commands::model::InstructionsReport;
-use crate::commands::{manifest, obey, summary};
+use crate::commands::{keep, manifest, obey, summary};
 use crate::engine::Analysis;
 use crate::model::RowKind;
 use crate::output::Report;
@@ -19,6 +19,10 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let mut parts = Vec::new();
     let workspace = if payload.has_session(env) { Some(env.open(None)?) } else { None };
     register(env, payload, workspace.as_ref());
+    // The client deletes old sessions after it started.
+    if env.keeping == Keeping::On && payload.source.as_deref() != Some("compact") {
+        keep::keep_in_background(env, None);
+    }
     if let Some(workspace) = workspace {
         // A compaction does not read the file.
         if payload.source.as_deref() != Some("compact")

@@ -2,8 +2,8 @@
 
 use super::report::HookReport;
 use super::{Payload, memory};
-use crate::app::{CommandError, Env};
-use crate::commands::obey;
+use crate::app::{CommandError, Env, Keeping};
+use crate::commands::{keep, obey};
 
 /// Executes the commands of the model, also those in a message that is not in the file yet, and learns from the session. The results
 /// are sent with the next prompt: an answer now would start the model again.
@@ -16,11 +16,14 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     Ok(None)
 }
 
-/// Executes the remaining commands, and learns from the sessions of the project.
+/// Executes the remaining commands, learns from the sessions of the project, and copies the session if the settings say so.
 pub(super) fn end(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     if payload.has_session(env) {
         let obeyed = obey::obey(env);
         memory::learn_project(env, payload);
+        if env.keeping == Keeping::On {
+            keep::keep_in_background(env, payload.transcript_path.as_deref());
+        }
         obeyed?;
     }
     Ok(None)

@@ -10,7 +10,7 @@ use crate::provider::ProviderAdapter;
 use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, find, prompt_files, scan, update};
 use crate::store::{SearchIndex, is_damaged};
 use crate::text::shell::quoted_word;
-use crate::workspace::{self, Listed, Project};
+use crate::workspace::{self, FindError, Listed, Project};
 use anyhow::anyhow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
@@ -159,15 +159,20 @@ impl Arguments {
     }
 }
 
-/// Returns all files that can be searched.
+/// Returns all files that can be searched: sessions, the kept copies of deleted ones, and what is beside them.
 fn files(env: &Env) -> Result<Files, CommandError> {
     let mut is_complete = true;
     let mut skip = |path: &Path, error: std::io::Error| {
         is_complete = false;
         env.note(&format!("skipped {}: {error}", path.display()));
     };
-    let listed = workspace::list(env.disk, &env.totals(), &env.places, None, false, &mut skip)?;
-    let listed: Vec<Listed> = listed.into_iter().flatten().collect();
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, None, false, &mut skip);
+    let kept = workspace::list_copies(env.disk, &env.totals(), env.kept()?.orphans(), None, false, &mut skip);
+    let listed = match listed {
+        Err(FindError::NoSessions(_)) if !kept.is_empty() => Vec::new(),
+        listed => listed?,
+    };
+    let listed: Vec<Listed> = listed.into_iter().flatten().chain(kept).collect();
     let mut sources: Vec<Source> = listed.iter().map(|listed| Source::new(listed.found.clone(), listed.identity)).collect();
     let mut owners: Vec<Owner> = (0..listed.len()).map(Owner::Session).collect();
     for (session, listed) in listed.iter().enumerate() {
@@ -405,6 +410,8 @@ fn session_found(env: &Env, files: &Files, source: usize, id: String) -> Session
     let short = short_id(&id);
     let is_unique = files.listed.iter().filter(|listed| listed.found.location.id.starts_with(&short)).nth(1).is_none();
     let name = if is_unique { short } else { id.clone() };
+    let is_kept = env.kept().is_ok_and(|copies| listed.found.path.starts_with(copies.directory()));
+    let command = if is_kept { format!("aperture keep restore {name} && {command}") } else { command };
     SessionFound {
         session: id,
         client: listed.found.provider.name(),

@@ -54,6 +54,11 @@ pub struct SessionRow {
     pub open: bool,
     /// True if it is the session of a subagent.
     pub subagent: bool,
+    /// True if the file is the kept copy of a session that no longer has a file of its own.
+    pub kept: bool,
+    /// Days until the agent program deletes the file; null if it does not.
+    #[schemars(extend("unit" = "days"))]
+    pub days_left: Option<u32>,
 }
 
 /// The sessions on this machine.
@@ -131,8 +136,23 @@ fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
         Cell::plain(session.turns.to_string()),
         Cell::plain(bytes(session.bytes)),
         Cell::plain(clip(short_model(&session.model), MODEL)),
-        Cell::plain(clip(&session.title, style.width)),
+        title(style, session),
     ]
+}
+
+/// Days before its deletion from which on a session is marked.
+const SOON: u32 = 7;
+
+/// Returns the cell of the title, after a mark if the file of the session is gone or will soon be.
+fn title(style: &Style, session: &SessionRow) -> Cell {
+    let title = clip(&session.title, style.width);
+    let mark = match session.days_left {
+        _ if session.kept => "kept".to_owned(),
+        Some(days) if days <= SOON => format!("{days} d left"),
+        _ => return Cell::plain(title),
+    };
+    // A title that is cut loses its colours.
+    Cell::plain(format!("[{mark}] {title}"))
 }
 
 /// Returns the name of a model without vendor and date.

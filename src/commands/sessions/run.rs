@@ -5,8 +5,8 @@ use crate::commands::status::title;
 use crate::commands::usage::check_client;
 use crate::engine;
 use crate::fsio::Identity;
-use crate::model::{Basis, TokenCount, id_starts_with};
-use crate::provider::Totals;
+use crate::model::{Basis, TokenCount, id_starts_with, request_id};
+use crate::provider::{PROVIDERS, Totals};
 use crate::workspace::{self, FindError, Listed, Project, RequestSession};
 
 /// The default for the number of sessions listed as text.
@@ -36,12 +36,16 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
     for problem in skipped {
         env.note(&format!("skipped {problem}"));
     }
+    let copies = env.kept()?;
+    let kept = workspace::list_copies(env.disk, &env.totals(), copies.orphans(), project.as_ref(), titles, &mut |path, error| {
+        env.note(&format!("skipped {}: {error}", path.display()));
+    });
     let in_requests = if project.is_none() { in_requests(env) } else { Vec::new() };
     let mut listed = match listed {
-        Err(FindError::NoSessions(_)) if !in_requests.is_empty() => Vec::new(),
+        Err(FindError::NoSessions(_)) if !in_requests.is_empty() || !kept.is_empty() => Vec::new(),
         listed => listed?,
     };
-    listed.push(in_requests);
+    listed.extend([in_requests, kept]);
     let open = env.open_sessions();
     let wanted = |session: &&Listed| {
         is_selected(env, arguments, session)
@@ -68,7 +72,18 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
     let left_out = sessions.len() - limit;
     // Only a title that is shown is worth a search of its file for credentials.
     workspace::read_titles(env.disk, &env.totals(), &mut sessions[..limit]);
-    let sessions = sessions[..limit].iter().map(|session| row(env, session, &open)).collect();
+    let retention = PROVIDERS.iter().map(|provider| (provider.name(), copies.retention_days(*provider)));
+    let retention: Vec<(&str, Option<u32>)> = retention.collect();
+    let days_left = |session: &Listed| {
+        let days = retention.iter().find(|(name, _)| *name == session.found.provider.name())?.1;
+        let is_file = request_id(&session.found.path).is_none();
+        Some(workspace::days_left(session.identity.modified, days.filter(|_| is_file)?, env.current_time()))
+    };
+    let row = |session: &&mut Listed| {
+        let kept = session.found.path.starts_with(copies.directory());
+        SessionRow { kept, days_left: if kept { None } else { days_left(session) }, ..row(env, session, &open) }
+    };
+    let sessions = sessions[..limit].iter().map(row).collect();
     // The program ends here: freeing thousands of sessions takes longer than writing the output.
     std::mem::forget(listed);
     Ok(SessionsReport { sessions, left_out, outside_project: false })
@@ -151,5 +166,7 @@ fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) ->
         steps: totals.steps,
         compactions: totals.compactions,
         output_tokens: totals.output_tokens,
+        kept: false,
+        days_left: None,
     }
 }

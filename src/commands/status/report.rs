@@ -106,6 +106,10 @@ pub struct StatusReport {
     /// Size of the content in the window.
     #[schemars(extend("unit" = "bytes"))]
     pub window_bytes: u64,
+    /// Number of sessions of the project without a current copy that the agent program deletes within 7 days; 0 if the settings say that
+    /// none is kept.
+    #[schemars(extend("unit" = "sessions"))]
+    pub expiring_sessions: usize,
     /// Number of rows in the file.
     #[schemars(extend("unit" = "rows"))]
     pub rows: usize,
@@ -235,6 +239,11 @@ impl StatusReport {
         }
         if !self.unapplied_operations.is_empty() {
             let text = format!("unapplied {}", unapplied(&self.unapplied_operations, &self.session));
+            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        }
+        if self.expiring_sessions > 0 {
+            let sessions = plural(self.expiring_sessions, "session");
+            let text = format!("deletion  {} deletes {sessions} here within 7 days: aperture keep --project", self.agent);
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
         }
         if let Some(activity) = &self.activity {

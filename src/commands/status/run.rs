@@ -3,7 +3,7 @@ use super::report::{Share, StatusReport};
 use crate::app::{CommandError, Env};
 use crate::commands::change::deferred;
 use crate::commands::live::{pending, proxied};
-use crate::commands::manifest;
+use crate::commands::{keep, manifest};
 use crate::engine::tokens::estimate;
 use crate::engine::{self, Analysis, Suggestion};
 use crate::model::{Event, TokenCount, Zone};
@@ -28,6 +28,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         activity,
         unapplied_operations: unapplied,
         store_fault,
+        expiring_sessions: keep::expiring_in(env, &pending::found(&workspace)),
         all: arguments.all,
         ..report(&workspace, open, suggestions)
     })
@@ -104,6 +105,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         hidden: reading.window.hidden,
         bytes: session.bytes,
         window_bytes: reading.in_window().map(|block| block.sent_bytes() + block.media.bytes).sum(),
+        expiring_sessions: 0,
         rows: session.rows.len(),
         turns: reading.turns.len(),
         steps: reading.steps,

@@ -371,14 +371,15 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Learns from the session after it ended or went idle.
+    /// Learns from the session after it ended or went idle, and copies it.
     fn learn(&mut self) -> Result<(), CommandError> {
-        let Some(shown) = self.shown.as_ref().filter(|_| self.env.memory.learn) else { return Ok(()) };
-        match self.learner.act(&self.env, shown) {
-            Some(Ok(count)) if count > 0 => self.tell(&ActivityEvent::MemoriesLearned { count }),
-            Some(Err(error)) if error.kind != ErrorKind::Conflict => {
-                self.note(format!("nothing was learned: {:#}", error.source))
-            }
+        let Some(done) = self.shown.as_ref().and_then(|shown| self.learner.act(&self.env, shown)) else { return Ok(()) };
+        if let Err(error) = done.kept {
+            self.note(format!("the session is not kept: {:#}", error.source))?;
+        }
+        match done.learned {
+            Ok(count) if count > 0 => self.tell(&ActivityEvent::MemoriesLearned { count }),
+            Err(error) if error.kind != ErrorKind::Conflict => self.note(format!("nothing was learned: {:#}", error.source)),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,8 @@
-//! Learns from the watched session after it ended or went idle.
+//! Learns from the watched session after it ended or went idle, and copies it.
 
 use super::follow::Shown;
-use crate::app::{CommandError, Env};
+use crate::app::{CommandError, Env, Keeping};
+use crate::commands::keep;
 use crate::commands::memory::live::LiveMemories;
 use crate::engine::memory::ChangeKind;
 use crate::model::request_id;
@@ -11,6 +12,13 @@ use std::time::Duration;
 
 /// The interval of checks if a client still has the session open.
 const CHECK: Duration = Duration::from_secs(2);
+
+/// The outcome for a session that ended or went idle.
+pub(super) struct Done {
+    /// The number of entries that are new or others than before.
+    pub learned: Result<usize, CommandError>,
+    pub kept: Result<(), CommandError>,
+}
 
 /// The progress of learning.
 #[derive(Default)]
@@ -24,9 +32,9 @@ pub(super) struct Learner {
 }
 
 impl Learner {
-    /// Learns if the session was written to during the watch, and has ended or is idle. Returns the number of entries that are new or
-    /// others than before; `None` if nothing is due.
-    pub fn act(&mut self, env: &Env, shown: &Shown) -> Option<Result<usize, CommandError>> {
+    /// Learns if the session was written to during the watch, and has ended or is idle; copies it if the settings say so. `None` if
+    /// nothing is due.
+    pub fn act(&mut self, env: &Env, shown: &Shown) -> Option<Done> {
         let (written, path) = (shown.written()?, &shown.found.path);
         match &self.done {
             Some((known, time)) if known == path && *time == written => return None,
@@ -42,13 +50,14 @@ impl Learner {
             return None;
         }
         self.done = Some((path.clone(), written));
-        let directory = stated(env.disk, &shown.found)?;
-        let learn = || {
+        let kept = if env.keeping == Keeping::On { keep::keep_session(env, &shown.found) } else { Ok(()) };
+        let learn = |directory: PathBuf| {
             let changes = LiveMemories::new(env, &shown.found.location.id, &directory)?.learn_project()?;
             let is_news = |kind| !matches!(kind, ChangeKind::Confirmed | ChangeKind::Archived);
             Ok(changes.iter().filter(|change| is_news(change.kind)).count())
         };
-        Some(learn())
+        let directory = stated(env.disk, &shown.found).filter(|_| env.memory.learn);
+        Some(Done { learned: directory.map_or(Ok(0), learn), kept })
     }
 
     /// Returns true if a client had the session open and no longer has.

@@ -145,7 +145,20 @@ impl Client for ClaudeCode {
     }
 
     fn companions_directory(&self, path: &Path) -> Option<PathBuf> {
-        self.locate(path).filter(|location| !location.subagent).map(|_| path.with_extension(""))
+        let location = self.locate(path).filter(|location| !location.subagent)?;
+        Some(path.with_file_name(location.id))
+    }
+
+    fn memory_directory(&self, path: &Path) -> Option<PathBuf> {
+        self.locate(path).filter(|location| !location.subagent).map(|_| path.with_file_name("memory"))
+    }
+
+    fn settings_file(&self, places: &Places) -> Option<PathBuf> {
+        Some(config(places).join("settings.json"))
+    }
+
+    fn retention_days(&self, settings: &[u8]) -> Option<u32> {
+        Some(settings::retention_days(settings))
     }
 
     fn outputs_directory(&self, path: &Path) -> Option<PathBuf> {

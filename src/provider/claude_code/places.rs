@@ -61,11 +61,13 @@ fn base36(mut value: u32) -> String {
 }
 
 /// Parses a path below `projects/`: `<slug>/<id>.jsonl`, `<slug>/agent-<id>.jsonl` (up to 2.1.1),
-/// `<slug>/<session>/subagents/**/agent-<id>.jsonl` (from 2.1.2).
+/// `<slug>/<session>/subagents/**/agent-<id>.jsonl` (from 2.1.2); each also with `.zst`.
 pub(super) fn locate(path: &Path) -> Option<Location> {
     // Parsed as bytes and from the end, for speed: a listing parses thousands of paths, and most need only the last names.
     let mut names = path.as_os_str().as_encoded_bytes().rsplit(|byte| is_separator(char::from(*byte)));
-    let id = std::str::from_utf8(names.next()?.strip_suffix(b".jsonl")?).ok()?.to_owned();
+    let name = names.next()?;
+    // Kept copies of aperture are compressed.
+    let id = std::str::from_utf8(name.strip_suffix(b".zst").unwrap_or(name).strip_suffix(b".jsonl")?).ok()?.to_owned();
     if id.is_empty() || id == "journal" || id == "resume-head" {
         return None;
     }
@@ -123,6 +125,7 @@ mod tests {
             assert_eq!(location.subagent, subagent);
         };
         check("/h/.claude/projects/-p/1.jsonl", "1", "-p", None, false);
+        check("/k/projects/-p/1.jsonl.zst", "1", "-p", None, false);
         check("/h/.claude/projects/-p/agent-0a.jsonl", "agent-0a", "-p", None, true);
         check("/h/.claude/projects/-p/1/subagents/agent-0a.jsonl", "agent-0a", "-p", Some("1"), true);
         check("/h/.claude/projects/-p/1/subagents/workflows/wf_1/agent-0a.jsonl", "agent-0a", "-p", Some("1"), true);

@@ -8,6 +8,18 @@ use serde_json::{Value, json};
 /// Timeout of a hook in seconds.
 const HOOK_SECONDS: u32 = 10;
 
+/// The setting of the days after which the client deletes a session, and its default. Source: the settings of 2.1.330.
+const RETENTION: &str = "cleanupPeriodDays";
+const RETENTION_DAYS: u32 = 30;
+
+/// Returns the number of days without a change after which the client deletes a session file when it starts. Settings that cannot be
+/// read have the default.
+pub fn retention_days(settings: &[u8]) -> u32 {
+    let settings: Value = serde_json::from_slice(settings).unwrap_or_default();
+    let days = settings[RETENTION].as_f64().filter(|days| *days >= 0.0);
+    days.map_or(RETENTION_DAYS, |days| days.min(f64::from(u32::MAX)) as u32)
+}
+
 /// The calls of aperture to install in the client's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calls {

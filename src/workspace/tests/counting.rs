@@ -52,7 +52,7 @@ impl Seek for CountingFile {
 }
 
 impl Disk for CountingDisk {
-    forward! { identify list resolve names lock create make append rename sync_directory remove writers }
+    forward! { identify open_stored list resolve names lock create make append rename sync_directory remove writers }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         self.opens.fetch_add(1, Ordering::SeqCst);

@@ -5,6 +5,7 @@ macro_rules! forward {
     ($($method:ident)*) => { $(forward! { @ $method })* };
     (@ identify) => { fn identify(&self, path: &Path) -> io::Result<Identity> { self.inner.identify(path) } };
     (@ open) => { fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> { self.inner.open(path, offset) } };
+    (@ open_stored) => { fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> { self.inner.open_stored(path) } };
     (@ list) => { fn list(&self, path: &Path) -> io::Result<Vec<Entry>> { self.inner.list(path) } };
     (@ resolve) => { fn resolve(&self, path: &Path) -> io::Result<PathBuf> { self.inner.resolve(path) } };
     (@ names) => { fn names(&self, path: &Path) -> io::Result<u64> { self.inner.names(path) } };

@@ -46,7 +46,7 @@ fn take(rows: &Mutex<Vec<String>>) -> Option<String> {
 }
 
 impl Disk for BusyDisk<'_> {
-    forward! { identify open list resolve names lock make append sync_directory remove }
+    forward! { identify open open_stored list resolve names lock make append sync_directory remove }
 
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
         while let Some(row) = take(&self.at_create) {

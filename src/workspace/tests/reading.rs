@@ -147,7 +147,7 @@ struct ReplacingDisk<'a> {
 }
 
 impl Disk for ReplacingDisk<'_> {
-    forward! { identify list resolve names lock create make append rename sync_directory remove writers }
+    forward! { identify open_stored list resolve names lock create make append rename sync_directory remove writers }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         let file = self.inner.open(path, offset);

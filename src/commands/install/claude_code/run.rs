@@ -1,10 +1,11 @@
 use super::{Arguments, InstallScope, Options, UninstallArguments};
-use crate::app::{CommandError, Env, ErrorKind, files};
-use crate::commands::hook;
+use crate::app::{CommandError, Env, ErrorKind, Keeping, files, settings_file, with_keeping};
 use crate::commands::install::made::Made;
 use crate::commands::install::report::{FileChange, InstallReport};
+use crate::commands::{hook, keep};
 use crate::output::plural;
 use crate::provider::EditError;
+use crate::provider::claude_code::ClaudeCode;
 use crate::provider::claude_code::extension::{is_sealed, plugin, slash_commands};
 use crate::provider::claude_code::settings::{self, Calls, Edited, NO_FILE};
 use anyhow::{Context, anyhow};
@@ -70,7 +71,32 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         write(env, &report.files, &stop, &made)?;
     }
     env.print(&report)?;
+    if !options.dry_run && !check && options.scope == InstallScope::User {
+        ask_to_keep(env)?;
+    }
     if *check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Asks once if sessions are copied before the client deletes them, and writes the answer to the user's settings.
+fn ask_to_keep(env: &Env) -> Result<(), CommandError> {
+    let (Keeping::Ask, Some(days)) = (env.keeping, env.kept()?.retention_days(&ClaudeCode)) else { return Ok(()) };
+    let Some(path) = settings_file().filter(|_| !env.json) else { return Ok(()) };
+    let before = read(env, &path)?;
+    let add = |keeping| with_keeping(before.as_deref().unwrap_or_default(), keeping);
+    if add(Keeping::On).is_none() {
+        return Ok(());
+    }
+    let question =
+        format!("Claude deletes sessions {} after their last change. Keep compressed copies?", plural(days as usize, "day"));
+    let Some(answer) = env.ask(&question) else { return Ok(()) };
+    let after = add(if answer { Keeping::On } else { Keeping::Off }).unwrap_or_default();
+    files::replace(env.disk, &path, before.as_deref().map(str::as_bytes), after.as_bytes(), files::Mode::Plain)
+        .with_context(|| format!("cannot write {}", path.display()))
+        .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+    if answer {
+        keep::keep_in_background(env, None);
+    }
+    Ok(())
 }
 
 /// Removes the installed parts.

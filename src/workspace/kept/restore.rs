@@ -1,0 +1,133 @@
+//! Restores the files of a session from its copies.
+
+use super::copy::{Common, compare, private};
+use super::{KeepError, KeptCopies, is_absent};
+use crate::fsio::packed_path;
+use crate::model::words;
+use crate::workspace::Found;
+use crate::workspace::apply::{discard, temporary};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file of a session that is restored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestoredFile {
+    pub path: PathBuf,
+    pub state: RestoredState,
+}
+
+words! {
+    /// The way in which a file is restored.
+    pub enum RestoredState {
+        /// It did not exist, and was written.
+        Written = "written",
+        /// It was replaced, after its content was kept.
+        Replaced = "replaced",
+        /// It exists with this content.
+        Same = "same",
+        /// A memory of the project that has another content today, which stays.
+        Newer = "newer",
+    }
+}
+
+impl KeptCopies<'_> {
+    /// Writes the files of a session back to the places where the client has them; `found` is the copy. With `older`, the session gets the
+    /// content of the older copy with this number, from 1. With `force`, files with other contents are replaced, after these were kept. Files
+    /// of the project's memory that exist are never replaced. The file of the session is written last, so that it is complete when it
+    /// appears. The modification times are the present one, so that the client does not delete the files at once. A dry run writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// A file exists with another content; nothing is written. A copy cannot be read, or the disk failed; files that were written stay.
+    pub fn restore(
+        &self,
+        found: &Found,
+        older: Option<usize>,
+        force: bool,
+        dry_run: bool,
+    ) -> Result<Vec<RestoredFile>, KeepError> {
+        let (own, memory) = self.files(found)?;
+        let mut steps = Vec::new();
+        let memory = memory.into_iter().map(|copy| (copy, true));
+        for (copy, is_memory) in memory.chain(own.into_iter().rev().map(|copy| (copy, false))) {
+            let path = self.original_path(found.provider, &copy).ok_or_else(|| KeepError::Elsewhere(copy.clone()))?;
+            let from = if copy == found.path { self.copy_of(found, older)? } else { copy.clone() };
+            let state = match self.common(&from, &path)? {
+                None => RestoredState::Written,
+                Some(true) => RestoredState::Same,
+                Some(false) if is_memory => RestoredState::Newer,
+                Some(false) if force => RestoredState::Replaced,
+                Some(false) => return Err(KeepError::Exists(path)),
+            };
+            steps.push((copy, from, RestoredFile { path, state }));
+        }
+        for (copy, from, RestoredFile { path, state }) in steps.iter().filter(|_| !dry_run) {
+            match state {
+                RestoredState::Written => self.write_back(from, path, &|| Ok(()))?,
+                RestoredState::Replaced => {
+                    let replaced = if self.disk.identify(path).is_ok() { path.clone() } else { packed_path(path) };
+                    let identity = self.disk.identify(&replaced)?;
+                    if !self.disk.writers(&replaced, &identity).is_empty() {
+                        return Err(KeepError::HeldOpen(replaced));
+                    }
+                    self.write_back(from, path, &|| self.keep_file(found.provider, &replaced, copy).map(drop))?;
+                }
+                RestoredState::Same | RestoredState::Newer => {}
+            }
+        }
+        Ok(steps.into_iter().map(|(.., file)| file).collect())
+    }
+
+    /// Writes the content of a copy to any file; `older` is as in [`KeptCopies::restore`].
+    ///
+    /// # Errors
+    ///
+    /// The file exists, unless `force` is true. The copy cannot be read, or the disk failed.
+    pub fn write_to(&self, found: &Found, older: Option<usize>, path: &Path, force: bool) -> Result<(), KeepError> {
+        if !force && self.disk.identify(path).is_ok() {
+            return Err(KeepError::Exists(path.to_owned()));
+        }
+        Ok(self.write_back(&self.copy_of(found, older)?, path, &|| Ok(()))?)
+    }
+
+    /// Returns the copy of a session, or the older one with this number.
+    fn copy_of(&self, found: &Found, older: Option<usize>) -> Result<PathBuf, KeepError> {
+        let Some(number) = older else { return Ok(found.path.clone()) };
+        let copies = self.older(&found.path);
+        let place = number.checked_sub(1);
+        place.and_then(|place| copies.get(place).cloned()).ok_or(KeepError::NoSuchCopy(copies.len()))
+    }
+
+    /// Returns true if a file of the client has the content of a copy; `None` if it does not exist.
+    fn common(&self, copy: &Path, path: &Path) -> io::Result<Option<bool>> {
+        let open = |path: &Path| match self.disk.open_stored(path) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(error),
+        };
+        let file = match open(path)? {
+            Some(file) => file,
+            // The client has compressed it.
+            None => match self.disk.open(&packed_path(path), 0) {
+                Ok(file) => file,
+                Err(error) if is_absent(&error) => return Ok(None),
+                Err(error) => return Err(error),
+            },
+        };
+        Ok(Some(compare(self.disk.open(copy, 0)?, file)? == Common::Same))
+    }
+
+    /// Writes the content of a copy to a file, which appears complete or not at all; calls `before` when all of it is written.
+    fn write_back(&self, copy: &Path, path: &Path, before: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+        let temporary = temporary(path);
+        let written = private(self.disk, &temporary).and_then(|mut file| {
+            io::copy(&mut self.disk.open(copy, 0)?, &mut file)?;
+            file.sync()?;
+            drop(file);
+            before()?;
+            self.disk.rename(&temporary, path)
+        });
+        written.inspect_err(|_| discard(self.disk, &temporary))?;
+        path.parent().map_or(Ok(()), |directory| self.disk.sync_directory(directory))
+    }
+}

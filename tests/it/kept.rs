@@ -1,0 +1,338 @@
+//! Tests of kept sessions: copied, listed, read, restored and deleted.
+
+use crate::sandbox::{Sandbox, wait_for};
+use expect_test::{Expect, expect};
+use serde_json::json;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+const ID: &str = "11111111-1111-4111-8111-111111111111";
+
+/// A home with a session that has files beside it. Claude deletes sessions after `days`.
+fn sandbox(days: u32) -> Sandbox {
+    let sandbox = Sandbox::of("tools-and-spill").columns(100);
+    fs::write(sandbox.home.join(".claude/settings.json"), json!({ "cleanupPeriodDays": days }).to_string()).unwrap();
+    sandbox
+}
+
+fn set(sandbox: &Sandbox, keep: &str) {
+    fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
+    fs::write(sandbox.home.join(".aperture/config.toml"), format!("[sessions]\nkeep = \"{keep}\"\n")).unwrap();
+}
+
+fn project(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home.join(".claude/projects").join(sandbox.slug())
+}
+
+fn session(sandbox: &Sandbox) -> PathBuf {
+    project(sandbox).join(format!("{ID}.jsonl"))
+}
+
+fn copy(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home.join(".aperture/kept/claude-code/projects").join(sandbox.slug()).join(format!("{ID}.jsonl.zst"))
+}
+
+/// Returns the contents of all files below a directory, by path.
+fn contents(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    crate::window::files(directory, &mut found);
+    found.sort();
+    found.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}
+
+/// Checks the output of a command; sizes depend on libraries.
+fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
+    let text = sandbox.run(arguments).all();
+    let is_size = |unit: &str| {
+        ["B", "kB", "MB", "%"].contains(&unit.split('\n').next().unwrap_or_default().trim_end_matches([';', ',', ')']))
+    };
+    let words: Vec<&str> = text.split(' ').collect();
+    let hidden = |(place, word): (usize, &&str)| match words.get(place + 1) {
+        Some(unit) if is_size(unit) && word.trim_start_matches('(').starts_with(|c: char| c.is_ascii_digit()) => {
+            if word.starts_with('(') { "(N".to_owned() } else { "N".to_owned() }
+        }
+        _ => (*word).to_owned(),
+    };
+    let text: Vec<String> = words.iter().enumerate().map(hidden).filter(|word| !word.is_empty()).collect();
+    expected.assert_eq(&text.join(" "));
+}
+
+#[test]
+fn a_session_is_copied_deleted_read_and_restored() {
+    let sandbox = sandbox(1);
+    check(
+        &sandbox,
+        &["keep", "--all", "--dry-run"],
+        expect![[r#"
+            would copy 1 of 1 session (N kB); nothing was written: this is a dry run
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "status"],
+        expect![[r#"
+            Claude deletes sessions 1 day after their last change
+            DELETED IN SESSIONS NOT KEPT SIZE
+            1 day 1 1 N kB
+             1 d 11111111 missing N kB Please do the big job ALPHA
+            kept: 0 sessions in N B
+            keep is ask: nothing is copied by itself; to switch it on: aperture help settings
+            to copy every session now: aperture keep --all
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["sessions"],
+        expect![[r#"
+        AGE ID CLIENT PROJECT WINDOW FULL TURNS MODEL TITLE
+         2 h 11111111 claude shop 29k N % 1 opus-5-5 [1 d left] Please do the big job ALPHA
+        exit code 0
+    "#]],
+    );
+    assert!(sandbox.text(&["status"]).contains("here within 7 days: aperture keep --project\n"));
+    let before = contents(&project(&sandbox));
+    check(
+        &sandbox,
+        &["keep", "--all"],
+        expect![[r#"
+            copied 4 files of 1 changed session; kept: 1 session in N kB, N % of their size
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "--all"],
+        expect![[r#"
+        copied 0 files of 0 changed sessions; kept: 1 session in N kB, N % of their size
+        exit code 0
+    "#]],
+    );
+    assert!(!sandbox.text(&["status"]).contains("deletion"));
+    check(
+        &sandbox,
+        &["keep", "status"],
+        expect![[r#"
+            Claude deletes sessions 1 day after their last change
+            DELETED IN SESSIONS NOT KEPT SIZE
+            1 day 1 0 N kB
+            kept: 1 session in N kB
+            keep is ask: nothing is copied by itself; to switch it on: aperture help settings
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "list"],
+        expect![[r#"
+        AGE ID CLIENT STATE KEPT TITLE
+        2 h 11111111 claude current N kB Please do the big job ALPHA
+        exit code 0
+    "#]],
+    );
+    fs::remove_dir_all(project(&sandbox)).unwrap();
+    check(
+        &sandbox,
+        &["sessions"],
+        expect![[r#"
+        AGE ID CLIENT PROJECT WINDOW FULL TURNS MODEL TITLE
+         2 h 11111111 claude shop 29k N % 1 opus-5-5 [kept] Please do the big job ALPHA
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "status"],
+        expect![[r#"
+        kept: 1 session in N kB; the client has deleted 1 of them
+        keep is ask: nothing is copied by itself; to switch it on: aperture help settings
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "list"],
+        expect![[r#"
+        AGE ID CLIENT STATE KEPT TITLE
+        2 h 11111111 claude only N kB Please do the big job ALPHA
+        only: the client has deleted it; to restore it: aperture keep restore 11111111
+        exit code 0
+    "#]],
+    );
+    assert!(sandbox.text(&["status", "1111"]).contains("by position"));
+    let found = sandbox.json(&["search", "big job"], "aperture.search/1");
+    let command = found["sessions"][0]["command"].as_str().unwrap();
+    assert!(command.starts_with("aperture keep restore 11111111 && "), "{command}");
+    check(
+        &sandbox,
+        &["archive", "8..10", "-s", "1111"],
+        expect![[r#"
+        error: cannot change the session 11111111
+        because: the client has deleted the session, and its kept copy is only read
+        hint: restore it first: aperture keep restore 11111111-1111-4111-8111-111111111111
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "restore", "1111", "--dry-run"],
+        expect![[r#"
+        would restore 11111111-1111-4111-8111-111111111111: 4 files
+        written HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111/tool-results/be2w9eqwf.txt
+        written HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111/subagents/agent-a4c80ccb372d846bd.meta.json
+        written HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111/subagents/agent-a4c80ccb372d846bd.jsonl
+        written HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "forget", "1111"],
+        expect![[r#"
+            would delete 4 files of 11111111-1111-4111-8111-111111111111 (N kB)
+            the client has deleted the session: these are its only files
+            nothing was deleted: this is a dry run; to delete: --yes
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "restore", "1111"],
+        expect![[r#"
+        restored 11111111-1111-4111-8111-111111111111: 4 files
+        written HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111/tool-results/be2w9eqwf.txt
+        written HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111/subagents/agent-a4c80ccb372d846bd.meta.json
+        written HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111/subagents/agent-a4c80ccb372d846bd.jsonl
+        written HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+        to continue it: claude --resume 11111111-1111-4111-8111-111111111111
+        exit code 0
+    "#]],
+    );
+    assert!(contents(&project(&sandbox)) == before);
+    assert!(fs::metadata(session(&sandbox)).unwrap().modified().unwrap().elapsed().unwrap().as_secs() < 60);
+    check(
+        &sandbox,
+        &["keep", "restore", "1111"],
+        expect![[r#"
+        restored 11111111-1111-4111-8111-111111111111: 0 files, 4 unchanged
+        to continue it: claude --resume 11111111-1111-4111-8111-111111111111
+        exit code 0
+    "#]],
+    );
+    fs::write(session(&sandbox), "other\n").unwrap();
+    check(
+        &sandbox,
+        &["keep", "restore", "1111"],
+        expect![[r#"
+        error: HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl exists with another content
+        hint: to replace it after it is copied: aperture keep restore 1111 --force; to write another file: --to FILE
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "restore", "1111", "--to", "old.jsonl"],
+        expect![[r#"
+        restored 11111111-1111-4111-8111-111111111111: 1 file
+        written PROJECT/old.jsonl
+        exit code 0
+    "#]],
+    );
+    assert_eq!(
+        fs::read(sandbox.project.join("old.jsonl")).unwrap(),
+        before.iter().find(|(path, _)| *path == session(&sandbox)).unwrap().1
+    );
+    check(
+        &sandbox,
+        &["keep", "restore", "1111", "--force"],
+        expect![[r#"
+        restored 11111111-1111-4111-8111-111111111111: 0 files, 1 replaced, 3 unchanged
+        replaced HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+        to continue it: claude --resume 11111111-1111-4111-8111-111111111111
+        exit code 0
+    "#]],
+    );
+    assert!(contents(&project(&sandbox)) == before);
+    check(
+        &sandbox,
+        &["keep", "restore", "1111", "--older", "9"],
+        expect![[r#"
+            error: the number of older copies is 1
+            hint: to list the copies: aperture keep list
+            exit code 2
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["keep", "forget", "1111", "--yes"],
+        expect![[r#"
+            deleted 5 files of 11111111-1111-4111-8111-111111111111 (N kB)
+            exit code 0
+        "#]],
+    );
+    assert!(!copy(&sandbox).exists() && session(&sandbox).exists());
+    check(
+        &sandbox,
+        &["keep", "restore", "1111"],
+        expect![[r#"
+        error: no session id starts with '1111', and no such file exists
+        hint: to list all sessions: aperture sessions
+        exit code 1
+    "#]],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn copies_are_readable_by_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = sandbox(30);
+    sandbox.text(&["keep"]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&copy(&sandbox)), 0o600);
+    for directory in copy(&sandbox).ancestors().skip(1).take_while(|path| path.starts_with(sandbox.home.join(".aperture"))) {
+        assert_eq!(mode(directory), 0o700, "{}", directory.display());
+    }
+}
+
+/// Answers an event of the client.
+fn hook(sandbox: &Sandbox, event: &str) {
+    let payload = json!({"transcript_path": session(sandbox), "session_id": ID, "cwd": sandbox.project, "source": "startup"});
+    let mut child = sandbox.command(&["hook", event]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn hooks_copy_sessions_if_the_user_wants_it() {
+    for event in ["SessionStart", "SessionEnd"] {
+        let sandbox = sandbox(30);
+        for setting in ["ask", "off"] {
+            set(&sandbox, setting);
+            hook(&sandbox, event);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!(!copy(&sandbox).exists(), "{event}");
+        set(&sandbox, "on");
+        hook(&sandbox, event);
+        wait_for("the hook copies the session", || copy(&sandbox).exists().then_some(()));
+        // The process in the background ends before its home is deleted.
+        wait_for("the copies are complete", || {
+            let list = sandbox.json(&["keep", "list"], "aperture.keep-list/1");
+            (list["copies"].as_array()?.iter().all(|copy| copy["state"] == "current")).then_some(())
+        });
+        sandbox.text(&["keep", "--all"]);
+    }
+}
+
+#[test]
+fn a_decision_against_copies_is_not_questioned() {
+    let sandbox = sandbox(1);
+    set(&sandbox, "off");
+    assert!(!sandbox.text(&["status"]).contains("deletion"));
+    set(&sandbox, "perhaps");
+    assert_eq!(sandbox.run(&["status"]).code, 2);
+}
