@@ -184,6 +184,15 @@ fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
     found
 }
 
+/// Returns the JSON that each command line prints about a file that a session wrote and a person committed; none without git.
+pub fn reports(lines: &[&[&str]]) -> Vec<String> {
+    let Some(repository) = Repository::new() else { return Vec::new() };
+    let rows = Rows::new(SESSION, &repository.0.project).prompt("add up the cart").answer("I add a function.");
+    rows.create("src/cart.rs", CART).save(&repository.0);
+    repository.commit(30, "src/cart.rs", CART);
+    lines.iter().map(|line| repository.run(&[line, &["--json"][..]].concat()).stdout).collect()
+}
+
 #[test]
 fn a_line_is_that_of_the_edit_that_wrote_it() {
     let Some(repository) = Repository::new() else { return };

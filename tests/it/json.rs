@@ -286,6 +286,9 @@ const LINES: &[&str] = &[
     "recall the",
     "show 99999",
     "recall echo --all",
+    "search echo",
+    "search echo nosuchword",
+    "search --literal echo",
     "diff",
     "snapshot save point",
     "snapshot list",
@@ -370,6 +373,12 @@ fn kept(coverage: &mut Coverage) {
     let id = file.file_stem().unwrap().to_string_lossy().into_owned();
     fs::remove_file(&file).unwrap();
     coverage.run(&sandbox, &["sessions", "keep list", &format!("keep restore {id}"), &format!("keep forget {id}")]);
+}
+
+/// Attributes the lines of a committed file.
+fn blamed(coverage: &mut Coverage) {
+    let lines: [&[&str]; 3] = [&["src/cart.rs"], &["src/cart.rs:1"], &["src/cart.rs", "--note", "--dry-run"]];
+    crate::blame::reports(&lines).iter().for_each(|report| coverage.add(report));
 }
 
 /// Summarizes turns with each outcome.
@@ -537,7 +546,7 @@ fn every_documented_key_is_printed_and_every_printed_key_is_documented() {
     let mut coverage = Coverage::new();
     #[cfg(feature = "proxy")]
     proxied(&mut coverage);
-    for scenario in [fixtures, model_commands, memories, keeping, kept, outcomes, client, repository, watched] {
+    for scenario in [fixtures, model_commands, memories, keeping, kept, blamed, outcomes, client, repository, watched] {
         scenario(&mut coverage);
     }
     let differences = coverage.differences();
