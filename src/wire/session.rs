@@ -128,11 +128,17 @@ impl Sessions {
 
     /// Begins a request. While another process holds the store, it does not wait for it again.
     pub fn begin(&mut self) {
+        self.is_held = !self.is_free();
+    }
+
+    /// Returns true unless another process held the store last and still does.
+    fn is_free(&mut self) -> bool {
         let is_busy = self.fault.as_ref().is_some_and(|(_, is_busy)| *is_busy);
-        self.is_held = is_busy && self.store.as_ref().is_some_and(|store| !store.can_write_now());
-        if is_busy && !self.is_held {
+        let is_free = !is_busy || self.store.as_ref().is_none_or(Store::can_write_now);
+        if is_busy && is_free {
             self.fault = None;
         }
+        is_free
     }
 
     /// Ends a request.
@@ -368,7 +374,13 @@ impl Wire {
 
     /// Returns the reason why new changes wait, if the store could not be used last; `None` if it can be used.
     pub fn fault(&self) -> Option<String> {
-        self.sessions().fault()
+        let mut sessions = self.sessions();
+        // No request may come after the other process has ended: replies that are only in memory are stored now.
+        if sessions.is_free() {
+            let owed: Vec<(String, String)> = sessions.owed.keys().cloned().collect();
+            owed.iter().for_each(|name| drop(sessions.store_owed(name)));
+        }
+        sessions.fault()
     }
 
     /// Stores responses whose withheld calls later requests of the line contain.

@@ -586,7 +586,7 @@ fn input_that_names_no_lines_is_refused() {
             &["."],
             expect![[r#"
             error: PROJECT/. is a directory
-            hint: name one file: aperture blame FILE
+            hint: name one of its files
             exit code 1
         "#]],
         ),

@@ -184,8 +184,8 @@ fn a_rollout_belongs_to_the_project_that_it_names() {
     let hits = |place: &str| {
         let outcome = sandbox.run(&["recall", "orders", place, "--json"]);
         let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
-        let of_other = |block: &&Value| other.contains(block["session"].as_str().unwrap());
-        report["blocks"].as_array().unwrap().iter().filter(of_other).count()
+        let of_other = |session: &&Value| other.contains(session["session"].as_str().unwrap());
+        report["sessions"].as_array().unwrap().iter().filter(of_other).count()
     };
     assert!(hits("--all") > 0);
     assert_eq!(hits("--project"), 0);

@@ -88,7 +88,7 @@ fn subject<'a>(env: &'a Env, given: &str, arguments: &Arguments) -> Result<Subje
     let path = &env.directory.join(given);
     let refused = |text: String| CommandError::new(ErrorKind::Refused, anyhow!(text));
     if env.is_directory(path) {
-        return Err(refused(format!("{} is a directory", path.display())).hint("name one file: aperture blame FILE"));
+        return Err(refused(format!("{} is a directory", path.display())).hint("name one of its files"));
     }
     let canonical = absolute(env.disk, path.parent().unwrap_or(path)).join(path.file_name().unwrap_or_default());
     let directory = canonical.ancestors().skip(1).find(|above| env.is_directory(above)).unwrap_or(&env.directory);
