@@ -8,15 +8,11 @@ use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
-use crate::store::{
-    BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, SEARCH_INDEX_FILE, STORE_FILE, SearchIndex, Store,
-    StoreError, TOTALS_FILE, TotalsCache,
-};
+use crate::store::{Cache, STORE_FILE, Store, StoreError};
 use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, named_directory};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -88,8 +84,8 @@ pub struct Env {
     /// Receives the notes in the place of standard error.
     listener: Option<Listener>,
     paged: bool,
-    cached: bool,
-    cache: OnceLock<Arc<Cache>>,
+    pub(super) cached: bool,
+    pub(super) cache: OnceLock<Arc<Cache>>,
     /// The error of a lock beside the store, if its file system has none; set when the store is first used.
     lacks_locks: OnceLock<Option<String>>,
     /// The gate that masks credentials in all output.
@@ -316,53 +312,6 @@ impl Env {
     pub(super) fn options(&self) -> Vec<String> {
         let window = self.globals.window.map(|tokens| format!("--window={tokens}"));
         window.into_iter().chain((!self.cached).then(|| "--no-cache".to_owned())).collect()
-    }
-
-    /// Returns the user's cache, or one that stores nothing; it is opened at the first call.
-    pub fn cache(&self) -> &Arc<Cache> {
-        let open = || self.cache_directory(CACHE_FILE).map_or_else(Cache::none, |directory| open_cache(&directory));
-        self.cache.get_or_init(|| Arc::new(open()))
-    }
-
-    /// Returns the cache of session totals, or one that stores nothing.
-    pub fn totals(&self) -> TotalsCache {
-        self.cache_directory(TOTALS_FILE).map_or_else(TotalsCache::none, |directory| TotalsCache::at(&directory))
-    }
-
-    /// Returns the cache of bills, or one that stores nothing.
-    pub fn bills(&self) -> BillsCache {
-        self.cache_directory(BILLS_FILE).map_or_else(BillsCache::none, |directory| BillsCache::at(&directory))
-    }
-
-    /// Returns the index of memory, or one that stores nothing.
-    pub fn memory_index(&self) -> MemoryIndex {
-        self.cache_directory(MEMORY_INDEX_FILE).map_or_else(MemoryIndex::none, |directory| MemoryIndex::open(&directory))
-    }
-
-    /// Opens the index of search; one that is lost with the process if it cannot be kept.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be opened or created.
-    pub fn search_index(&self) -> rusqlite::Result<SearchIndex> {
-        self.cache_directory(SEARCH_INDEX_FILE).map_or_else(SearchIndex::in_memory, |directory| SearchIndex::open(&directory))
-    }
-
-    /// Deletes the index of search, as far as possible.
-    pub fn delete_search_index(&self) {
-        if let Some(directory) = self.cache_directory(SEARCH_INDEX_FILE) {
-            for end in ["", "-wal", "-shm"] {
-                let _ = self.disk.remove(&directory.join(format!("{SEARCH_INDEX_FILE}{end}")));
-            }
-        }
-    }
-
-    /// Returns the cache directory, with a file in it that only the user can read; `None` if caching is off or impossible.
-    fn cache_directory(&self, file: &str) -> Option<PathBuf> {
-        let directory = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join("cache"));
-        let directory = directory
-            .or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.cache_dir().to_owned()));
-        directory.filter(|directory| self.cached && make_private(directory, file).is_ok())
     }
 
     /// Returns the directory of the store, which may not exist yet.
@@ -677,18 +626,6 @@ fn columns() -> usize {
 /// Sleeps for a time.
 pub fn wait(time: Duration) {
     std::thread::sleep(time);
-}
-
-/// Opens the cache in a directory; a broken cache is deleted and recreated.
-fn open_cache(directory: &Path) -> Cache {
-    let cache = Cache::open(directory);
-    if !cache.is_broken() {
-        return cache;
-    }
-    for ending in ["", "-wal", "-shm"] {
-        let _ = fs::remove_file(directory.join(format!("{CACHE_FILE}{ending}")));
-    }
-    if make_private(directory, CACHE_FILE).is_ok() { Cache::open(directory) } else { Cache::none() }
 }
 
 /// Returns the settings file of the user, which may not exist; `None` if there is no directory for it.

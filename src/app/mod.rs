@@ -2,6 +2,7 @@
 
 mod again;
 mod ask;
+mod caches;
 mod editor;
 mod env;
 mod error;

@@ -3,10 +3,10 @@
 use super::source::{Source, SourceKind};
 use super::update::Indexed;
 use crate::engine::search::{
-    Candidate, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate, read_postings,
+    Candidate, Echoes, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate, read_postings,
 };
 use crate::fsio::Disk;
-use crate::model::TraceEvent;
+use crate::model::{Key, TraceContent, TraceEvent};
 use crate::store::{IndexedTurn, SearchIndex};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,6 +38,16 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Returns true if a time is wanted.
+    pub(super) fn is_in_time(&self, time: i64) -> bool {
+        self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time <= until)
+    }
+
+    /// Returns true if it selects nothing.
+    pub(super) fn is_open(&self) -> bool {
+        !self.is_narrow() && self.since.is_none() && self.until.is_none()
+    }
+
     /// Returns true if it looks at contents.
     fn is_narrow(&self) -> bool {
         let is_wide = self.roles.is_empty() && self.kinds.is_empty() && self.tools.is_empty() && self.paths.is_empty();
@@ -174,8 +184,7 @@ fn choose(
         }
         let Some(turn) = index.turn(candidate.turn)? else { continue };
         let Some(source) = indexed.get(&turn.file).copied() else { continue };
-        let is_in_time =
-            filter.since.is_none_or(|since| turn.time >= since) && filter.until.is_none_or(|until| turn.time <= until);
+        let is_in_time = filter.is_in_time(turn.time);
         let of_session = sessions.entry((searched.session_of)(source)).or_default();
         let is_enough = most == READ_TURNS && *of_session >= TURNS_OF_SESSION;
         is_capped |= is_enough;
@@ -224,26 +233,39 @@ impl TurnReading<'_> {
 }
 
 /// Returns the texts of events that are searched.
-fn passages<'a>(events: &'a [TraceEvent], filter: &Filter) -> Vec<Passage<'a>> {
-    let mut echoes = crate::engine::search::Echoes::default();
-    let mut calls: FxHashMap<_, String> = FxHashMap::default();
-    let mut passages = Vec::new();
-    let is_wanted = |event: &TraceEvent| filter.blocks.as_ref().is_none_or(|blocks| blocks.contains(&event.block));
-    for event in events.iter().filter(|event| !echoes.is_one(&event.content) && is_wanted(event)) {
-        let Some(passage) = passage(event) else { continue };
+fn passages<'a>(events: &'a [TraceEvent], filter: &'a Filter) -> Vec<Passage<'a>> {
+    let (mut echoes, mut selection) = (Echoes::default(), Selection::new(filter));
+    let events = events.iter().filter(|event| !echoes.is_one(&event.content));
+    events.filter_map(|event| selection.passage(event)).collect()
+}
+
+/// Selects the texts of the events of a file by a filter.
+pub(super) struct Selection<'a> {
+    filter: &'a Filter,
+    /// The titles of the calls so far, if they are asked for.
+    calls: FxHashMap<Key, String>,
+}
+
+impl Selection<'_> {
+    pub(super) fn new(filter: &Filter) -> Selection<'_> {
+        Selection { filter, calls: FxHashMap::default() }
+    }
+
+    /// Returns the text of the next event, if it is searched.
+    pub(super) fn passage<'e>(&mut self, event: &'e TraceEvent) -> Option<Passage<'e>> {
+        let passage = passage(event)?;
+        if !self.filter.is_narrow() {
+            return Some(passage);
+        }
         let call = match &event.content {
-            crate::model::TraceContent::Call(call) => {
-                if filter.is_narrow() {
-                    calls.insert(call.id, passage.title.to_string());
-                }
+            TraceContent::Call(call) => {
+                self.calls.insert(call.id, passage.title.to_string());
                 passage.title.to_string()
             }
-            crate::model::TraceContent::Result(result) => calls.get(&result.call).cloned().unwrap_or_default(),
+            TraceContent::Result(result) => self.calls.get(&result.call).cloned().unwrap_or_default(),
             _ => String::new(),
         };
-        if filter.wants(&passage, &call) {
-            passages.push(passage);
-        }
+        let is_chosen = self.filter.blocks.as_ref().is_none_or(|blocks| blocks.contains(&event.block));
+        Some(passage).filter(|passage| is_chosen && self.filter.wants(passage, &call))
     }
-    passages
 }

@@ -1,8 +1,9 @@
 //! Searches the bytes of files, without an index.
 
-use super::source::Source;
+use super::find::{Filter, Selection};
+use super::source::{Source, SourceKind};
 use crate::engine::mask;
-use crate::engine::search::{Excerpt, PassageKind, cut_line, passage};
+use crate::engine::search::{Excerpt, cut_line};
 use crate::fsio::Disk;
 use crate::workspace::{TracePosition, each_line};
 use rayon::prelude::*;
@@ -137,17 +138,19 @@ pub struct FoundLine {
     pub turn: u32,
     /// Its time, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
+    /// The session that the row names, in a list of prompts.
+    pub session: String,
     pub excerpt: Excerpt,
 }
 
 /// Returns the lines of sources that have a pattern, in the order of the sources, of at most `limit` of them, and the number of rows
-/// that have it. `is_wanted` selects passages. Files that cannot be read are passed to `skipped`.
+/// that have it. `filter` selects texts. Files that cannot be read are passed to `skipped`.
 pub fn scan(
     disk: &dyn Disk,
     sources: &[Source],
     chosen: &[usize],
     pattern: &Pattern,
-    is_wanted: &(dyn Fn(PassageKind) -> bool + Sync),
+    filter: &Filter,
     limit: usize,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> (Vec<FileLines>, usize) {
@@ -159,15 +162,17 @@ pub fn scan(
         Ok(rows)
     };
     let counts: Vec<io::Result<usize>> = chosen.par_iter().map_init(Vec::new, count).collect();
+    // A row may have the pattern in a text that is not wanted.
+    let counts_rows = pattern.encoded.is_some() && filter.is_open();
     let (mut files, mut total) = (Vec::new(), 0);
     for (source, rows) in chosen.iter().zip(counts) {
         match rows {
             Err(error) => skipped(sources[*source].path(), error),
             Ok(0) => {}
-            Ok(rows) if files.len() >= limit && pattern.encoded.is_some() => total += rows,
-            Ok(rows) => match lines(disk, sources, *source, pattern, is_wanted) {
+            Ok(rows) if files.len() >= limit && counts_rows => total += rows,
+            Ok(rows) => match lines(disk, sources, *source, pattern, filter) {
                 Ok(found) if found.count > 0 => {
-                    total += if pattern.encoded.is_some() { rows } else { found.count };
+                    total += if counts_rows { rows } else { found.count };
                     files.extend(Some(found).filter(|_| files.len() < limit));
                 }
                 Ok(_) => {}
@@ -179,20 +184,12 @@ pub fn scan(
 }
 
 /// Returns the newest lines of a file that have a pattern, and the number of all.
-fn lines(
-    disk: &dyn Disk,
-    sources: &[Source],
-    place: usize,
-    pattern: &Pattern,
-    is_wanted: &dyn Fn(PassageKind) -> bool,
-) -> io::Result<FileLines> {
+fn lines(disk: &dyn Disk, sources: &[Source], place: usize, pattern: &Pattern, filter: &Filter) -> io::Result<FileLines> {
     let source = &sources[place];
-    let (mut count, mut found) = (0, Vec::new());
+    let (mut count, mut found, mut selection) = (0, Vec::new(), Selection::new(filter));
+    let is_list = matches!(source.kind, SourceKind::Prompts(..));
     source.read(disk, &mut TracePosition::default(), &mut |_, event| {
-        let Some(passage) = passage(&event) else { return };
-        if !is_wanted(passage.kind) {
-            return;
-        }
+        let Some(passage) = selection.passage(&event).filter(|_| filter.is_in_time(event.time)) else { return };
         let texts = [&passage.title, &passage.text];
         for (text, place) in texts.iter().flat_map(|text| pattern.text.find_iter(text.as_bytes()).map(move |place| (text, place)))
         {
@@ -202,13 +199,16 @@ fn lines(
             let place = if masked.len() == text.len() { Some(place) } else { pattern.text.find(masked.as_bytes()) };
             if let Some(place) = place {
                 let excerpt = cut_line(&passage, &masked, place.range());
-                found.push(FoundLine { turn: event.turn, time: event.time, excerpt });
+                // A list of prompts has no turns.
+                let (turn, session) = if is_list { (0, event.row.clone()) } else { (event.turn, String::new()) };
+                found.push(FoundLine { turn, time: event.time, session, excerpt });
             }
         }
     })?;
     found.reverse();
     found.dedup_by(|one, other| one.excerpt.line == other.excerpt.line && one.turn == other.turn);
-    found.truncate(LINES_OF_FILE);
+    // A list of prompts holds many sessions.
+    found.truncate(if is_list { usize::MAX } else { LINES_OF_FILE });
     Ok(FileLines { source: place, count, lines: found })
 }
 

@@ -153,6 +153,9 @@ fn options_and_fields_select_sessions_and_turns() {
         (&["--literal", "LOGIN TEST"], ""),
         (&["--literal", "-i", "LOGIN TEST"], "a"),
         (&["--regex", r"retries \d times"], "b"),
+        (&["--literal", "login", "--role", "agent"], "ac"),
+        (&["--literal", "login", "--since", "2026-11-12"], ""),
+        (&["--literal", "login", "--tool", "Bash"], ""),
         (&["form", "kind:answer"], "c"),
         (&["in the"], "a"),
     ] {
@@ -201,6 +204,13 @@ fn a_damaged_or_unwritable_index_changes_no_answer() {
         std::fs::write(&index, damage).unwrap();
         assert_eq!(found(&sandbox, &["flaky"]), expected);
     }
+    let other = rusqlite::Connection::open(&index).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    session(&sandbox, "dddd4444", &["the flaky upload"]);
+    let locked = found(&sandbox, &["upload"]);
+    assert_eq!(locked, ("d".to_owned(), 0), "another process writes the index");
+    drop(other);
+    std::fs::remove_file(sandbox.home.join(format!(".claude/projects/{}/dddd4444.jsonl", sandbox.slug()))).unwrap();
     std::fs::remove_file(&index).unwrap();
     std::fs::create_dir(&index).unwrap();
     assert_eq!(found(&sandbox, &["flaky"]), expected);
@@ -226,6 +236,25 @@ fn the_prompts_of_deleted_sessions_are_found() {
     "#]]
     .assert_eq(&sandbox.text(&["search", "zebra"]));
     assert_eq!(found(&sandbox, &["flaky"]).0, "a");
+    // A session that exists has its prompts in its own file.
+    assert_eq!(found(&sandbox, &["--literal", "flaky login test"]).0, "a");
+    assert_eq!(found(&sandbox, &["--literal", "zebra table"]).0, "d");
+}
+
+#[test]
+fn the_asking_session_and_copies_of_a_turn_are_left_out() {
+    let sandbox = sandbox();
+    let asked = |current: &[&str]| {
+        let mut command = sandbox.command(&[&["search", "login", "--json"], current].concat());
+        let output = command.env("CLAUDE_CODE_SESSION_ID", "aaaa1111").output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["sessions"].as_array().unwrap().len()
+    };
+    assert_eq!((asked(&[]), asked(&["--current"])), (1, 2));
+    // A fork repeats the turns of the session that it continues.
+    session(&sandbox, "ffff6666", &["add a login page", "The login page has a form.", "and a button", "It has one now."]);
+    assert_eq!(found(&sandbox, &["login page form"]).0.replace('a', "").len(), 1);
+    assert_eq!(found(&sandbox, &["button"]).0, "f");
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub struct SessionFound {
 }
 
 /// Sessions that were searched.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Coverage {
     /// Number of searched sessions.
     pub searched: usize,
@@ -80,7 +80,7 @@ pub struct ReplacedWord {
 }
 
 /// The result of a search.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SearchReport {
     /// Query.
     pub query: String,

@@ -2,7 +2,7 @@ use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFoun
 use super::{Arguments, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
-use crate::engine::search::{Excerpt, PassageKind, Query, QueryField};
+use crate::engine::search::{Excerpt, Query, QueryField};
 use crate::engine::{Selector, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
@@ -12,7 +12,7 @@ use crate::store::{SearchIndex, is_damaged};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Listed, Project};
 use anyhow::anyhow;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -312,42 +312,29 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
         Some(best) if !hits.turns.iter().any(is_complete) => names(&best.found.missing),
         _ => Vec::new(),
     };
-    let existing: FxHashSet<&str> = files.listed.iter().map(session).collect();
-    let mut sessions: Vec<SessionFound> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut sessions = SessionList::new(files);
     for turn in &hits.turns {
-        let is_deleted = files.listed(turn.source).is_none();
-        let id = if is_deleted { turn.session.clone() } else { files.session(turn.source) };
-        if is_deleted && existing.contains(id.as_str()) {
-            continue;
-        }
-        let place = *places.entry(id.clone()).or_insert_with(|| {
-            sessions.push(session_found(env, files, turn.source, id));
-            sessions.len() - 1
-        });
-        if sessions[place].turns.len() < TURNS_OF_SESSION {
+        let Some(session) = sessions.of(env, turn.source, &turn.session) else { continue };
+        if session.turns.len() < TURNS_OF_SESSION {
             let missing_words = names(&turn.found.missing);
             let missing_words = if missing_words == dropped { Vec::new() } else { missing_words };
             let path = files.sources[turn.source].path();
             // A list of prompts has no turns.
-            let number = if is_deleted { 0 } else { turn.turn.number };
+            let number = if session.is_deleted { 0 } else { turn.turn.number };
             let found = turn_found(path, number, turn.turn.time, &turn.found.excerpt);
             let (tier, is_left) = (Some(turn.found.tier), turn.turn.is_left);
-            sessions[place].turns.push(TurnFound { tier, missing_words, is_left, ..found });
+            session.turns.push(TurnFound { tier, missing_words, is_left, ..found });
         }
     }
     let replaced = hits.replaced.into_iter().map(|(word, searched)| ReplacedWord { word, searched }).collect();
     SearchReport {
-        query: String::new(),
         replaced_words: replaced,
         dropped_words: dropped,
         total: hits.total,
         capped: hits.is_capped,
-        covered: Coverage { searched: 0, of: 0 },
-        left_out: 0,
-        is_common: false,
         hint: hint(arguments),
-        sessions,
+        sessions: sessions.found,
+        ..SearchReport::default()
     }
 }
 
@@ -429,38 +416,50 @@ fn literal(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], pa
     let mut wanted = wanted.to_vec();
     let age = |source: &usize| std::cmp::Reverse(files.listed(*source).map_or(i64::MIN, Listed::last_written));
     wanted.sort_by_key(age);
-    let filter = filter(env, arguments);
-    let is_wanted = |kind: PassageKind| {
-        (filter.roles.is_empty() || filter.roles.iter().any(|role| role == kind.role()))
-            && (filter.kinds.is_empty() || filter.kinds.contains(&kind))
-    };
     let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
     let limit = if arguments.limit == 0 { usize::MAX } else { arguments.limit };
-    let (found, total) = scan(env.disk, &files.sources, &wanted, pattern, &is_wanted, limit, &mut skip);
-    let mut sessions: Vec<SessionFound> = Vec::new();
-    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let (found, total) = scan(env.disk, &files.sources, &wanted, pattern, &filter(env, arguments), limit, &mut skip);
+    let mut sessions = SessionList::new(files);
     for lines in found {
-        let id = files.session(lines.source);
-        let place = *places.entry(id.clone()).or_insert_with(|| {
-            sessions.push(session_found(env, files, lines.source, id));
-            sessions.len() - 1
-        });
-        for line in lines.lines.iter().take(TURNS_OF_SESSION) {
-            let path = files.sources[lines.source].path();
-            sessions[place].turns.push(turn_found(path, line.turn, line.time, &line.excerpt));
+        for line in &lines.lines {
+            let Some(session) = sessions.of(env, lines.source, &line.session) else { continue };
+            if session.turns.len() < TURNS_OF_SESSION {
+                let path = files.sources[lines.source].path();
+                session.turns.push(turn_found(path, line.turn, line.time, &line.excerpt));
+            }
         }
     }
-    SearchReport {
-        query: String::new(),
-        replaced_words: Vec::new(),
-        dropped_words: Vec::new(),
-        total,
-        capped: false,
-        covered: Coverage { searched: 0, of: 0 },
-        left_out: 0,
-        is_common: false,
-        hint: hint(arguments),
-        sessions,
+    SearchReport { total, hint: hint(arguments), sessions: sessions.found, ..SearchReport::default() }
+}
+
+/// The sessions that were found, each once, in the order of their first turns.
+struct SessionList<'a> {
+    files: &'a Files,
+    /// The sessions that exist: a list of prompts has theirs too.
+    existing: FxHashSet<&'a str>,
+    places: HashMap<String, usize>,
+    found: Vec<SessionFound>,
+}
+
+impl<'a> SessionList<'a> {
+    fn new(files: &'a Files) -> SessionList<'a> {
+        let existing = files.listed.iter().map(session).collect();
+        SessionList { files, existing, places: HashMap::new(), found: Vec::new() }
+    }
+
+    /// Returns the session of a source, or the one that a row of a list of prompts names; `None` if that exists, as its own file has the
+    /// prompt.
+    fn of(&mut self, env: &Env, source: usize, named: &str) -> Option<&mut SessionFound> {
+        let is_list = self.files.listed(source).is_none();
+        if is_list && self.existing.contains(named) {
+            return None;
+        }
+        let id = if is_list { named.to_owned() } else { self.files.session(source) };
+        let place = *self.places.entry(id.clone()).or_insert_with(|| {
+            self.found.push(session_found(env, self.files, source, id));
+            self.found.len() - 1
+        });
+        self.found.get_mut(place)
     }
 }
 
