@@ -1,13 +1,13 @@
 //! The caches and indexes of the user: disposable files in one directory.
 
 use super::Env;
+use super::env::user_cache_directory;
 use super::files::make_private;
 use crate::fsio::Disk;
 use crate::store::{
     BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, SEARCH_INDEX_FILE, SearchIndex, TOTALS_FILE,
     TotalsCache,
 };
-use std::env::var_os;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,10 +51,7 @@ impl Env {
 
     /// Returns the cache directory, with a file in it that only the user can read; `None` if caching is off or impossible.
     fn cache_directory(&self, file: &str) -> Option<PathBuf> {
-        let directory = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join("cache"));
-        let directory = directory
-            .or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.cache_dir().to_owned()));
-        directory.filter(|directory| self.cached && make_private(directory, file).is_ok())
+        user_cache_directory().filter(|directory| self.cached && make_private(directory, file).is_ok())
     }
 }
 

@@ -628,6 +628,14 @@ pub fn wait(time: Duration) {
     std::thread::sleep(time);
 }
 
+/// Returns the directory of the user's caches, which may not exist yet; `None` if there is none for it.
+pub(super) fn user_cache_directory() -> Option<PathBuf> {
+    match var_os("APERTURE_HOME").filter(|path| !path.is_empty()) {
+        Some(home) => Some(PathBuf::from(home).join("cache")),
+        None => directories::ProjectDirs::from("", "", "aperture").map(|project| project.cache_dir().to_owned()),
+    }
+}
+
 /// Returns the settings file of the user, which may not exist; `None` if there is no directory for it.
 pub fn settings_file() -> Option<PathBuf> {
     let user = match var_os("APERTURE_HOME").filter(|path| !path.is_empty()) {

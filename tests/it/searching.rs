@@ -26,7 +26,7 @@ fn session(sandbox: &Sandbox, id: &str, texts: &[&str]) {
 
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
-    let fixed = "The race is in the setup.\nI fixed the flaky login test by waiting for the server.\nAll tests pass.";
+    let fixed = "The race is in the setup.\nI fixed the flaky login test by waiting for the server, which needs a second to bind its port on a busy machine, before it asks.\nAll tests pass.";
     session(&sandbox, "aaaa1111", &["fix the flaky login test", fixed, "now update the changelog", "Done."]);
     session(&sandbox, "bbbb2222", &["which retry limit has parse_rows?", "It retries 3 times: see RETRY_LIMIT in rows.rs."]);
     session(&sandbox, "cccc3333", &["add a login page", "The login page has a form."]);
@@ -36,43 +36,52 @@ fn sandbox() -> Sandbox {
 #[test]
 fn the_best_session_is_first_with_its_lines_at_80_and_140_columns() {
     let sandbox = sandbox();
+    expect![[r#"
+        aaaa1111  11 d  project  fix the flaky login test
+          #1 user
+            fix the flaky login test
+          claude --resume aaaa1111
+
+        cccc3333  11 d  project  add a login page
+          #1 user  without flaky
+            add a login page
+          claude --resume cccc3333
+
+        searched 3 sessions
+        to read one: aperture show 'turn(1)' -s aaaa1111
+    "#]]
+    .assert_eq(&sandbox.text(&["search", "flaky", "login"]));
     for (columns, expected) in [
         (
             80,
             expect![[r#"
-                aaaa1111  11 d  project  fix the flaky login test
-                  #1 user
-                    fix the flaky login test
-                  claude --resume aaaa1111
+        aaaa1111  11 d  project  fix the flaky login test
+          #1 agent
+            The race is in the setup.
+            I fixed the flaky login test by waiting for the server, which needs a secon…
+            All tests pass.
+          claude --resume aaaa1111
 
-                cccc3333  11 d  project  add a login page
-                  #1 user  without flaky
-                    add a login page
-                  claude --resume cccc3333
-
-                searched 3 sessions
-                to read one: aperture show 'turn(1)' -s aaaa1111
-            "#]],
+        searched 3 sessions
+        to read one: aperture show 'turn(1)' -s aaaa1111
+    "#]],
         ),
         (
             140,
             expect![[r#"
-                aaaa1111  11 d  project  fix the flaky login test
-                  #1 user
-                    fix the flaky login test
-                  claude --resume aaaa1111
+        aaaa1111  11 d  project  fix the flaky login test
+          #1 agent
+            The race is in the setup.
+            I fixed the flaky login test by waiting for the server, which needs a second to bind its port on a busy machine, before it asks.
+            All tests pass.
+          claude --resume aaaa1111
 
-                cccc3333  11 d  project  add a login page
-                  #1 user  without flaky
-                    add a login page
-                  claude --resume cccc3333
-
-                searched 3 sessions
-                to read one: aperture show 'turn(1)' -s aaaa1111
-            "#]],
+        searched 3 sessions
+        to read one: aperture show 'turn(1)' -s aaaa1111
+    "#]],
         ),
     ] {
-        expected.assert_eq(&sandbox.columns_text(&["search", "flaky", "login"], columns));
+        expected.assert_eq(&sandbox.columns_text(&["search", "waiting", "machine"], columns));
     }
     expect![[r#"
         no turn has all words; the best ones lack: flaky
