@@ -34,8 +34,8 @@ pub use cost::model_prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, Pric
 pub use cost::tokens;
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
 pub use model_commands::{ModelPolicy, Permission};
+pub use query::selector;
 pub use query::selector::{Selector, SelectorError};
-pub use query::{recall, selector};
 pub use reduce::{KeptPieces, Reducible, described, hint, marker};
 pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring, is_worth_looking};
 pub use report::change_groups::{ChangeGroup, change_groups};

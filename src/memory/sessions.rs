@@ -1,7 +1,7 @@
 //! The facts of session files: each row is read once, and what was read is in the index.
 
 use super::place::MemoryProject;
-use crate::engine::memory::{Documents, SessionFacts};
+use crate::engine::memory::SessionFacts;
 use crate::fsio::{Disk, Identity};
 use crate::provider::{Places, conventions};
 use crate::store::{IndexedFile, MemoryIndex};
@@ -82,42 +82,34 @@ pub fn sessions_of(
     found
 }
 
-/// Returns the search documents of a session file, as of the last time when it was learned; none if the index is not available.
-pub fn documents(index: &MemoryIndex, path: &Path) -> Documents {
-    index.documents(path).and_then(|bytes| postcard::from_bytes(&bytes).ok()).unwrap_or_default()
-}
-
 fn learn_session(disk: &dyn Disk, index: &MemoryIndex, found: &Found, identity: Identity) -> io::Result<SessionFacts> {
     let known = index.file(&found.path);
     let read = known.as_ref().and_then(|known| postcard::from_bytes::<Read>(&known.facts).ok());
-    let (mut read, mut documents) = match (known, read) {
+    let mut read = match (known, read) {
         (Some(known), Some(read)) if known.identity == identity => return Ok(read.facts),
-        (Some(known), Some(read)) if read.position.is_start_of(disk, &found.path, &known.identity, &identity) => {
-            (read, documents(index, &found.path))
-        }
-        _ => Default::default(),
+        (Some(known), Some(read)) if read.position.is_start_of(disk, &found.path, &known.identity, &identity) => read,
+        _ => Read::default(),
     };
     let before = read.position.end;
-    read_rows(disk, found, &[], &mut read, &mut documents)?;
+    read_rows(disk, found, &[], &mut read)?;
     if read.position.has_branches && read.position.end > before {
         let left = left_rows(disk, found, &read.position)?;
-        (read, documents) = Default::default();
-        read_rows(disk, found, &left, &mut read, &mut documents)?;
+        read = Read::default();
+        read_rows(disk, found, &left, &mut read)?;
     }
-    if let (Ok(facts), Ok(documents)) = (postcard::to_stdvec(&read), postcard::to_stdvec(&documents)) {
-        index.remember(&found.path, &IndexedFile { identity, directory: read.facts.directory.clone(), facts }, &documents);
+    if let Ok(facts) = postcard::to_stdvec(&read) {
+        index.remember(&found.path, &IndexedFile { identity, directory: read.facts.directory.clone(), facts });
     }
     Ok(read.facts)
 }
 
-/// Reads the rows from the position on; those at the offsets `left` teach nothing, and are only found by a search.
-fn read_rows(disk: &dyn Disk, found: &Found, left: &[u64], read: &mut Read, documents: &mut Documents) -> io::Result<()> {
+/// Reads the rows from the position on; those at the offsets `left` teach nothing.
+fn read_rows(disk: &dyn Disk, found: &Found, left: &[u64], read: &mut Read) -> io::Result<()> {
     let Read { position, facts } = read;
     read_trace(disk, found, position, &mut |start, event| {
         if left.binary_search(&start).is_err() {
             facts.push(&event, conventions());
         }
-        documents.push(&event);
     })?;
     position.directory().clone_into(&mut facts.directory);
     Ok(())

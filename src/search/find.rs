@@ -122,7 +122,7 @@ pub fn find(
     mut query: Query,
     filter: &Filter,
 ) -> rusqlite::Result<Hits> {
-    let Searched { disk, sources, is_wanted, now, .. } = *searched;
+    let Searched { disk, sources, now, .. } = *searched;
     let mut replaced = Vec::new();
     let mut bytes: Vec<Vec<(u32, Vec<u8>)>> = Vec::with_capacity(query.terms.len());
     for term in &mut query.terms {
@@ -141,8 +141,7 @@ pub fn find(
     }
     let postings: Vec<_> =
         bytes.iter().map(|list| list.iter().map(|(first, bytes)| (*first, read_postings(bytes))).collect::<Vec<_>>()).collect();
-    let wanted: Vec<i64> = indexed.iter().filter(|(_, source)| is_wanted(**source)).map(|(file, _)| *file).collect();
-    let turns = if wanted.len() < indexed.len() { Some(index.turns_of(&wanted)?) } else { None };
+    let turns = wanted_turns(searched, index, indexed)?;
     let continued = index.continued()?;
     let turn_of = |turn: u32| continued.get(&turn).copied().unwrap_or(turn);
     let is_wanted = |turn: u32| turns.as_ref().is_none_or(|turns| turns.contains(&turn));
@@ -162,6 +161,17 @@ pub fn find(
     turns.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.turn.time.cmp(&a.turn.time)));
     drop(matcher);
     Ok(Hits { turns, total, is_capped, replaced, query })
+}
+
+/// Returns the turns of the wanted sources; `None` if the index has no others.
+pub(super) fn wanted_turns(
+    searched: &Searched<'_>,
+    index: &SearchIndex,
+    indexed: &Indexed,
+) -> rusqlite::Result<Option<FxHashSet<u32>>> {
+    let wanted: Vec<i64> = indexed.iter().filter(|(_, source)| (searched.is_wanted)(**source)).map(|(file, _)| *file).collect();
+    let is_all = wanted.len() == indexed.len() && indexed.len() == index.file_count()? as usize;
+    if is_all { Ok(None) } else { index.turns_of(&wanted).map(Some) }
 }
 
 /// Returns the candidates that are read, each with its source: of each session the best, each content once.

@@ -4,6 +4,7 @@
 
 mod find;
 mod literal;
+mod related;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -11,5 +12,6 @@ mod update;
 
 pub use find::{Filter, FoundTurn, Hits, Searched, find};
 pub use literal::{FileLines, FoundLine, Pattern, PatternError, scan};
+pub use related::{RelatedTurn, related};
 pub use source::{Source, SourceKind, prompt_files};
 pub use update::{Indexed, update};

@@ -1,4 +1,4 @@
-//! The index of memory: facts of session files, and their search documents, in a database of their own in the cache directory.
+//! The index of memory: facts of session files, in a database of their own in the cache directory.
 //!
 //! It is disposable: every failure is a miss, and a deleted index is built again from the session files.
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 pub const MEMORY_INDEX_FILE: &str = "memory.db";
 
 /// Version of the indexed facts; increased with any change of their meaning. An index of another version is emptied.
-const FORMAT: i32 = 6;
+const FORMAT: i32 = 7;
 /// Longest wait for another process that writes to the index.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -26,7 +26,6 @@ const TABLES: &str = "
         directory TEXT NOT NULL,
         facts BLOB NOT NULL
     ) WITHOUT ROWID;
-    CREATE TABLE documents (path TEXT PRIMARY KEY, content BLOB NOT NULL);
 ";
 
 /// The index of one user; without a file, every lookup is a miss and every write a no-op.
@@ -85,23 +84,12 @@ impl MemoryIndex {
         read.unwrap_or_default()
     }
 
-    /// Returns the search documents of a session file, serialized.
-    pub fn documents(&self, path: &Path) -> Option<Vec<u8>> {
-        let path = path.to_str()?;
-        let sql = "SELECT content FROM documents WHERE path = ?1";
-        self.with(|db| db.prepare_cached(sql)?.query_row([path], |row| row.get(0)).optional()).flatten()
-    }
-
-    /// Stores the facts and the search documents of a session file.
-    pub fn remember(&self, path: &Path, file: &IndexedFile, documents: &[u8]) {
+    /// Stores the facts of a session file.
+    pub fn remember(&self, path: &Path, file: &IndexedFile) {
         let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(&file.identity)) else { return };
         self.with(|db| {
-            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction
-                .prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![path, identity, file.directory, file.facts])?;
-            transaction.prepare_cached("INSERT OR REPLACE INTO documents VALUES (?1, ?2)")?.execute(params![path, documents])?;
-            transaction.commit()
+            db.prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![path, identity, file.directory, file.facts])
         });
     }
 
@@ -113,7 +101,6 @@ impl MemoryIndex {
             let transaction = db.transaction()?;
             for path in paths.iter().filter(|path| !exists(Path::new(path))) {
                 transaction.execute("DELETE FROM files WHERE path = ?1", [path])?;
-                transaction.execute("DELETE FROM documents WHERE path = ?1", [path])?;
             }
             transaction.commit()
         });
@@ -145,18 +132,17 @@ mod tests {
     }
 
     #[test]
-    fn facts_and_documents_of_a_file_are_kept() {
+    fn facts_of_a_file_are_kept() {
         let directory = tempfile::tempdir().unwrap();
         let path = Path::new("/w/s.jsonl");
-        MemoryIndex::open(directory.path()).remember(path, &file(b"one"), b"words");
+        MemoryIndex::open(directory.path()).remember(path, &file(b"one"));
         let index = MemoryIndex::open(directory.path());
         assert_eq!(index.file(path), Some(file(b"one")));
-        assert_eq!(index.documents(path).as_deref(), Some(b"words" as &[u8]));
         assert_eq!(index.directories()[path], Path::new("/w"));
-        index.remember(path, &file(b"two"), b"more");
+        index.remember(path, &file(b"two"));
         assert_eq!(index.file(path).unwrap().facts, b"two");
         index.forget(&|_| false);
-        assert_eq!((index.file(path), index.documents(path)), (None, None));
+        assert_eq!(index.file(path), None);
     }
 
     #[test]
@@ -165,7 +151,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(MEMORY_INDEX_FILE), "not a database, but long enough to look like one").unwrap();
         for index in [MemoryIndex::none(), MemoryIndex::open(directory.path())] {
-            index.remember(Path::new("/s"), &file(b""), b"");
+            index.remember(Path::new("/s"), &file(b""));
             assert_eq!(index.file(Path::new("/s")), None);
         }
     }

@@ -212,6 +212,15 @@ impl SearchIndex {
         self.connection.query_row("SELECT coalesce(max(id), 0) FROM turns", [], |row| row.get(0))
     }
 
+    /// Returns the number of files.
+    ///
+    /// # Errors
+    ///
+    /// The index cannot be read.
+    pub fn file_count(&self) -> rusqlite::Result<u32> {
+        self.connection.query_row("SELECT count(*) FROM files", [], |row| row.get(0))
+    }
+
     /// Returns the postings of words in each segment, with the number of its first turn.
     ///
     /// # Errors

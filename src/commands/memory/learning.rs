@@ -2,13 +2,16 @@
 
 use super::run::Memories;
 use crate::app::CommandError;
-use crate::engine::memory::{
-    Corpus, Documents, Feedback, ProjectWork, Query, Retrieval, SessionFacts, Source, digests, induce, of_one_session, outcomes,
-};
-use crate::memory::{LearnedSession, Tree, documents, learn_sessions, sessions_of};
+use crate::commands::search::{ask, asking_session, restore_originals};
+use crate::engine::memory::{Feedback, ProjectWork, SessionFacts, induce, of_one_session, outcomes};
+use crate::engine::search::{EarlierPassages, EarlierTurn, Query};
+use crate::fsio::Identity;
+use crate::memory::{LearnedSession, Tree, learn_sessions, sessions_of};
 use crate::model::{Candidate, Sighting};
 use crate::provider::{PROVIDERS, conventions};
+use crate::search::{RelatedTurn, Searched, Source, related};
 use crate::workspace::Found;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Maximum size of a file with instructions that is read, in bytes.
@@ -20,8 +23,28 @@ const LEAST_TOKENS: usize = 40;
 /// The folder beside the sessions of a project in which a client keeps notes of its own.
 const CLIENT_NOTES: &str = "memory";
 
+/// Turns of the sessions of a project.
+pub struct Earlier<'a> {
+    /// The id of the session of each source.
+    pub sessions: Vec<&'a str>,
+    pub turns: Vec<RelatedTurn>,
+}
+
+impl Earlier<'_> {
+    /// Returns the turns, as their passages are searched.
+    pub fn turns(&self) -> Vec<EarlierTurn<'_>> {
+        let turn = |related| {
+            let RelatedTurn { source, score, events, .. }: &RelatedTurn = related;
+            let id = self.sessions[*source];
+            EarlierTurn { session: &id[..id.floor_char_boundary(LABEL_BYTES)], events, score: *score }
+        };
+        self.turns.iter().map(turn).collect()
+    }
+}
+
 /// The sessions of a project, and what they teach.
 pub struct Learning {
+    files: Vec<(Found, Identity)>,
     pub sessions: Vec<LearnedSession>,
     /// Everything that they teach together.
     pub candidates: Vec<Candidate>,
@@ -37,12 +60,8 @@ impl Learning {
         let files = sessions_of(env.disk, &env.places, &index, &memories.project, &mut skip);
         let sessions = learn_sessions(env.disk, &index, &files, &mut skip);
         skipped.iter().for_each(|problem| env.note(&format!("skipped {problem}")));
-        Learning::of_sessions(sessions)
-    }
-
-    fn of_sessions(sessions: Vec<LearnedSession>) -> Learning {
         let candidates = induce(&facts(&sessions), conventions());
-        Learning { sessions, candidates }
+        Learning { files, sessions, candidates }
     }
 
     /// Returns what one of the sessions teaches by itself.
@@ -67,35 +86,36 @@ impl Learning {
         ProjectWork::new(self.sessions.iter().map(|session| (&*session.id, session.facts.work.uses().collect())))
     }
 
-    /// Returns the search documents of the sessions, in their order.
-    pub fn documents(&self, memories: &Memories<'_>) -> Vec<Documents> {
-        let index = memories.env.memory_index();
-        self.sessions.iter().map(|session| documents(&index, &session.path)).collect()
+    /// Returns the turns of the sessions that are about a text, without those of the session that asks.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn earlier(&self, memories: &Memories<'_>, query: &Query) -> Result<Earlier<'_>, CommandError> {
+        let env = memories.env;
+        let asking = asking_session(env);
+        let files = self.files.iter().filter(|(found, _)| asking.as_ref() != Some(&found.location.id));
+        let mut sources: Vec<Source> = files.map(|(found, identity)| Source::new(found.clone(), *identity)).collect();
+        restore_originals(env, &mut sources)?;
+        let (session_of, is_wanted) = (|_| String::new(), |_| true);
+        let now = env.style.now.as_millisecond();
+        let searched = Searched { disk: env.disk, sources: &sources, session_of: &session_of, is_wanted: &is_wanted, now };
+        let question = |index: &_, indexed: &_| related(&searched, index, indexed, query);
+        let turns = ask(env, &sources, false, &|_, _| {}, &question)?;
+        let ids: HashMap<&Path, &str> = self.files.iter().map(|(found, _)| (&*found.path, &*found.location.id)).collect();
+        let sessions = sources.iter().map(|source| ids.get(source.path()).copied().unwrap_or_default()).collect();
+        Ok(Earlier { sessions, turns })
     }
 
-    /// Returns the sessions as sources of a search, the one that ended first being first, so that rows that others repeat are its own.
-    pub fn sources<'a>(&'a self, documents: &'a [Documents]) -> Vec<Source<'a>> {
-        let mut pairs: Vec<(&LearnedSession, &Documents)> = self.sessions.iter().zip(documents).collect();
-        pairs.sort_by(|(one, _), (other, _)| one.facts.last.cmp(&other.facts.last).then_with(|| one.path.cmp(&other.path)));
-        let label = |id: &'a str| &id[..id.floor_char_boundary(LABEL_BYTES)];
-        let source = |(session, documents): (&'a LearnedSession, &'a Documents)| Source {
-            session: &session.id,
-            label: label(&session.id),
-            documents,
-        };
-        pairs.into_iter().map(source).collect()
-    }
-
-    /// Returns digests of what the sessions hold about a prompt, in at most this many tokens; names in `known` are left out.
+    /// Returns digests of what the sessions hold about a prompt, in at most this many tokens; what `known` says is left out.
     pub fn digests(&self, memories: &Memories<'_>, prompt: &str, known: &str, max_tokens: usize) -> String {
-        if prompt.trim().is_empty() || max_tokens < LEAST_TOKENS {
+        let query = Query::of_text(prompt);
+        if query.terms.is_empty() || max_tokens < LEAST_TOKENS {
             return String::new();
         }
-        let documents = self.documents(memories);
-        let sources = self.sources(&documents);
-        let corpus = Corpus::new(&sources);
-        let query = Query { text: prompt, known: &[known], ..Query::default() };
-        digests(&Retrieval::new(&query, &corpus), max_tokens)
+        // A digest is an addition: memory is composed without it.
+        let Ok(earlier) = self.earlier(memories, &query) else { return String::new() };
+        EarlierPassages::new(&earlier.turns()).digest(&query, &[known, prompt], max_tokens)
     }
 
     /// Returns the name of the file of a session, without its ending.

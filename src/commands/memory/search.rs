@@ -5,10 +5,15 @@ use super::report::{MemoryHitLine, MemorySearchReport};
 use super::run::Memories;
 use super::{SearchArguments, list};
 use crate::app::{CommandError, ErrorKind};
+use crate::engine::mask;
 use crate::engine::memory::words::{content_words, plain_words};
-use crate::engine::memory::{Corpus, Query, search};
-use crate::model::Memory;
+use crate::engine::search::{EarlierPassages, Query, passage};
+use crate::model::{Memory, TraceEvent};
+use crate::text::cut::{cut, one_line};
 use anyhow::anyhow;
+
+/// Longest title of a place, in characters.
+const TITLE_CHARS: usize = 120;
 
 /// Prints the entries and the places in sessions that match.
 pub fn run(memories: &Memories<'_>, arguments: &SearchArguments) -> Result<(), CommandError> {
@@ -39,19 +44,28 @@ pub fn report(
     let mut known = list::all(memories)?.memories;
     known.retain(|memory| with_retired || !memory.state.is_retired());
     let learning = Learning::of_project(memories);
-    let documents = learning.documents(memories);
-    let sources = learning.sources(&documents);
-    let corpus = Corpus::new(&sources);
-    let hits = search(&Query { text: query, ..Query::default() }, &corpus, limit);
-    let hits = hits.iter().map(|hit| MemoryHitLine {
-        session: learning.file_name(hit.source.session),
-        session_id: hit.source.session.to_owned(),
-        block: hit.document.block,
-        row: hit.document.row.to_string(),
-        time: (hit.document.time > 0).then_some(hit.document.time),
-        title: hit.source.documents.title(hit.document).to_owned(),
+    let query_of_text = Query::of_text(query);
+    let earlier = learning.earlier(memories, &query_of_text)?;
+    let turns = earlier.turns();
+    let hits = EarlierPassages::new(&turns).ranked(&query_of_text).into_iter().take(limit).map(|(turn, event)| {
+        let id = earlier.sessions[earlier.turns[turn].source];
+        MemoryHitLine {
+            session: learning.file_name(id),
+            session_id: id.to_owned(),
+            block: event.block,
+            row: event.row.clone(),
+            time: (event.time > 0).then_some(event.time),
+            title: title(event),
+        }
     });
     Ok(MemorySearchReport { query: query.to_owned(), hits: hits.collect(), memories: ranked(known, &wanted), is_lines: false })
+}
+
+/// Returns the start of an event on one line: the tool and its target, or the first words.
+fn title(event: &TraceEvent) -> String {
+    let passage = passage(event);
+    let text = passage.as_ref().map_or("", |passage| if passage.title.is_empty() { &passage.text } else { &passage.title });
+    cut(&one_line(&mask(text)), TITLE_CHARS)
 }
 
 /// Returns the entries with at least half of the words, those with most of them first.

@@ -4,17 +4,17 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change, of_note};
 use crate::commands::memory::{self, Memories, MemorySearchReport};
 use crate::commands::search;
-use crate::engine::recall::{Document, answer, rank};
-use crate::engine::search::Query;
-use crate::engine::{SelectorError, label, mask, without_data};
-use crate::model::{Block, BlockNumber, Level, Zone};
+use crate::engine::search::{Occurrences, Passage, PassageKind, Query, RankedPassage, print};
+use crate::engine::{SelectorError, label, mask, tokens, without_data};
+use crate::model::{Block, BlockNumber, Level, Role, Zone};
 use crate::output::{ChangeReport, numbered, plural};
 use crate::store::{Store, StoredSession};
 use crate::text::shell::quoted_word;
 use crate::workspace::{Draft, NOTE, PlanError, SkipReason, Workspace, shorten};
 use anyhow::anyhow;
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 /// The maximum number of blocks that a query restores.
@@ -31,6 +31,7 @@ pub struct Recalled {
     pub number: BlockNumber,
     pub level: Level,
     pub title: String,
+    pub kind: PassageKind,
     pub text: String,
     pub time: Option<i64>,
     /// Its turn; `None` if only the store knows the block.
@@ -148,23 +149,40 @@ fn removed(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Work
     }
     let query = arguments.words();
     let query = query.trim().trim_matches('"');
-    let blocks = best_blocks(env, arguments, query, &documents);
+    let blocks = best_blocks(env, arguments, query, &documents)?;
     Ok(RecallReport { query: query.to_owned(), blocks, session: workspace.location.id.clone() })
 }
 
 /// Returns the parts of documents that match a query, the best first.
-fn best_blocks(env: &Env, arguments: &Arguments, query: &str, documents: &[Recalled]) -> Vec<RecalledBlock> {
-    let texts: Vec<_> = documents.iter().map(|document| without_data(&document.text)).collect();
-    let texts: Vec<Document<'_>> =
-        texts.iter().zip(documents).map(|(text, document)| Document { text, title: &document.title }).collect();
-    let hits = rank(query, &texts);
-    let parts = answer(query, &texts, &hits, arguments.max_tokens as usize).into_iter();
-    parts
-        .filter_map(|(place, pieces)| {
-            let hit = hits.get(place)?;
-            Some(recalled(env, &documents[hit.document], Some(hit.score), pieces))
-        })
-        .collect()
+fn best_blocks(
+    env: &Env,
+    arguments: &Arguments,
+    words: &str,
+    documents: &[Recalled],
+) -> Result<Vec<RecalledBlock>, CommandError> {
+    let query = Query::of_text(words);
+    let passages: Vec<Passage<'_>> =
+        documents.iter().map(|document| passage(&document.title, document.kind, without_data(&document.text))).collect();
+    let found = Occurrences::new(&query, &passages);
+    let (ranked, stretches) = (found.ranked(&[]), found.stretches(&[], &[]));
+    let blocks = |count: usize| -> Vec<RecalledBlock> {
+        let mut texts: HashMap<usize, String> = print(&passages, &stretches[..count]).into_iter().collect();
+        let block = |found: &RankedPassage| {
+            Some(recalled(env, &documents[found.passage], Some(found.score), texts.remove(&found.passage)?))
+        };
+        ranked.iter().filter_map(block).collect()
+    };
+    let text = |count: usize| {
+        blocks(count).iter().map(|block| format!("#{} {}\n{}\n", block.number, block.label, block.content)).collect()
+    };
+    let count = tokens::most_within(arguments.max_tokens as usize, stretches.len(), text);
+    if count == 0 && !stretches.is_empty() {
+        let matching = plural(ranked.len() as u64, "block");
+        let error = anyhow!("{matching} with words of '{words}', but no part fits {} tokens", arguments.max_tokens);
+        let enough = tokens::count(&text(1)).next_multiple_of(100);
+        return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("to print the best part: --max-tokens {enough}")));
+    }
+    Ok(blocks(count))
 }
 
 /// Returns the blocks that the query names; `None` if it is words, such as an identifier that only looks like a tool-use id.
@@ -186,12 +204,14 @@ fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, Command
     let in_window = |block: &&Block| block.position.zone != Zone::Cold;
     let numbers: Vec<BlockNumber> = workspace.reading.session.blocks.iter().filter(in_window).map(|block| block.number).collect();
     let contents = workspace.masked_contents(&numbers)?;
-    let texts: Vec<Document<'_>> = contents.iter().map(|content| Document { text: &content.readable, title: "" }).collect();
+    let passages: Vec<Passage<'_>> =
+        contents.iter().map(|content| passage("", PassageKind::Result, content.readable.as_str().into())).collect();
     let words = arguments.words();
+    let query = Query::of_text(&words);
+    let found = Occurrences::new(&query, &passages);
     // A text with only some of the words is not an answer.
-    let hits = rank(words.trim().trim_matches('"'), &texts);
-    let hits = hits.iter().filter(|hit| has_all_words(&words, texts[hit.document].text));
-    let hits: Vec<BlockNumber> = hits.map(|hit| numbers[hit.document]).collect();
+    let hits = found.ranked(&[]).into_iter().map(|hit| hit.passage).filter(|passage| found.has_all(*passage));
+    let hits: Vec<BlockNumber> = hits.map(|passage| numbers[passage]).collect();
     if hits.is_empty() {
         return Ok(no_match(arguments));
     }
@@ -224,12 +244,16 @@ fn note(
     if report.blocks.is_empty() { Err(no_match(arguments)) } else { Ok((report.note(), found)) }
 }
 
-/// Returns true if a text has every word of a query. False if the query has no words.
-fn has_all_words(query: &str, text: &str) -> bool {
-    let Ok(query) = Query::parse(query) else { return false };
-    let mut found = vec![false; query.terms.len()];
-    query.matcher().find(text, |term, _, _| found[term] = true);
-    query.terms.iter().zip(found).all(|(term, found)| found || !term.is_needed)
+fn passage<'a>(title: &'a str, kind: PassageKind, text: Cow<'a, str>) -> Passage<'a> {
+    Passage { kind, title: title.into(), text }
+}
+
+fn kind(block: &Block) -> PassageKind {
+    match block.role {
+        Role::User => PassageKind::Prompt,
+        Role::Assistant | Role::Thinking => PassageKind::Answer,
+        Role::System | Role::ToolUse | Role::ToolResult => PassageKind::Result,
+    }
 }
 
 fn recalled(env: &Env, document: &Recalled, score: Option<f32>, pieces: String) -> RecalledBlock {
@@ -264,6 +288,7 @@ fn search_session(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Re
             number: block.number,
             level: block.level,
             title: label(block),
+            kind: kind(block),
             text,
             time: block.timestamp,
             turn: Some(block.position.turn),

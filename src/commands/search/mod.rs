@@ -1,8 +1,10 @@
 //! `aperture search`: finds turns of all sessions by their words.
 
+mod index;
 mod report;
 mod run;
 
+pub use index::{ask, asking_session, restore_originals};
 pub use report::SearchReport;
 pub use run::{no_match, report, run};
 

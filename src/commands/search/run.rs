@@ -1,3 +1,4 @@
+use super::index::{ask, asking_session, restore_originals};
 use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFound};
 use super::{Arguments, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
@@ -7,8 +8,7 @@ use crate::engine::{Selector, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
 use crate::provider::ProviderAdapter;
-use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, find, prompt_files, scan, update};
-use crate::store::{SearchIndex, is_damaged};
+use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, find, prompt_files, scan};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Listed, Project};
 use anyhow::anyhow;
@@ -184,16 +184,7 @@ fn files(env: &Env) -> Result<Files, CommandError> {
         owners.push(Owner::Client(provider));
         sources.push(source);
     }
-    if let Some(store) = env.existing_store()? {
-        let changed = store.window_changes()?;
-        for source in sources.iter_mut().filter(|_| !changed.is_empty()) {
-            let Some(changes) = env.disk.resolve(source.path()).ok().and_then(|path| changed.get(&path)) else { continue };
-            source.stamp = changes.last().map_or(0, |(time, _)| time ^ changes.len() as i64);
-            if let Some(session) = store.find(source.path())? {
-                source.originals = crate::commands::recall::original_texts(&store, &session)?;
-            }
-        }
-    }
+    restore_originals(env, &mut sources)?;
     Ok(Files { sources, owners, listed, is_complete })
 }
 
@@ -204,9 +195,7 @@ fn wanted<'a>(env: &'a Env, arguments: &Arguments, files: &'a Files) -> Result<i
         .as_ref()
         .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
     let named = env.session().map(|name| env.find_by(name)).transpose()?.map(|found| found.location.id);
-    let client = env.client();
-    let asking = client.process.and_then(|process| workspace::session_of(env.disk, &env.places, process)).or(client.session);
-    let asking = asking.filter(|_| !arguments.current && named.is_none());
+    let asking = asking_session(env).filter(|_| !arguments.current && named.is_none());
     let client = arguments.client.clone();
     Ok(move |source: usize| {
         let listed = match files.owners[source] {
@@ -231,7 +220,6 @@ fn session(listed: &Listed) -> &str {
 
 fn ranked(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], query: Query) -> Result<SearchReport, CommandError> {
     let bar = env.progress(files.sources.len());
-    let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
     let progress = |done: u64, total: u64| {
         bar.set_length(total.max(1));
         bar.set_position(done);
@@ -240,30 +228,12 @@ fn ranked(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], que
     let filter = Filter { blocks: blocks(env, arguments)?, ..filter(env, arguments) };
     let chosen: FxHashSet<usize> = wanted.iter().copied().collect();
     let session_of = |source: usize| files.session(source);
-    let mut search = |mut index: SearchIndex, all: bool| {
-        let indexed = update(env.disk, &mut index, &files.sources, all, &progress, &mut skip)?;
+    let found = ask(env, &files.sources, files.is_complete, &progress, &|index, indexed| {
         let is_wanted = |source: usize| chosen.contains(&source);
-        let searched = Searched {
-            disk: env.disk,
-            sources: &files.sources,
-            session_of: &session_of,
-            is_wanted: &is_wanted,
-            now: env.style.now.as_millisecond(),
-        };
-        find(&searched, &index, &indexed, query.clone(), &filter)
-    };
-    let mut stored = || env.search_index().and_then(|index| search(index, files.is_complete));
-    let found = match stored() {
-        Err(error) if is_damaged(&error) => {
-            env.delete_search_index();
-            stored()
-        }
-        found => found,
-    };
-    // Another process writes the index, or it cannot be stored: the answer is the same.
-    let found = found
-        .or_else(|_| search(SearchIndex::in_memory()?, false))
-        .map_err(|error| CommandError::new(ErrorKind::Internal, anyhow!(error).context("cannot keep an index in memory")))?;
+        let now = env.style.now.as_millisecond();
+        let searched = Searched { disk: env.disk, sources: &files.sources, session_of: &session_of, is_wanted: &is_wanted, now };
+        find(&searched, index, indexed, query.clone(), &filter)
+    })?;
     bar.finish_and_clear();
     Ok(of_hits(env, arguments, files, found))
 }

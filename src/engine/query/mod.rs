@@ -1,4 +1,3 @@
-//! Queries over blocks: selectors and recall.
+//! Queries over blocks: selectors.
 
-pub mod recall;
 pub mod selector;

@@ -5,16 +5,22 @@
 //! ordered by the share of the query they have, by its words in the same form, and by how near to each other these are. A session
 //! ranks by its best turn.
 
+mod digest;
 mod echo;
 mod excerpt;
+mod names;
+mod passages;
 mod postings;
 mod query;
 mod rank;
 mod terms;
 
+pub use digest::{EarlierPassages, EarlierTurn};
 pub use echo::Echoes;
 pub use excerpt::{Excerpt, Passage, PassageKind, cut_line};
+pub use names::names;
+pub use passages::{Occurrences, RankedPassage, Stretch, print};
 pub use postings::{Posting, Postings, read_postings, write_postings};
 pub use query::{Matcher, Query, QueryError, QueryField, Term};
-pub use rank::{Candidate, Match, MatchTier, candidates, nearest, rarities, rate};
+pub use rank::{Candidate, Match, MatchTier, Scoring, candidates, nearest, rarities, rate, scores};
 pub use terms::{FileTerms, Turn, TurnReader, keys_of, passage};

@@ -9,6 +9,9 @@ use aho_corasick::{AhoCorasick, MatchKind};
 /// Words of a query that are searched; more tell nothing.
 const TERMS: usize = 32;
 
+/// The same of a text: a bit of 64 for each.
+const TEXT_TERMS: usize = 64;
+
 words! {
     /// A property of what is found.
     pub enum QueryField {
@@ -110,6 +113,13 @@ impl Query {
             true if !query.without.is_empty() => Err(QueryError::OnlyNegative),
             true => Err(QueryError::Empty),
         }
+    }
+
+    /// Returns the query for what a text is about: its words, none of which is an operator.
+    pub fn of_text(text: &str) -> Query {
+        let mut terms = terms(text);
+        terms.truncate(TEXT_TERMS);
+        Query { terms, ..Query::default() }
     }
 
     /// Returns true if it has no words but those that nearly every sentence has: they are not indexed.

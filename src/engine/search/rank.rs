@@ -8,12 +8,8 @@ use rustc_hash::FxHashMap;
 
 // The figures were chosen on known-item queries over real sessions; in a wide range around them the result is the same.
 
-/// Weight of an occurrence in the prompt, the answers, and the calls with results: data with the words is rarely what is looked for.
-const FIELD_WEIGHTS: [f32; 3] = [2.0, 1.0, 0.02];
-/// Saturation of frequencies: the `k1` of BM25.
-const SATURATION: f32 = 0.5;
-/// Power of the share of the query that a turn has.
-const SHARE_POWER: i32 = 2;
+/// Occurrences in the prompt, the answers, and the calls with results: data with the words is rarely what is looked for.
+const TURNS: Scoring = Scoring { fields: [2.0, 1.0, 0.02], saturation: 0.5, share_power: 2 };
 /// Added factor of a turn that has all words beside each other, and the distance at which it is half of it, in bytes.
 const NEAR: f32 = 0.3;
 const NEAR_BYTES: f32 = 180.0;
@@ -75,6 +71,17 @@ pub fn rarities(holders: &[u32], turns: u32) -> Vec<f32> {
     holders.iter().map(rarity).collect()
 }
 
+/// The weights that make a score of the frequencies of words.
+#[derive(Clone, Copy, Debug)]
+pub struct Scoring {
+    /// Weight of an occurrence in each field.
+    pub fields: [f32; 3],
+    /// Saturation of frequencies: the `k1` of BM25.
+    pub saturation: f32,
+    /// Power of the share of the query that a text has.
+    pub share_power: i32,
+}
+
 /// Returns the turns with any word of a query, best first, and the weights of its terms. `postings` are those of each term and each
 /// segment with the number of the segment's first turn; `turns` is the number of all turns;
 /// `turn_of` returns the turn that another one continues.
@@ -85,35 +92,45 @@ pub fn candidates(
     turn_of: &dyn Fn(u32) -> u32,
     is_wanted: &dyn Fn(u32) -> bool,
 ) -> (Vec<Candidate>, Vec<f32>) {
-    let mut found: FxHashMap<u32, (f32, u64, u64)> = FxHashMap::default();
-    let mut holders = Vec::with_capacity(postings.len());
-    let mut lists: Vec<Vec<(u32, f32, bool)>> = Vec::with_capacity(postings.len());
-    for (term, segments) in query.terms.iter().zip(postings) {
-        let factor = if term.is_replaced { REPLACED } else { 1.0 };
-        let of_turn = |first: u32, (turn, posting): (u32, Posting)| {
-            (turn_of(first + turn), weight(posting) * factor, posting.0[0] > 0 || posting.0[1] > 0)
-        };
-        let mut list: Vec<(u32, f32, bool)> =
+    let list = |segments: &Vec<(u32, Postings<'_>)>| {
+        let of_turn = |first: u32, (turn, posting): (u32, Posting)| (turn_of(first + turn), posting.frequencies());
+        let mut list: Vec<(u32, [f32; 3])> =
             segments.iter().flat_map(|(first, postings)| postings.clone().map(move |posting| of_turn(*first, posting))).collect();
-        list.sort_unstable_by_key(|(turn, ..)| *turn);
-        list.dedup_by(|(turn, more, is_said), (before, sum, was_said)| {
+        list.sort_unstable_by_key(|(turn, _)| *turn);
+        list.dedup_by(|(turn, more), (before, sum)| {
             let is_same = turn == before;
             if is_same {
-                *sum += *more;
-                *was_said |= *is_said;
+                *sum = std::array::from_fn(|field| sum[field] + more[field]);
             }
             is_same
         });
-        holders.push(list.len() as u32);
-        lists.push(list);
-    }
-    let weights = rarities(&holders, turns);
-    for (index, (list, weight)) in lists.into_iter().zip(&weights).enumerate() {
-        for (turn, frequency, said) in list {
-            let (score, has, is_said) = found.entry(turn).or_default();
-            *score += weight * frequency * (SATURATION + 1.0) / (frequency + SATURATION);
+        list
+    };
+    let lists: Vec<Vec<(u32, [f32; 3])>> = postings.iter().map(list).collect();
+    scores(query, &lists, turns, &TURNS, is_wanted)
+}
+
+/// Returns the texts with any word of a query, best first, and the weights of its terms. `lists` are for each term the texts that have
+/// it, with its frequencies; `all` is the number of texts.
+pub fn scores(
+    query: &Query,
+    lists: &[Vec<(u32, [f32; 3])>],
+    all: u32,
+    scoring: &Scoring,
+    is_wanted: &dyn Fn(u32) -> bool,
+) -> (Vec<Candidate>, Vec<f32>) {
+    let mut found: FxHashMap<u32, (f32, u64, u64)> = FxHashMap::default();
+    let holders: Vec<u32> = lists.iter().map(|list| list.len() as u32).collect();
+    let weights = rarities(&holders, all);
+    for (index, ((list, weight), term)) in lists.iter().zip(&weights).zip(&query.terms).enumerate() {
+        let factor = if term.is_replaced { REPLACED } else { 1.0 };
+        for (text, frequencies) in list {
+            let frequency =
+                frequencies.iter().zip(scoring.fields).map(|(frequency, weight)| frequency * weight).sum::<f32>() * factor;
+            let (score, has, is_said) = found.entry(*text).or_default();
+            *score += weight * frequency * (scoring.saturation + 1.0) / (frequency + scoring.saturation);
             *has |= 1 << index;
-            *is_said |= u64::from(said) << index;
+            *is_said |= u64::from(frequencies[0] > 0.0 || frequencies[1] > 0.0) << index;
         }
     }
     let needed: f32 = total(query, &weights, u64::MAX).max(f32::MIN_POSITIVE);
@@ -122,7 +139,7 @@ pub fn candidates(
         .filter(|(turn, _)| is_wanted(*turn))
         .map(|(turn, (score, has, is_said))| {
             let share = total(query, &weights, has) / needed;
-            Candidate { turn, score: score * share.powi(SHARE_POWER), has, is_said }
+            Candidate { turn, score: score * share.powi(scoring.share_power), has, is_said }
         })
         .collect();
     candidates.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.turn.cmp(&a.turn)));
@@ -133,10 +150,6 @@ pub fn candidates(
 fn total(query: &Query, weights: &[f32], has: u64) -> f32 {
     let terms = query.terms.iter().zip(weights).enumerate().filter(|(index, (term, _))| term.is_needed && has & 1 << index != 0);
     terms.map(|(_, (_, weight))| weight).sum()
-}
-
-fn weight(posting: Posting) -> f32 {
-    posting.frequencies().iter().zip(FIELD_WEIGHTS).map(|(frequency, weight)| frequency * weight).sum()
 }
 
 /// Compares a turn with a query; `None` if it has none of the words, lacks a phrase, or has what the query leaves out.

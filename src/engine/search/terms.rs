@@ -210,7 +210,7 @@ fn is_indexed(word: Word<'_>, in_data: bool) -> bool {
 }
 
 /// Returns at most the first `bytes` of a text, to the end of a word.
-fn whole_words(text: &str, bytes: usize) -> &str {
+pub(super) fn whole_words(text: &str, bytes: usize) -> &str {
     if text.len() <= bytes {
         return text;
     }

@@ -40,6 +40,17 @@ pub fn count(text: &str) -> usize {
     o200k(text) as usize
 }
 
+/// Returns how many parts, at most `most`, fit a number of tokens by [`count`]. `print` returns the text of the first parts: of more
+/// parts it has more tokens.
+pub fn most_within(budget: usize, most: usize, print: impl Fn(usize) -> String) -> usize {
+    let (mut low, mut high) = (0, most);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if count(&print(middle)) <= budget { low = middle } else { high = middle - 1 }
+    }
+    low
+}
+
 /// Approximate bytes per token, for content that is not counted.
 pub const BYTES_PER_TOKEN: usize = 4;
 
