@@ -9,11 +9,12 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Version of the bills; increased when their form or meaning changes. Bills of another version are ignored.
+/// Version of the bills and sums; increased when their form or meaning changes, or a built-in price. Those of another version are ignored.
 const FORMAT: u8 = 1;
 
-/// File names in the directory of the cache.
+/// File name of the bills in the directory of the cache.
 pub const BILLS_FILE: &str = "bills";
+/// File name of their sums there.
 pub const SUMS_FILE: &str = "sums";
 
 /// The state of a session file when it was read, and the key of the figures that the operation log had in the place of those in the file.
@@ -118,6 +119,7 @@ impl KnownBills {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fsio::RealDisk;
 
     #[test]
     fn bills_come_back_for_the_same_state_only() {
@@ -134,5 +136,20 @@ mod tests {
         for place in 0..bytes.len() {
             assert!(KnownBills::parse(bytes[..place].to_vec()).is_none(), "cut at {place}");
         }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test writes files")]
+    fn damaged_sums_are_unknown() {
+        let directory = tempfile::tempdir().unwrap();
+        let (cache, path) = (BillsCache::at(directory.path()), directory.path().join(SUMS_FILE));
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(cache.sums(&RealDisk), None);
+        cache.remember_sums(&RealDisk, Key(1), &UsageSums::default());
+        assert_eq!(cache.sums(&RealDisk), Some((Key(1), UsageSums::default())));
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(cache.sums(&RealDisk), None);
     }
 }
