@@ -489,7 +489,7 @@ fn home(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize, 
     if let Some(peak) = peak_bytes(&mut run(&directory.join("home-memory"), "sessions")) {
         println!("  memory: cold {:.1} MB", peak / 1e6);
     }
-    for (name, job, times, milliseconds) in [("sessions", 1, 2.0, 10.0), ("usage", 3, 2.5, 15.0)] {
+    for (name, job, times, milliseconds) in [("sessions", 1, 2.0, 10.0), ("usage", 3, 2.5, 8.0)] {
         let (cold, warm) = (round.ratio(job, 0), round.median(job + 1) * 1e3);
         let name = format!("{name} of {megabytes} MB");
         targets.push(Target::new(&format!("{name}: cold, of wc -l"), &format!("{times} x"), cold, "x", cold <= times));

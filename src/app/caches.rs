@@ -5,8 +5,8 @@ use super::env::user_cache_directory;
 use super::files::make_private;
 use crate::fsio::Disk;
 use crate::store::{
-    BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, SEARCH_INDEX_FILE, SearchIndex, TOTALS_FILE,
-    TotalsCache,
+    BILLS_FILE, BillsCache, CACHE_FILE, Cache, MEMORY_INDEX_FILE, MemoryIndex, SEARCH_INDEX_FILE, SUMS_FILE, SearchIndex,
+    TOTALS_FILE, TotalsCache,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,8 @@ impl Env {
 
     /// Returns the cache of bills, or one that stores nothing.
     pub fn bills(&self) -> BillsCache {
-        self.cache_directory(BILLS_FILE).map_or_else(BillsCache::none, |directory| BillsCache::at(&directory))
+        let directory = self.cache_directory(BILLS_FILE).and_then(|_| self.cache_directory(SUMS_FILE));
+        directory.map_or_else(BillsCache::none, |directory| BillsCache::at(&directory))
     }
 
     /// Returns the index of memory, or one that stores nothing.

@@ -52,7 +52,9 @@ pub use report::manifest::{
 };
 pub use report::model_activity::ModelActivity;
 pub use report::numbers::{amount, bytes, count, plural, unit};
-pub use report::usage::{Copies, UsageFilter, UsageGroup, UsageRow, UsageSource, UsageTable, usage};
+pub use report::usage::{
+    BilledFile, Copies, UsageFilter, UsageGroup, UsageRow, UsageSource, UsageSums, UsageTable, usage, usage_sums,
+};
 pub use report::{diff, summary};
 pub use retention::{Forgettable, forgettable};
 pub use secrets::examples as secret_examples;

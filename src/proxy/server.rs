@@ -302,7 +302,8 @@ async fn serve(proxy: Arc<Proxy>, listener: TcpListener) {
                     let service = service_fn(move |request| {
                         // Before the next read of the connection, which can find its end.
                         let request = client.begin(request);
-                        forward::answer(proxy.clone(), client.clone(), request)
+                        // In a box, which is freed when the response begins: the task of the connection has room for the largest.
+                        Box::pin(forward::answer(proxy.clone(), client.clone(), request))
                     });
                     let connection = connections.watch(connection::protocol(connection::HEAD).serve_connection(stream, service));
                     // A connection that breaks has no one to report it to.

@@ -1,17 +1,21 @@
-//! The bills of all session files, in one file beside the cache: adding up the usage reads nothing else of sessions that did not change.
+//! The bills of all session files, in one file beside the cache, and their sums, in another: adding up the usage reads nothing else of
+//! sessions that did not change, and only the sums if none did.
 
 use super::sealed;
+use crate::engine::UsageSums;
 use crate::fsio::{Disk, Identity};
 use crate::model::{FileUsage, Key};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Version of the bills; increased when their form or meaning changes. Bills of another version are ignored.
+/// Version of the bills and sums; increased when their form or meaning changes, or a built-in price. Those of another version are ignored.
 const FORMAT: u8 = 1;
 
-/// File name in the directory of the cache.
+/// File name of the bills in the directory of the cache.
 pub const BILLS_FILE: &str = "bills";
+/// File name of their sums there.
+pub const SUMS_FILE: &str = "sums";
 
 /// The state of a session file when it was read, and the key of the figures that the operation log had in the place of those in the file.
 pub type BilledState = (Identity, Key);
@@ -19,28 +23,42 @@ pub type BilledState = (Identity, Key);
 /// The cache of bills. Every failure is a miss.
 #[derive(Debug)]
 pub struct BillsCache {
-    file: Option<PathBuf>,
+    /// The files of the bills and of their sums.
+    files: Option<[PathBuf; 2]>,
 }
 
 impl BillsCache {
     /// Returns a cache without a file: every lookup is a miss, every write a no-op.
     pub fn none() -> BillsCache {
-        BillsCache { file: None }
+        BillsCache { files: None }
     }
 
-    /// Returns the cache in a directory where the file must exist: each new file takes the mode of the old one.
+    /// Returns the cache in a directory where the files must exist: each new file takes the mode of the old one.
     pub fn at(directory: &Path) -> BillsCache {
-        BillsCache { file: Some(directory.join(BILLS_FILE)) }
+        BillsCache { files: Some([BILLS_FILE, SUMS_FILE].map(|name| directory.join(name))) }
     }
 
     /// Reads the stored bills.
     pub fn read(&self, disk: &dyn Disk) -> KnownBills {
-        self.file.as_ref().and_then(|path| KnownBills::parse(sealed::read(disk, path)?)).unwrap_or_default()
+        self.files.as_ref().and_then(|[path, _]| KnownBills::parse(sealed::read(disk, path)?)).unwrap_or_default()
+    }
+
+    /// Reads the stored sums and the key of all that they depend on.
+    pub fn sums(&self, disk: &dyn Disk) -> Option<(Key, UsageSums)> {
+        let [_, path] = self.files.as_ref()?;
+        postcard::from_bytes(sealed::open(FORMAT, &sealed::read(disk, path)?)?).ok()
+    }
+
+    /// Stores the sums.
+    pub fn remember_sums(&self, disk: &dyn Disk, key: Key, sums: &UsageSums) {
+        if let Some([_, path]) = &self.files {
+            sealed::replace(disk, path, || Some(sealed::seal(FORMAT, &postcard::to_stdvec(&(key, sums)).ok()?)));
+        }
     }
 
     /// Stores the bills of all session files; those of a file without new bills are the known ones.
     pub fn remember(&self, disk: &dyn Disk, known: &KnownBills, files: &[(&Path, BilledState, Option<&FileUsage>)]) {
-        if let Some(path) = &self.file {
+        if let Some([path, _]) = &self.files {
             sealed::replace(disk, path, || known.with(files));
         }
     }
@@ -101,6 +119,7 @@ impl KnownBills {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fsio::RealDisk;
 
     #[test]
     fn bills_come_back_for_the_same_state_only() {
@@ -117,5 +136,20 @@ mod tests {
         for place in 0..bytes.len() {
             assert!(KnownBills::parse(bytes[..place].to_vec()).is_none(), "cut at {place}");
         }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test writes files")]
+    fn damaged_sums_are_unknown() {
+        let directory = tempfile::tempdir().unwrap();
+        let (cache, path) = (BillsCache::at(directory.path()), directory.path().join(SUMS_FILE));
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(cache.sums(&RealDisk), None);
+        cache.remember_sums(&RealDisk, Key(1), &UsageSums::default());
+        assert_eq!(cache.sums(&RealDisk), Some((Key(1), UsageSums::default())));
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(cache.sums(&RealDisk), None);
     }
 }

@@ -29,7 +29,7 @@ mod window_changes;
 mod wire;
 mod wire_calls;
 
-pub use bills::{BILLS_FILE, BilledState, BillsCache, KnownBills};
+pub use bills::{BILLS_FILE, BilledState, BillsCache, KnownBills, SUMS_FILE};
 pub use cache::{CACHE_FILE, Cache, CachedFile};
 pub use companions::LoggedCompanion;
 pub use database::{STORE_FILE, SessionKey, Store, StoreError, StoredSession};

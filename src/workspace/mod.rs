@@ -40,7 +40,7 @@ pub use project::{Project, absolute, named_directory, stated};
 pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};
 pub use secret_scan::{SecretMatch, scan, scan_file};
 pub use trace::{TracePosition, left_rows, read_trace};
-pub use usage::usage;
+pub use usage::{billed_states, usage};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use writer::{Writer, take_writer};
 

@@ -3,25 +3,30 @@
 use super::list::{Listed, each_line};
 use crate::fsio::Disk;
 use crate::model::{Address, FileUsage, Key, Slot};
-use crate::store::{BilledState, BillsCache, KnownBills, ReplacedBills};
+use crate::store::{BilledState, BillsCache, ReplacedBills};
 use rayon::prelude::*;
 use std::io;
 use std::path::Path;
 
+/// Returns the states of session files, each with the bills that aperture replaced in it.
+pub fn billed_states(listed: &[(&Listed, Option<&ReplacedBills>)]) -> Vec<BilledState> {
+    listed.iter().map(|(listed, replaced)| (listed.identity, key(*replaced))).collect()
+}
+
 /// Returns the bills of sessions, in their order: those of a file that was just listed, or else cached ones, or else read now. Files that
-/// cannot be read are passed to `skipped`, and have no bills. `known` are the cached bills; `listed` must be all sessions, each with the bills that aperture replaced in
-/// its file: the cached bills of other files are deleted. `original` returns a value of the log.
+/// cannot be read are passed to `skipped`, and have no bills. `listed` must be all sessions, each with the bills that aperture replaced in
+/// its file, and `states` their states: the cached bills of other files are deleted. `original` returns a value of the log.
 pub fn usage(
     disk: &dyn Disk,
     cache: &BillsCache,
-    known: &KnownBills,
     listed: &[(&Listed, Option<&ReplacedBills>)],
+    states: &[BilledState],
     original: &dyn Fn(&Address) -> Option<Vec<u8>>,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Vec<FileUsage> {
-    let states: Vec<BilledState> = listed.iter().map(|(listed, replaced)| (listed.identity, key(*replaced))).collect();
+    let known = cache.read(disk);
     let cached: Vec<Option<FileUsage>> =
-        listed.par_iter().zip(&states).map(|((listed, _), state)| known.of_file(&listed.found.path, state)).collect();
+        listed.par_iter().zip(states).map(|((listed, _), state)| known.of_file(&listed.found.path, state)).collect();
     // Rows that aperture removed are read only for a file that is not in the cache.
     let removed = |((_, replaced), cached): (&(_, Option<&ReplacedBills>), &Option<FileUsage>)| -> Vec<Vec<u8>> {
         let rows = replaced.filter(|_| cached.is_none()).map_or(&[][..], |replaced| &replaced.rows);
@@ -37,13 +42,13 @@ pub fn usage(
         },
     };
     let read: Vec<(io::Result<FileUsage>, bool)> = listed.par_iter().zip(cached).map_init(Vec::new, read).collect();
-    let files = listed.iter().zip(&states).zip(&read).filter_map(|(((listed, _), state), (usage, fresh))| {
+    let files = listed.iter().zip(states).zip(&read).filter_map(|(((listed, _), state), (usage, fresh))| {
         let usage = usage.as_ref().ok()?;
         Some((&*listed.found.path, *state, fresh.then_some(usage)))
     });
     let files: Vec<_> = files.collect();
     if files.len() != known.count() || files.iter().any(|(.., fresh)| fresh.is_some()) {
-        cache.remember(disk, known, &files);
+        cache.remember(disk, &known, &files);
     }
     let usage = |((listed, _), (usage, _)): (&(&Listed, _), (io::Result<FileUsage>, bool))| {
         usage.unwrap_or_else(|error| {

@@ -97,6 +97,29 @@ fn a_changed_file_is_read_again_and_a_deleted_one_is_forgotten() {
 }
 
 #[test]
+fn cached_sums_follow_the_time_zone_and_the_prices() {
+    let sandbox = sandbox();
+    let read = |zone: &str, arguments: &[&str]| {
+        let output = sandbox.command(&[&["usage"], arguments].concat()).env("TZ", zone).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let check = |zone: &str| {
+        let uncached = read(zone, &["--no-cache"]);
+        assert_eq!((&read(zone, &[]), &read(zone, &[])), (&uncached, &uncached), "{zone}");
+        uncached
+    };
+    assert_ne!(check("UTC"), check("Pacific/Kiritimati"));
+    let unpriced = check("UTC");
+    let settings = sandbox.home.join(".aperture/config.toml");
+    std::fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
+    std::fs::write(settings, "[prices]\nsome-model = 1.25\n").unwrap();
+    assert_ne!(check("UTC"), unpriced);
+    for group in ["session", "model"] {
+        assert_eq!(read("UTC", &["--by", group]), read("UTC", &["--by", group, "--no-cache"]), "other groups, of the same sums");
+    }
+}
+
+#[test]
 fn an_unknown_client_is_an_error() {
     let outcome = sandbox().run(&["usage", "--client", "claude"]);
     assert_eq!(outcome.code, 2);

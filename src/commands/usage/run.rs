@@ -1,12 +1,13 @@
 use super::report::UsageReport;
 use super::{Arguments, By, Day};
 use crate::app::{CommandError, Env, ErrorKind};
-use crate::engine::{self, UsageFilter, UsageGroup, UsageSource};
+use crate::engine::{self, BilledFile, UsageFilter, UsageGroup, UsageSource};
 use crate::fsio::unpacked_path;
-use crate::model::Address;
-use crate::store::{ReplacedBills, Store};
+use crate::model::{Address, Key};
+use crate::store::{BilledState, ReplacedBills, Store};
 use crate::workspace::{self, Listed, Project};
 use anyhow::anyhow;
+use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -16,12 +17,34 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skipped = Vec::new();
     let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
     let (disk, totals, cache, places, titles) = (env.disk, env.totals(), env.bills(), &env.places, arguments.by == By::Session);
-    let (listed, known) = rayon::join(|| workspace::list(disk, &totals, places, None, titles, &mut skip), || cache.read(disk));
-    let listed: Vec<Listed> = listed?.into_iter().flatten().collect();
+    let (listed, known) = rayon::join(|| workspace::list(disk, &totals, places, None, titles, &mut skip), || cache.sums(disk));
+    let mut listed: Vec<Listed> = listed?.into_iter().flatten().collect();
+    listed.sort_unstable_by(|a, b| a.found.path.as_os_str().cmp(b.found.path.as_os_str()));
     let LoggedUsage { store, changes, replaced } = logged(env);
     let original = |address: &Address| store.as_ref().and_then(|store| store.original(address).ok());
     let with_replaced: Vec<_> = listed.iter().map(|listed| (listed, of_file(env, &replaced, &listed.found.path))).collect();
-    let bills = workspace::usage(env.disk, &cache, &known, &with_replaced, &original, &mut skip);
+    let states = workspace::billed_states(&with_replaced);
+    let zone = (env.style.zone)();
+    let key = sums_key(env, &listed, &states, &changes, &zone);
+    let sums = match known.filter(|(known, _)| Some(*known) == key) {
+        Some((_, sums)) => sums,
+        None => {
+            let bills = workspace::usage(disk, &cache, &with_replaced, &states, &original, &mut skip);
+            let file = |(listed, usage)| BilledFile {
+                session: session(listed),
+                usage,
+                changes: of_file(env, &changes, &listed.found.path).map_or(&[], Vec::as_slice),
+            };
+            let files: Vec<BilledFile<'_>> = listed.iter().zip(&bills).map(file).collect();
+            let sums = engine::usage_sums(&files, &zone, &env.prices);
+            if let Some(key) = key.filter(|_| skipped.is_empty()) {
+                cache.remember_sums(disk, key, &sums);
+            }
+            // The program ends soon: freeing the bills of thousands of sessions takes longer than writing the output.
+            std::mem::forget(bills);
+            sums
+        }
+    };
     for problem in skipped {
         env.note(&format!("skipped {problem}"));
     }
@@ -31,20 +54,17 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         .filter(|listed| !listed.found.location.subagent)
         .map(|listed| (&*listed.found.location.id, &*listed.totals.title))
         .collect();
-    let sources = listed.iter().zip(&bills).map(|(listed, usage)| {
+    let sources = listed.iter().map(|listed| {
         let session = session(listed);
         UsageSource {
             session,
             title: titles.get(session).copied().unwrap_or(&listed.totals.title),
             project: project(listed),
-            usage,
-            changes: of_file(env, &changes, &listed.found.path).map_or(&[], Vec::as_slice),
             selected: wanted(listed),
         }
     });
     let sources: Vec<UsageSource<'_>> = sources.collect();
-    let zone = (env.style.zone)();
-    let today = env.style.now.to_zoned(zone.clone()).date();
+    let today = env.style.now.to_zoned(zone).date();
     let day = |day: Option<Day>| day.map(|day| day.date(today));
     let filter = UsageFilter { since: day(arguments.since), until: day(arguments.until), model: arguments.model.clone() };
     let group = match arguments.by {
@@ -55,10 +75,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         By::Project => UsageGroup::Project,
         By::Model => UsageGroup::Model,
     };
-    let table = engine::usage(&sources, group, &filter, &zone, &env.prices);
-    drop(sources);
-    // The program ends here: freeing the bills of thousands of sessions takes longer than writing the output.
-    std::mem::forget((listed, bills));
+    let table = engine::usage(&sums, &sources, group, &filter);
     env.print(&UsageReport { by: group, table })
 }
 
@@ -76,6 +93,22 @@ pub fn check_client(name: Option<&str>) -> Result<(), CommandError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the key of all that the sums of the listed sessions depend on; `None` if the time zone has no name.
+fn sums_key(
+    env: &Env,
+    listed: &[Listed],
+    states: &[BilledState],
+    changes: &BTreeMap<PathBuf, Vec<(i64, f64)>>,
+    zone: &TimeZone,
+) -> Option<Key> {
+    let zone = zone
+        .iana_name()
+        .map_or_else(|| zone.to_fixed_offset().ok().map(|offset| offset.to_string()), |name| Some(name.to_owned()))?;
+    let files: Vec<_> = listed.iter().map(|listed| listed.found.path.to_str()).zip(states).collect();
+    let all = (env!("CARGO_PKG_VERSION"), files, changes, zone, format!("{:?}", env.prices));
+    Some(Key::from_bytes(&postcard::to_stdvec(&all).ok()?))
 }
 
 /// Returns the test that selects sessions by the arguments and `-s`.

@@ -8,22 +8,57 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// One session file and its bills.
+#[derive(Clone, Copy, Debug)]
+pub struct BilledFile<'a> {
+    /// Id of the session; of a subagent, that of the session that started it.
+    pub session: &'a str,
+    pub usage: &'a FileUsage,
+    /// Changes of its window by aperture, in order: the time, and the tokens that the model no longer receives.
+    pub changes: &'a [(i64, f64)],
+}
+
+/// The session of a session file, by which its sums are grouped and selected.
 #[derive(Clone, Debug)]
 pub struct UsageSource<'a> {
     /// Id of the session; of a subagent, that of the session that started it.
     pub session: &'a str,
     pub title: &'a str,
     pub project: &'a str,
-    pub usage: &'a FileUsage,
-    /// Changes of its window by aperture, in order: the time, and the tokens that the model no longer receives.
-    pub changes: &'a [(i64, f64)],
     /// True if the session was selected. The responses of the others are read too, because they can be copies.
     pub selected: bool,
+}
+
+/// The sums of all responses, by file, day and model: every group is made of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UsageSums {
+    models: Vec<String>,
+    sums: Vec<UsageSum>,
+}
+
+/// The sum of the responses of one model in one file on one day.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct UsageSum {
+    /// The indexes of the file and the model.
+    file: u32,
+    model: u32,
+    /// Year, month and day in the local time zone.
+    day: (i16, i8, i8),
+    responses: u64,
+    tokens: BilledTokens,
+    searches: u64,
+    dollars: f64,
+    unpriced_tokens: u64,
+    saved: f64,
+    copied_responses: u64,
+    copied_tokens: u64,
+    impossible: u64,
+    /// True if the cost of a response is unknown.
+    is_unpriced: bool,
 }
 
 /// The property of the groups of responses.
@@ -96,16 +131,13 @@ pub struct UsageRow {
 }
 
 impl UsageRow {
-    fn add(&mut self, response: &ResponseUsage, dollars: Option<f64>, saved: f64) {
-        let tokens = &response.tokens;
-        self.responses += 1;
-        self.tokens.add(tokens);
-        self.web_searches = self.web_searches.saturating_add(response.searches);
-        self.saved_tokens += saved;
-        match dollars {
-            Some(dollars) => self.dollars += dollars,
-            None => self.unpriced_tokens = self.unpriced_tokens.saturating_add(tokens.total()),
-        }
+    fn add(&mut self, sum: &UsageSum) {
+        self.responses += sum.responses;
+        self.tokens.add(&sum.tokens);
+        self.web_searches = self.web_searches.saturating_add(sum.searches);
+        self.dollars += sum.dollars;
+        self.unpriced_tokens = self.unpriced_tokens.saturating_add(sum.unpriced_tokens);
+        self.saved_tokens += sum.saved;
     }
 }
 
@@ -136,65 +168,85 @@ pub struct Copies {
 
 /// Adds up the bills of session files. A response that several files contain counts once, with the most tokens that a file has for
 /// it, and belongs to the file whose first response is the oldest.
-pub fn usage(
-    sources: &[UsageSource<'_>],
-    group: UsageGroup,
-    filter: &UsageFilter,
-    zone: &TimeZone,
-    prices: &Prices,
-) -> UsageTable {
-    let mut table = UsageTable::default();
-    let mut sums: Vec<UsageRow> = Vec::new();
-    // The sum of each name, and of each property from which it is made: most responses need no name.
-    let (mut names, mut places) = (BTreeMap::<String, usize>::new(), FxHashMap::<Property<'_>, usize>::default());
+pub fn usage_sums(files: &[BilledFile<'_>], zone: &TimeZone, prices: &Prices) -> UsageSums {
+    let mut sums: Vec<UsageSum> = Vec::new();
+    let mut places = FxHashMap::<(u32, u32, Date), usize>::default();
     let mut day_of = days(zone);
-    let (responses, models) = distinct(sources);
-    let models: Vec<KnownModel<'_>> = models.into_iter().map(|name| KnownModel::new(name, filter, prices)).collect();
+    let (responses, models) = distinct(files);
+    let known: Vec<KnownModel<'_>> = models.iter().map(|name| KnownModel::new(name, prices)).collect();
     // Most responses are in the sum of the one before.
     let mut last = None;
-    for counted in responses.iter().filter(|counted| counted.source.selected) {
-        let Counted { source, copies, .. } = *counted;
-        let model = &models[counted.model as usize];
-        let response = counted.response();
-        let day = day_of(response.time);
-        let wanted =
-            filter.since.is_none_or(|since| day >= since) && filter.until.is_none_or(|until| day <= until) && model.wanted;
-        if !wanted {
-            continue;
-        }
-        let property = match group {
-            UsageGroup::Day | UsageGroup::Week | UsageGroup::Month => Property::Day(day),
-            UsageGroup::Session => Property::Text(source.session),
-            UsageGroup::Project => Property::Text(source.project),
-            UsageGroup::Model => Property::Text(model.name),
-        };
-        let dollars = response.dollars.or_else(|| cost(response, model.price?));
-        if dollars.is_none() && !table.unpriced_models.iter().any(|known| known == model.name) {
-            table.unpriced_models.push(model.name.to_owned());
-        }
-        let saved = saved(source, response);
+    for counted in &responses {
+        let (model, response) = (&known[counted.model as usize], counted.response());
+        let property = (counted.file, counted.model, day_of(response.time));
         let mut find = || {
             *places.entry(property).or_insert_with(|| {
-                *names.entry(name(group, property)).or_insert_with_key(|name| {
-                    sums.push(UsageRow { name: name.clone(), ..UsageRow::default() });
-                    sums.len() - 1
-                })
+                let (file, model, day) = property;
+                sums.push(UsageSum { file, model, day: (day.year(), day.month(), day.day()), ..UsageSum::default() });
+                sums.len() - 1
             })
         };
         let (_, place) = *last.insert(last.filter(|(last, _)| *last == property).unwrap_or_else(|| (property, find())));
-        let sum = &mut sums[place];
-        if group == UsageGroup::Session && sum.title.is_empty() {
-            sum.title = source.title.to_owned();
+        let (sum, copies) = (&mut sums[place], u64::from(counted.copies));
+        sum.responses += 1;
+        sum.tokens.add(&response.tokens);
+        sum.searches = sum.searches.saturating_add(response.searches);
+        match response.dollars.or_else(|| cost(response, model.price?)) {
+            Some(dollars) => sum.dollars += dollars,
+            None => {
+                sum.is_unpriced = true;
+                sum.unpriced_tokens = sum.unpriced_tokens.saturating_add(response.tokens.total());
+            }
         }
-        sum.add(response, dollars, saved);
-        table.total.add(response, dollars, saved);
-        table.impossible_responses += u64::from(response.exceeds_window || response.tokens.sent() > model.largest);
-        table.copies.copied_responses += u64::from(copies);
-        table.copies.copied_tokens =
-            table.copies.copied_tokens.saturating_add(response.tokens.total().saturating_mul(u64::from(copies)));
+        sum.saved += saved(&files[counted.file as usize], response);
+        sum.impossible += u64::from(response.exceeds_window || response.tokens.sent() > model.largest);
+        sum.copied_responses += copies;
+        sum.copied_tokens = sum.copied_tokens.saturating_add(response.tokens.total().saturating_mul(copies));
+    }
+    UsageSums { models: models.into_iter().map(str::to_owned).collect(), sums }
+}
+
+/// Groups the sums of the session files of `sources`, which are in the same order.
+pub fn usage(sums: &UsageSums, sources: &[UsageSource<'_>], group: UsageGroup, filter: &UsageFilter) -> UsageTable {
+    let mut table = UsageTable::default();
+    let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
+    for sum in &sums.sums {
+        let (source, model) = (&sources[sum.file as usize], &sums.models[sum.model as usize]);
+        let (year, month, day) = sum.day;
+        let day = Date::new(year, month, day).unwrap_or_default();
+        let wanted = source.selected
+            && filter.since.is_none_or(|since| day >= since)
+            && filter.until.is_none_or(|until| day <= until)
+            && filter.model.as_ref().is_none_or(|part| model.contains(part.as_str()));
+        if !wanted {
+            continue;
+        }
+        if sum.is_unpriced && !table.unpriced_models.contains(model) {
+            table.unpriced_models.push(model.clone());
+        }
+        let name = match group {
+            UsageGroup::Day => day.to_string(),
+            UsageGroup::Week => {
+                let week = day.iso_week_date();
+                format!("{:04}-W{:02}", week.year(), week.week())
+            }
+            UsageGroup::Month => day.strftime("%Y-%m").to_string(),
+            UsageGroup::Session => source.session.to_owned(),
+            UsageGroup::Project => source.project.to_owned(),
+            UsageGroup::Model => model.clone(),
+        };
+        let row = rows.entry(name).or_default();
+        if group == UsageGroup::Session && row.title.is_empty() {
+            row.title = source.title.to_owned();
+        }
+        row.add(sum);
+        table.total.add(sum);
+        table.impossible_responses += sum.impossible;
+        table.copies.copied_responses += sum.copied_responses;
+        table.copies.copied_tokens = table.copies.copied_tokens.saturating_add(sum.copied_tokens);
     }
     table.unpriced_models.sort();
-    table.rows = names.into_values().map(|place| std::mem::take(&mut sums[place])).collect();
+    table.rows = rows.into_iter().map(|(name, row)| UsageRow { name, ..row }).collect();
     if !matches!(group, UsageGroup::Day | UsageGroup::Week | UsageGroup::Month) {
         table.rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars).then(b.tokens.total().cmp(&a.tokens.total())));
     }
@@ -203,39 +255,14 @@ pub fn usage(
 
 /// A model, with all that is the same for each of its responses.
 struct KnownModel<'a> {
-    name: &'a str,
     price: Option<&'a ModelPrice>,
     /// The largest window that it has in any offer.
     largest: u64,
-    /// True if the filter selects it.
-    wanted: bool,
 }
 
 impl<'a> KnownModel<'a> {
-    fn new(name: &'a str, filter: &UsageFilter, prices: &'a Prices) -> KnownModel<'a> {
-        let wanted = filter.model.as_ref().is_none_or(|part| name.contains(part.as_str()));
-        KnownModel { name, price: prices.for_model(name), largest: capacity::largest(name).unwrap_or(u64::MAX), wanted }
-    }
-}
-
-/// The property of a response that its group has. A day has no text: comparing two empty ones takes longer than all else.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Property<'a> {
-    Day(Date),
-    /// A session id, a project or a model.
-    Text(&'a str),
-}
-
-/// Returns the name of the group of responses with a property.
-fn name(group: UsageGroup, property: Property<'_>) -> String {
-    match (group, property) {
-        (UsageGroup::Week, Property::Day(day)) => {
-            let week = day.iso_week_date();
-            format!("{:04}-W{:02}", week.year(), week.week())
-        }
-        (UsageGroup::Month, Property::Day(day)) => day.strftime("%Y-%m").to_string(),
-        (_, Property::Day(day)) => day.to_string(),
-        (_, Property::Text(text)) => text.to_owned(),
+    fn new(name: &str, prices: &'a Prices) -> KnownModel<'a> {
+        KnownModel { price: prices.for_model(name), largest: capacity::largest(name).unwrap_or(u64::MAX) }
     }
 }
 
@@ -255,8 +282,9 @@ fn days(zone: &TimeZone) -> impl FnMut(i64) -> Date {
 }
 
 /// A response that counts.
-struct Counted<'b, 'a> {
-    source: &'b UsageSource<'a>,
+struct Counted<'a> {
+    /// The index of its file.
+    file: u32,
     first: &'a ResponseUsage,
     /// Its figures with those of its copies, if it has any.
     joined: Option<Box<ResponseUsage>>,
@@ -265,29 +293,29 @@ struct Counted<'b, 'a> {
     copies: u32,
 }
 
-impl Counted<'_, '_> {
+impl Counted<'_> {
     fn response(&self) -> &ResponseUsage {
         self.joined.as_deref().unwrap_or(self.first)
     }
 }
 
 /// Returns each response once, and the models of all.
-fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> (Vec<Counted<'b, 'a>>, Vec<&'a str>) {
-    let mut order: Vec<&UsageSource<'_>> = sources.iter().collect();
-    order.sort_by_key(|source| (source.usage.responses.first().map(|first| first.time), source.session));
-    let most = sources.iter().map(|source| source.usage.responses.len()).sum();
+fn distinct<'a>(files: &[BilledFile<'a>]) -> (Vec<Counted<'a>>, Vec<&'a str>) {
+    let mut order: Vec<(u32, &BilledFile<'a>)> = (0..).zip(files).collect();
+    order.sort_by_key(|(_, file)| (file.usage.responses.first().map(|first| first.time), file.session));
+    let most = files.iter().map(|file| file.usage.responses.len()).sum();
     let mut places: FxHashMap<u64, u32> = FxHashMap::with_capacity_and_hasher(most, FxBuildHasher);
-    let mut responses: Vec<Counted<'_, '_>> = Vec::with_capacity(most);
-    let families = Families::new(sources);
+    let mut responses: Vec<Counted<'_>> = Vec::with_capacity(most);
+    let families = Families::new(files);
     // A response of a damaged file can have an index without a model.
     let mut models = vec![""];
-    for source in order {
+    for (file, BilledFile { usage, .. }) in order {
         let mut inherits = true;
-        let indexes: Vec<u32> = source.usage.models.iter().map(|model| index(&mut models, model)).collect();
-        for response in &source.usage.responses {
+        let indexes: Vec<u32> = usage.models.iter().map(|model| index(&mut models, model)).collect();
+        for response in &usage.responses {
             let model = indexes.get(response.model as usize).copied().unwrap_or_default();
             // The session that made it is a part of the identity, as another hash.
-            let mut made_by = |key| source.usage.lineage.map_or(0, |lineage| families.made_by(lineage, key, &mut inherits));
+            let mut made_by = |key| usage.lineage.map_or(0, |lineage| families.made_by(lineage, key, &mut inherits));
             let fresh = responses.len() as u32;
             match response.key.map(|key| *places.entry(key ^ made_by(key)).or_insert(fresh)) {
                 Some(place) if place < fresh => {
@@ -301,7 +329,7 @@ fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> (Vec<Counted<'b, 'a>>, Ve
                         counted.model = model;
                     }
                 }
-                _ => responses.push(Counted { source, first: response, joined: None, model, copies: 0 }),
+                _ => responses.push(Counted { file, first: response, joined: None, model, copies: 0 }),
             }
         }
     }
@@ -323,9 +351,9 @@ struct Families {
 }
 
 impl Families {
-    fn new(sources: &[UsageSource<'_>]) -> Families {
+    fn new(files: &[BilledFile<'_>]) -> Families {
         let mut sessions: FxHashMap<u64, (Lineage, FxHashSet<u64>)> = FxHashMap::default();
-        for (usage, lineage) in sources.iter().filter_map(|source| Some((source.usage, source.usage.lineage?))) {
+        for (usage, lineage) in files.iter().filter_map(|file| Some((file.usage, file.usage.lineage?))) {
             let (_, keys) = sessions.entry(lineage.session).or_insert((lineage, FxHashSet::default()));
             keys.extend(usage.responses.iter().filter_map(|response| response.key));
         }
@@ -372,13 +400,13 @@ fn cost(response: &ResponseUsage, price: &ModelPrice) -> Option<f64> {
 
 /// Returns the tokens that the request of a response did not contain because of changes by aperture. A compaction by the client ends
 /// the effect of the changes before it, because it would have removed the content as well.
-fn saved(source: &UsageSource<'_>, response: &ResponseUsage) -> f64 {
-    if source.changes.is_empty() {
+fn saved(file: &BilledFile<'_>, response: &ResponseUsage) -> f64 {
+    if file.changes.is_empty() {
         return 0.0;
     }
-    let compacted = source.usage.compactions.iter().filter(|time| **time < response.time).max();
+    let compacted = file.usage.compactions.iter().filter(|time| **time < response.time).max();
     let since = |time: i64| time <= response.time && compacted.is_none_or(|compacted| time > *compacted);
-    source.changes.iter().filter(|(time, _)| since(*time)).map(|(_, saved)| saved).sum::<f64>().max(0.0)
+    file.changes.iter().filter(|(time, _)| since(*time)).map(|(_, saved)| saved).sum::<f64>().max(0.0)
 }
 
 #[cfg(test)]
@@ -396,12 +424,17 @@ mod tests {
         FileUsage { models: vec![model.to_owned()], responses, ..FileUsage::default() }
     }
 
-    fn source<'a>(session: &'a str, usage: &'a FileUsage) -> UsageSource<'a> {
-        UsageSource { session, title: "", project: "/shop", usage, changes: &[], selected: true }
+    fn source<'a>(session: &'a str, usage: &'a FileUsage) -> BilledFile<'a> {
+        BilledFile { session, usage, changes: &[] }
     }
 
-    fn table(sources: &[UsageSource<'_>], group: UsageGroup) -> UsageTable {
-        usage(sources, group, &UsageFilter::default(), &TimeZone::UTC, &Prices::default())
+    fn table(files: &[BilledFile<'_>], group: UsageGroup) -> UsageTable {
+        let sums = usage_sums(files, &TimeZone::UTC, &Prices::default());
+        usage(&sums, &selected(files), group, &UsageFilter::default())
+    }
+
+    fn selected<'a>(files: &[BilledFile<'a>]) -> Vec<UsageSource<'a>> {
+        files.iter().map(|file| UsageSource { session: file.session, title: "", project: "/shop", selected: true }).collect()
     }
 
     fn outputs(table: &UsageTable) -> Vec<(&str, u64)> {
@@ -425,8 +458,11 @@ mod tests {
     fn a_copy_of_a_response_is_not_counted_for_another_selected_session() {
         let old = file("m", vec![response(Some(1), 0, 5)]);
         let fork = file("m", vec![response(Some(1), 0, 5), response(Some(2), 1, 1)]);
-        let sources = [UsageSource { selected: false, ..source("old", &old) }, source("z", &fork)];
-        assert_eq!(outputs(&table(&sources, UsageGroup::Session)), [("z", 1)]);
+        let files = [source("old", &old), source("z", &fork)];
+        let mut sources = selected(&files);
+        sources[0].selected = false;
+        let sums = usage_sums(&files, &TimeZone::UTC, &Prices::default());
+        assert_eq!(outputs(&usage(&sums, &sources, UsageGroup::Session, &UsageFilter::default())), [("z", 1)]);
     }
 
     #[test]
@@ -518,10 +554,11 @@ mod tests {
         let sources = [source("s", &usage)];
         assert_eq!(outputs(&table(&sources, UsageGroup::Day)), [("1970-01-31", 5), ("1970-02-01", 6)]);
         let berlin = TimeZone::fixed(jiff::tz::offset(1));
-        let months = super::usage(&sources, UsageGroup::Month, &UsageFilter::default(), &berlin, &Prices::default());
+        let sums = |zone| usage_sums(&sources, zone, &Prices::default());
+        let months = super::usage(&sums(&berlin), &selected(&sources), UsageGroup::Month, &UsageFilter::default());
         assert_eq!(outputs(&months), [("1970-02", 11)]);
         let filter = UsageFilter { since: "1970-02-01".parse().ok(), ..UsageFilter::default() };
-        let since = super::usage(&sources, UsageGroup::Day, &filter, &TimeZone::UTC, &Prices::default());
+        let since = super::usage(&sums(&TimeZone::UTC), &selected(&sources), UsageGroup::Day, &filter);
         assert_eq!(outputs(&since), [("1970-02-01", 6)]);
     }
 
@@ -538,7 +575,7 @@ mod tests {
     fn savings_count_for_each_request_until_an_undo_or_a_compaction() {
         let mut usage = file("m", (1..=5).map(|key| response(Some(key), key as i64 * 10, 1)).collect());
         let saved = |usage: &FileUsage, changes: &[(i64, f64)]| {
-            table(&[UsageSource { changes, ..source("s", usage) }], UsageGroup::Day).total.saved_tokens
+            table(&[BilledFile { changes, ..source("s", usage) }], UsageGroup::Day).total.saved_tokens
         };
         assert_eq!(saved(&usage, &[(15, 1000.0)]), 4000.0);
         assert_eq!(saved(&usage, &[(15, 1000.0), (35, -1000.0)]), 2000.0);
