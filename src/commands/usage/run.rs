@@ -5,7 +5,7 @@ use crate::engine::{self, UsageFilter, UsageGroup, UsageSource};
 use crate::fsio::unpacked_path;
 use crate::model::Address;
 use crate::store::{ReplacedBills, Store};
-use crate::workspace::{self, Listed, Project};
+use crate::workspace::{self, FindError, Listed, Project};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,19 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
     let (disk, totals, cache, places, titles) = (env.disk, env.totals(), env.bills(), &env.places, arguments.by == By::Session);
     let (listed, known) = rayon::join(|| workspace::list(disk, &totals, places, None, titles, &mut skip), || cache.read(disk));
-    let listed: Vec<Listed> = listed?.into_iter().flatten().collect();
+    let kept = env.kept()?;
+    let copies = workspace::list_copies(disk, &totals, kept.orphans(), None, titles, &mut skip);
+    let listed = match listed {
+        Err(FindError::NoSessions(_)) if !copies.is_empty() => Vec::new(),
+        listed => listed?,
+    };
+    let listed: Vec<Listed> = listed.into_iter().flatten().chain(copies).collect();
     let LoggedUsage { store, changes, replaced } = logged(env);
     let original = |address: &Address| store.as_ref().and_then(|store| store.original(address).ok());
-    let with_replaced: Vec<_> = listed.iter().map(|listed| (listed, of_file(env, &replaced, &listed.found.path))).collect();
+    // The log has a deleted session by the path that it had.
+    let path = |listed: &Listed| kept.original_path(listed.found.provider, &listed.found.path);
+    let paths: Vec<PathBuf> = listed.iter().map(|listed| path(listed).unwrap_or_else(|| listed.found.path.clone())).collect();
+    let with_replaced: Vec<_> = listed.iter().zip(&paths).map(|(listed, path)| (listed, of_file(env, &replaced, path))).collect();
     let bills = workspace::usage(env.disk, &cache, &known, &with_replaced, &original, &mut skip);
     for problem in skipped {
         env.note(&format!("skipped {problem}"));
@@ -31,14 +40,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         .filter(|listed| !listed.found.location.subagent)
         .map(|listed| (&*listed.found.location.id, &*listed.totals.title))
         .collect();
-    let sources = listed.iter().zip(&bills).map(|(listed, usage)| {
+    let sources = listed.iter().zip(&bills).zip(&paths).map(|((listed, usage), path)| {
         let session = session(listed);
         UsageSource {
             session,
             title: titles.get(session).copied().unwrap_or(&listed.totals.title),
             project: project(listed),
             usage,
-            changes: of_file(env, &changes, &listed.found.path).map_or(&[], Vec::as_slice),
+            changes: of_file(env, &changes, path).map_or(&[], Vec::as_slice),
             selected: wanted(listed),
         }
     });
