@@ -221,6 +221,11 @@ impl Env {
         Env { at, chosen: Arc::default(), command: command.to_owned(), ..self.clone() }
     }
 
+    /// Returns a copy in which `-s` names this session, or none.
+    pub fn naming(&self, session: Option<String>) -> Env {
+        Env { globals: Globals { session, ..self.globals.clone() }, ..self.clone() }
+    }
+
     /// Returns a copy for one session of a run over many, which shows no progress and no notes of its own.
     pub fn visiting(&self, found: &Found) -> Env {
         // The cache is opened once, not once for each session.

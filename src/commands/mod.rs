@@ -48,7 +48,7 @@ mod repair;
 mod request;
 mod restore;
 pub mod run;
-mod search;
+pub mod search;
 mod sessions;
 pub mod show;
 mod shrink;

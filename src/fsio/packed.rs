@@ -6,6 +6,7 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use zstd::stream::read::Decoder;
 use zstd::stream::write::Encoder;
+use zstd::zstd_safe;
 
 /// The extension of a compressed file: a session of a client that compresses them, or a kept copy.
 const EXTENSION: &str = "zst";
@@ -16,20 +17,32 @@ const LONGEST: u64 = 4 << 30;
 /// size in 3 s of one core; at level 3 0.12 in 1 s, at level 12 no smaller in 6 s.
 const LEVEL: i32 = 9;
 
-/// Compresses a content of `bytes` bytes into a file that [`is_packed`]. The file has a checksum, with which reading it to its end fails
-/// if it is damaged.
+/// Bytes of a content in a frame: a part of it is read without the frames before. Source: measured on the same sessions, frames of this
+/// size add a tenth to the size of the copies.
+const FRAME_BYTES: u64 = 1 << 20;
+
+/// Compresses a content of `bytes` bytes into a file that [`is_packed`]. Each frame has a checksum, with which reading it to its end
+/// fails if it is damaged.
 ///
 /// # Errors
 ///
 /// Reading or writing failed, or the content is shorter.
 pub fn pack(content: &mut dyn Read, bytes: u64, to: &mut dyn Write) -> io::Result<()> {
-    let mut packer = Encoder::new(to, LEVEL)?;
-    packer.set_pledged_src_size(Some(bytes))?;
-    packer.include_contentsize(true)?;
-    packer.include_checksum(true)?;
-    packer.long_distance_matching(true)?;
-    io::copy(&mut content.take(bytes), &mut packer)?;
-    packer.finish().map(drop)
+    let mut left = bytes;
+    loop {
+        let length = left.min(FRAME_BYTES);
+        let mut packer = Encoder::new(&mut *to, LEVEL)?;
+        packer.set_pledged_src_size(Some(length))?;
+        packer.include_contentsize(true)?;
+        packer.include_checksum(true)?;
+        packer.long_distance_matching(true)?;
+        io::copy(&mut (&mut *content).take(length), &mut packer)?;
+        packer.finish()?;
+        left -= length;
+        if left == 0 {
+            return Ok(());
+        }
+    }
 }
 
 /// Returns true if a file is read as the content that it holds in compressed form.
@@ -50,60 +63,89 @@ pub fn packed_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// A compressed file, open for reading. It is unpacked while it is read from its start, and as a whole before the first seek.
+/// A compressed file, open for reading. It is unpacked while it is read; a seek passes over the frames before its target.
 pub(super) struct PackedFile {
     file: File,
-    content: Content,
-}
-
-enum Content {
-    Stream(Decoder<'static, BufReader<File>>, u64),
-    Whole(Cursor<Vec<u8>>),
+    content: Decoder<'static, BufReader<Box<dyn Read + Send>>>,
+    position: u64,
 }
 
 impl PackedFile {
     pub fn new(file: File) -> io::Result<PackedFile> {
-        let stream = Decoder::new(file.try_clone()?)?;
-        Ok(PackedFile { file, content: Content::Stream(stream, 0) })
+        let stored = Box::new(file.try_clone()?) as Box<dyn Read + Send>;
+        Ok(PackedFile { file, content: Decoder::new(stored)?, position: 0 })
     }
 
-    /// Unpacks the whole file.
-    fn whole(&mut self) -> io::Result<&mut Cursor<Vec<u8>>> {
-        if let Content::Stream(_, position) = self.content {
-            // The clone that the stream reads shares the place in the file.
-            self.file.rewind()?;
-            let mut bytes = Vec::new();
-            let read = Decoder::new(&self.file)?.take(LONGEST + 1).read_to_end(&mut bytes).map_err(damaged)?;
-            if read as u64 > LONGEST {
-                return Err(io::Error::new(ErrorKind::FileTooLarge, format!("its content is longer than {LONGEST} bytes")));
-            }
-            let mut cursor = Cursor::new(bytes);
-            cursor.set_position(position);
-            self.content = Content::Whole(cursor);
-        }
-        match &mut self.content {
-            Content::Whole(cursor) => Ok(cursor),
-            Content::Stream(..) => Err(ErrorKind::Other.into()),
-        }
+    /// Returns the file as it is stored.
+    fn stored(&mut self) -> io::Result<Vec<u8>> {
+        // The clone that the content is read from shares the place in the file.
+        self.file.rewind()?;
+        let mut stored = Vec::new();
+        self.file.read_to_end(&mut stored)?;
+        // This used up the source of the content: the next seek starts it again.
+        self.position = u64::MAX;
+        Ok(stored)
     }
+
+    /// Continues at a place in the content, or at its end if that is before it.
+    fn move_to(&mut self, target: u64) -> io::Result<()> {
+        if (self.position..self.position.saturating_add(FRAME_BYTES)).contains(&target) {
+            let skipped = target - self.position;
+            return io::copy(&mut self.take(skipped), &mut io::sink()).map(drop);
+        }
+        let mut stored = self.stored()?;
+        let (mut at, mut start) = (0, 0);
+        while let Some((length, content)) = frame(&stored[at..]).filter(|(_, content)| start + content <= target) {
+            (at, start) = (at + length, start + content);
+        }
+        stored.drain(..at);
+        self.content = Decoder::new(Box::new(Cursor::new(stored)) as Box<dyn Read + Send>)?;
+        self.position = start;
+        io::copy(&mut self.take(target - start), &mut io::sink()).map(drop)
+    }
+
+    /// Returns the length of the content: that of its frames, if they state it.
+    fn length(&mut self) -> io::Result<u64> {
+        let stored = self.stored()?;
+        let (mut at, mut length) = (0, 0);
+        while let Some((frame, content)) = frame(&stored[at..]) {
+            (at, length) = (at + frame, length + content);
+        }
+        if at < stored.len() {
+            let rest = Decoder::new(&stored[at..])?.take(LONGEST + 1);
+            length += io::copy(&mut { rest }, &mut io::sink()).map_err(damaged)?;
+        }
+        if length > LONGEST {
+            return Err(io::Error::new(ErrorKind::FileTooLarge, format!("its content is longer than {LONGEST} bytes")));
+        }
+        Ok(length)
+    }
+}
+
+/// Returns the length of the first frame of some bytes, and that of its content; `None` if it is not complete, or does not state it.
+fn frame(bytes: &[u8]) -> Option<(usize, u64)> {
+    let content = zstd_safe::get_frame_content_size(bytes).ok()??;
+    let length = zstd_safe::find_frame_compressed_size(bytes).ok()?;
+    (content > 0).then_some((length, content))
 }
 
 impl Read for PackedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.content {
-            Content::Stream(stream, position) => {
-                let read = stream.read(buffer).map_err(damaged)?;
-                *position += read as u64;
-                Ok(read)
-            }
-            Content::Whole(cursor) => cursor.read(buffer),
-        }
+        let read = self.content.read(buffer).map_err(damaged)?;
+        self.position += read as u64;
+        Ok(read)
     }
 }
 
 impl Seek for PackedFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.whole()?.seek(to)
+        let target = match to {
+            SeekFrom::Start(target) => Some(target),
+            SeekFrom::Current(difference) => self.position.checked_add_signed(difference),
+            SeekFrom::End(difference) => self.length()?.checked_add_signed(difference),
+        };
+        self.move_to(target.ok_or(ErrorKind::InvalidInput)?)?;
+        Ok(self.position)
     }
 }
 

@@ -71,10 +71,14 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
         });
         given.insert(name, text);
     }
-    // `recall` selects its output for the budget; the others are only truncated to it.
-    if let Some(tokens) = given.get("max_tokens").filter(|_| tool.name == "recall") {
-        of_command.insert("max_tokens".to_owned(), tokens.as_str().into());
-    }
+    // These select their output for the budget; the others are only truncated to it.
+    let tokens = given.get("max_tokens").map(String::as_str);
+    let budget = match tool.name {
+        "recall" => tokens.map(str::to_owned),
+        "search" => Some(tokens.map_or_else(|| DEFAULT_TOKENS.to_string(), str::to_owned)),
+        _ => None,
+    };
+    of_command.extend(budget.map(|tokens| ("max_tokens".to_owned(), tokens.into())));
     let words = |arguments: &Map<String, Value>| {
         let words = match tool.action {
             None => Words::read(tool.name, arguments),

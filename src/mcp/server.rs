@@ -5,7 +5,7 @@ use super::tools::{Effect, TOOLS, Tool};
 use super::{answer, resources, session};
 use crate::app::{Answer, Client, CommandError, Env, ErrorKind};
 use crate::commands::model::{CallOutcome, ask};
-use crate::commands::{self, Change, Request};
+use crate::commands::{self, Change, Other, Request};
 use crate::engine::{mask, tokens};
 use crate::model::Actor;
 use anyhow::anyhow;
@@ -90,6 +90,12 @@ impl Server {
     fn carry_out(&self, env: &Env, call: Call) -> Result<Body, CommandError> {
         // The log stores the command and is printed later, so credentials are masked.
         let line = format!("mcp: {}", mask(&call.line));
+        if let Request::Other(Other::Search(arguments)) = &call.request {
+            let mut env = env.naming(call.session);
+            // The form that is answered is what must be within the budget.
+            env.json = call.json;
+            return Ok(Body::new(String::new(), env.answer(&commands::search::found(&env, arguments)?)));
+        }
         let mut env = match session::find(env, &self.client, call.session.as_deref()) {
             Ok(found) => env.on(&found.path, ""),
             // Memories exist without a session.

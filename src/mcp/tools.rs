@@ -176,6 +176,23 @@ pub const TOOLS: &[Tool] = &[
         ],
     },
     Tool {
+        name: "search",
+        action: None,
+        about: "Find earlier work by its words: turns of all sessions on this machine, of every project and client, also archived, \
+                compacted and deleted ones. The best sessions first, each with its turns and their best lines. Words, \"a phrase\", \
+                -without. With session, only that one; yours is left out.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[
+            argument("query", r#""flaky login test""#, "Words; identifiers are found whole and by their parts"),
+            argument("project", r#""/work/shop""#, "Only sessions of the project in this directory"),
+            argument("since", r#""4w""#, "Only turns from this day on: 2026-11-01, yesterday, 7d, 2w"),
+            argument("role", r#""user""#, "Only what one of them said"),
+            argument("path", r#""schema.sql""#, "Only calls on files whose path contains this, and texts that name it"),
+            argument("limit", "5", "Sessions (default 10)"),
+        ],
+    },
+    Tool {
         name: "expand",
         action: None,
         about: "Restore shortened or archived blocks in the session, and return their content at once.",

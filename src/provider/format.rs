@@ -32,6 +32,11 @@ pub trait Format: Sync {
         false
     }
 
+    /// Returns the content of a file before the edit whose result a row has; `None` if the row does not record it.
+    fn file_before_edit(&self, _row: &[u8]) -> Option<String> {
+        None
+    }
+
     /// Fills in the fields that follow from the order of all rows of a session. Idempotent.
     fn link(&self, _session: &mut Session) {}
 

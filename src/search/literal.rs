@@ -23,6 +23,9 @@ pub enum PatternError {
     /// The text is not a regular expression.
     #[error("{0}")]
     Syntax(String),
+    /// Every text has it.
+    #[error("every text has it")]
+    Everywhere,
     /// The expression needs more memory than is allowed.
     #[error("the expression is too large: it needs more than {} MB when compiled", PATTERN_BYTES >> 20)]
     TooLarge,
@@ -41,8 +44,11 @@ impl Pattern {
     ///
     /// # Errors
     ///
-    /// The text is too long.
+    /// The text is empty or too long.
     pub fn literal(text: &str, ignores_case: bool) -> Result<Pattern, PatternError> {
+        if text.is_empty() {
+            return Err(PatternError::Everywhere);
+        }
         let quoted = serde_json::to_string(text).unwrap_or_default();
         let encoded = regex::escape(quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default());
         // Some writers escape every character outside ASCII.
@@ -54,9 +60,12 @@ impl Pattern {
     ///
     /// # Errors
     ///
-    /// It is not a regular expression, or it is too large.
+    /// It is not a regular expression, it is too large, or it matches the empty text.
     pub fn regex(text: &str, ignores_case: bool) -> Result<Pattern, PatternError> {
         let text = build(text, ignores_case)?;
+        if text.is_match(b"") {
+            return Err(PatternError::Everywhere);
+        }
         let encoded = regex_syntax::parse(&format!("(?m{}){}", if ignores_case { "i" } else { "" }, text.as_str()));
         let encoded =
             encoded.ok().and_then(|hir| RegexBuilder::new(&in_json(&hir).to_string()).size_limit(PATTERN_BYTES).build().ok());
@@ -191,8 +200,8 @@ fn lines(disk: &dyn Disk, sources: &[Source], place: usize, pattern: &Pattern, f
     source.read(disk, &mut TracePosition::default(), &mut |_, event| {
         let Some(passage) = selection.passage(&event).filter(|_| filter.is_in_time(event.time)) else { return };
         let texts = [&passage.title, &passage.text];
-        for (text, place) in texts.iter().flat_map(|text| pattern.text.find_iter(text.as_bytes()).map(move |place| (text, place)))
-        {
+        let places = |text| pattern.text.find_iter(text).filter(|place| !place.is_empty());
+        for (text, place) in texts.iter().flat_map(|text| places(text.as_bytes()).map(move |place| (text, place))) {
             count += 1;
             // Mask before a line is cut out.
             let masked = mask(text);
@@ -229,7 +238,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_expression_finds_in_json_what_it_finds_in_the_text(text in "[a-zß\"\\\\\n\t ]{0,24}", place in 0usize..9) {
-            let expressions = ["a.b", r"\ba", "^[a-z]+$", r"\s\w", "(?i)A", r#""."#, r"\\|ß+", "[^a]{2}", "x|$"];
+            let expressions = ["a.b", r"\ba", "^[a-z]+$", r"\s\w", "(?i)A", r#""."#, r"\\|ß+", "[^a]{2}", "x|a$"];
             let pattern = Pattern::regex(expressions[place], false).unwrap();
             let encoded = pattern.encoded.as_ref().unwrap();
             for json in [serde_json::to_string(&text).unwrap(), format!("\"{}\"", escaped(&text))] {
@@ -242,5 +251,8 @@ mod tests {
     fn an_expression_that_is_too_large_is_refused() {
         assert!(matches!(Pattern::regex("(a{1000}){1000}", false), Err(PatternError::TooLarge)));
         assert!(matches!(Pattern::regex("(", false), Err(PatternError::Syntax(_))));
+        for everywhere in ["", "a*", "^", "(?i)(x)?"] {
+            assert!(matches!(Pattern::regex(everywhere, false), Err(PatternError::Everywhere)), "{everywhere}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::workspace::{TracePosition, left_rows};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
@@ -44,27 +45,32 @@ pub fn update(
 ) -> rusqlite::Result<Indexed> {
     let known = index.files()?;
     let is_known = |source: &Source| {
-        known.get(source.path()).is_some_and(|known| known.identity == source.identity && known.stamp == source.stamp)
+        known.get(source.path().as_os_str()).is_some_and(|known| known.identity == source.identity && known.stamp == source.stamp)
     };
     let mut outdated: Vec<&Source> = sources.iter().filter(|source| !is_known(source)).collect();
     // Largest first, so that no core is left with a large file at the end.
     outdated.sort_by_key(|source| std::cmp::Reverse(source.identity.bytes));
-    let paths: FxHashSet<&Path> = sources.iter().map(Source::path).collect();
-    let gone: Vec<i64> =
-        known.iter().filter(|(path, _)| all && !paths.contains(path.as_path())).map(|(_, known)| known.id).collect();
+    let paths: FxHashSet<&OsStr> = sources.iter().map(|source| source.path().as_os_str()).collect();
+    let gone: Vec<i64> = known.iter().filter(|(path, _)| all && !paths.contains(&***path)).map(|(_, known)| known.id).collect();
+    let numbers = |known: &FxHashMap<OsString, IndexedSession>| {
+        let number = |(place, source): (usize, &Source)| Some((known.get(source.path().as_os_str())?.id, place));
+        sources.iter().enumerate().filter_map(number).collect()
+    };
     if !outdated.is_empty() || !gone.is_empty() {
         let total: u64 = outdated.iter().map(|source| source.identity.bytes).sum();
         let mut gone = Some(gone);
         let mut done = 0;
         progress(done, total);
         for chunk in chunks(&outdated) {
-            let states: Vec<Option<(i64, Vec<u8>)>> =
-                chunk.iter().map(|source| state(index, known.get(source.path()), source)).collect::<rusqlite::Result<_>>()?;
+            let states: Vec<Option<(i64, Vec<u8>)>> = chunk
+                .iter()
+                .map(|source| state(index, known.get(source.path().as_os_str()), source))
+                .collect::<rusqlite::Result<_>>()?;
             let read: Vec<io::Result<ReadSession<'_>>> = chunk
                 .par_iter()
                 .zip(states)
                 .with_max_len(1)
-                .map(|(source, state)| read(disk, source, known.get(source.path()), state))
+                .map(|(source, state)| read(disk, source, known.get(source.path().as_os_str()), state))
                 .collect();
             done += chunk.iter().map(|source| source.identity.bytes).sum::<u64>();
             let mut readable = Vec::with_capacity(read.len());
@@ -80,9 +86,9 @@ pub fn update(
         if let Some(gone) = gone {
             index.write(&[], &gone)?;
         }
+        return Ok(numbers(&index.files()?));
     }
-    let known = index.files()?;
-    Ok(sources.iter().enumerate().filter_map(|(place, source)| Some((known.get(source.path())?.id, place))).collect())
+    Ok(numbers(&known))
 }
 
 /// Divides sources into runs with about [`CHUNK_BYTES`] each.

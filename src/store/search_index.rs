@@ -7,15 +7,15 @@ use crate::engine::search::{FileTerms, Posting, read_postings, write_postings};
 use crate::fsio::Identity;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 /// File name of the index.
 pub const SEARCH_INDEX_FILE: &str = "search.db";
 
 /// Version of the index; increased when its form or meaning changes. An index of another version is emptied.
-const FORMAT: i32 = 2;
+const FORMAT: i32 = 3;
 /// Longest wait for another process that writes to the index.
 const PATIENCE: Duration = Duration::from_millis(2_000);
 /// Segments from which on the smaller ones are joined, and those that are left then.
@@ -140,12 +140,12 @@ impl SearchIndex {
     /// # Errors
     ///
     /// The index cannot be read.
-    pub fn files(&self) -> rusqlite::Result<HashMap<PathBuf, IndexedSession>> {
+    pub fn files(&self) -> rusqlite::Result<FxHashMap<OsString, IndexedSession>> {
         let mut select = self.connection.prepare_cached("SELECT path, id, identity, stamp FROM files")?;
         let rows = select.query_map([], |row| {
             let identity: Vec<u8> = row.get(2)?;
             let identity = postcard::from_bytes(&identity).unwrap_or_default();
-            Ok((PathBuf::from(row.get::<_, String>(0)?), IndexedSession { id: row.get(1)?, identity, stamp: row.get(3)? }))
+            Ok((OsString::from(row.get::<_, String>(0)?), IndexedSession { id: row.get(1)?, identity, stamp: row.get(3)? }))
         })?;
         rows.collect()
     }
@@ -502,7 +502,7 @@ mod tests {
             let path = format!("/s{}", number % 15);
             let words = ["always".to_owned(), format!("w{number}")];
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let known = index.files().unwrap().get(Path::new(&path)).map(|file| file.id);
+            let known = index.files().unwrap().get(std::ffi::OsStr::new(&path)).map(|file| file.id);
             // A file is read again, or continued, by turns.
             let continues = known.filter(|_| number % 2 == 0);
             index.write(&[read(&path, continues, terms(&[&words]))], &[]).unwrap();

@@ -97,6 +97,53 @@ pub fn simple_commands(command: &str) -> Vec<SimpleCommand> {
     commands
 }
 
+/// A text that a command writes into a file by a here-document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The file, as the command names it.
+    pub target: String,
+    pub text: String,
+    /// True if the text is added to the end of the file.
+    pub is_appended: bool,
+}
+
+/// Returns the here-documents that `cat` or `tee` write into files, in order, without those in which the shell substitutes.
+pub fn documents(command: &str) -> Vec<Document> {
+    let lines: Vec<&str> = command.split_inclusive('\n').collect();
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(line) = lines.get(at) {
+        at += 1;
+        let Some(name) = delimiter(line) else { continue };
+        let Some(length) = lines[at..].iter().position(|line| line.trim() == name) else { continue };
+        let text = lines[at..at + length].concat();
+        found.extend(document(line, name, text));
+        at += length + 1;
+    }
+    found
+}
+
+/// Returns the here-document that a line starts, if its command only writes it into one file.
+fn document(line: &str, name: &str, text: String) -> Option<Document> {
+    let (before, after) = line.split_once("<<")?;
+    let (mark, rest) = after.split_at(after.find(name)?);
+    let is_verbatim = mark.contains(['\'', '"', '\\']);
+    let rest = rest[name.len()..].trim_start_matches(['\'', '"']);
+    let rest = &rest[..rest.find(['&', ';']).unwrap_or(rest.len())];
+    let own = &before[before.rfind(['&', ';', '|', '(']).map_or(0, |at| at + 1)..];
+    let spaced = format!("{own} {rest}").replace(">>", " \0 ").replace('>', " > ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let (target, is_appended) = match words.as_slice() {
+        ["cat", operator @ (">" | "\0"), target] => (target, *operator == "\0"),
+        ["tee", target] | ["tee", target, ">", "/dev/null"] => (target, false),
+        ["tee", "-a", target] | ["tee", "-a", target, ">", "/dev/null"] => (target, true),
+        _ => return None,
+    };
+    let target = target.trim_matches(['\'', '"']);
+    let is_plain = !target.contains(['$', '`', '*', '?', '|', '\'', '"', '<']) && !mark.starts_with('-');
+    let is_exact = is_verbatim || !text.contains(['$', '`', '\\']);
+    (is_plain && is_exact).then(|| Document { target: target.to_owned(), text, is_appended })
+}
+
 /// Returns a word quoted for a shell, if a shell would interpret it otherwise.
 pub fn quoted_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
@@ -336,6 +383,24 @@ mod tests {
         ] {
             assert_eq!(quoted_word(word), expected);
         }
+    }
+
+    #[test]
+    fn here_documents_are_texts_of_files() {
+        let check = |command: &str, expected: &[(&str, &str, bool)]| {
+            let found = documents(command);
+            let found: Vec<_> = found.iter().map(|document| (&*document.target, &*document.text, document.is_appended)).collect();
+            assert_eq!(found, expected, "{command}");
+        };
+        check("cd x && cat > a.rs <<'EOF' && cargo fmt\n$x\n\nEOF\nls", &[("a.rs", "$x\n\n", false)]);
+        check("cat <<EOF >> 'b c.md'\nx\nEOF", &[]);
+        check("cat <<\"E\" >>b.md\nx\nE\ntee -a c.md > /dev/null << E\ny\nE", &[("b.md", "x\n", true), ("c.md", "y\n", true)]);
+        // A text that the shell changes, or another program.
+        for command in ["cat > a <<E\n$x\nE", "cat <<'E' | sort > a\nx\nE", "cat a <<'E' > b\nx\nE", "cat > a <<-'E'\n\tx\nE"] {
+            check(command, &[]);
+        }
+        // A here-document in another one is its text.
+        check("python3 <<'P'\ncat > a <<'E'\nx\nE\nP", &[]);
     }
 
     #[test]

@@ -110,9 +110,23 @@ fn several<'a>(word: &'a str, found: &mut impl FnMut(Word<'a>)) {
 }
 
 fn foreign<'a>(word: &'a str, found: &mut impl FnMut(Word<'a>)) {
-    if !word.contains(|letter| letter >= FIRST_IDEOGRAPH) {
-        return several(word.trim_matches('_'), found);
+    let is_ideograph = |letter: char| letter >= FIRST_IDEOGRAPH;
+    let Some(first) = word.chars().next() else { return };
+    // Scripts that are mixed without spaces are separate words.
+    let end = word.find(|letter| is_ideograph(letter) != is_ideograph(first)).unwrap_or(word.len());
+    let (word, rest) = word.split_at(end);
+    if is_ideograph(first) {
+        pairs(word, found);
+    } else if word.is_ascii() {
+        ascii(word, found);
+    } else {
+        several(word.trim_matches('_'), found);
     }
+    foreign(rest, found);
+}
+
+/// Finds each pair of neighbors in a run of ideographs; a single one is a word.
+fn pairs<'a>(word: &'a str, found: &mut impl FnMut(Word<'a>)) {
     let mut before: Option<usize> = None;
     for (at, letter) in word.char_indices() {
         if let Some(before) = before {
@@ -260,5 +274,6 @@ mod tests {
         check("“quoted”→next", "quot next");
         check("缓存失效", "缓存 存失 失效");
         check("中", "中");
+        check("修复login测试a中b_c", "修复 login 测试 中 b_c");
     }
 }

@@ -2,19 +2,20 @@
 
 use super::{Found, TracePosition};
 use crate::engine::blame::{BlamedFile, EditReader, FileEdit};
-use crate::fsio::{Disk, read_range};
+use crate::fsio::Disk;
 use crate::planning::parse_session;
 use crate::provider::conventions;
 use crate::text::names::file_name;
-use std::io;
+use std::io::{self, Read};
 
 /// Returns the edits of a file by a session, in the order of their results, without those of turns that the user left.
 ///
 /// # Errors
 ///
 /// The session file cannot be read.
-pub fn file_edits(disk: &dyn Disk, found: &Found, bytes: u64, file: &BlamedFile) -> io::Result<Vec<FileEdit>> {
-    let bytes = read_range(disk, &found.path, 0, usize::try_from(bytes).unwrap_or(usize::MAX))?;
+pub fn file_edits(disk: &dyn Disk, found: &Found, file: &BlamedFile) -> io::Result<Vec<FileEdit>> {
+    let mut bytes = Vec::new();
+    disk.open(&found.path, 0)?.read_to_end(&mut bytes)?;
     let is_named = |name: &String| {
         let name = file_name(name);
         // JSON may write other characters in several ways.
@@ -43,7 +44,8 @@ fn edits_outside(found: &Found, bytes: &[u8], file: &BlamedFile, left: &[u64]) -
         let mut events = Vec::new();
         position.line(found.provider, line.trim_ascii_end(), &mut |event| events.push(event));
         if left.binary_search(&start).is_err() {
-            events.into_iter().for_each(|event| reader.push(event, position.directory()));
+            let before = || found.provider.file_before_edit(line);
+            events.into_iter().for_each(|event| reader.push(event, position.directory(), &before));
         }
         start += line.len() as u64;
     }

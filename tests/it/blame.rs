@@ -537,6 +537,88 @@ fn a_patch_of_codex_is_read_by_its_lines() {
 }
 
 #[test]
+fn only_the_lines_of_the_session_with_s() {
+    let Some(repository) = Repository::new() else { return };
+    let (cart, more) = (CART, "fn shipping(weight: u32) -> u32 {\n    weight * 2\n}\n");
+    Rows::new(SESSION, &repository.0.project).prompt("add up").create("cart.rs", cart).save(&repository.0);
+    let other = Rows::new(OTHER, &repository.0.project).at(10).prompt("ship");
+    other.read("cart.rs", cart).edit("cart.rs", "}\n", &format!("}}\n{more}")).save(&repository.0);
+    repository.commit(30, "cart.rs", &format!("{cart}{more}"));
+    assert_eq!(repository.lines(&["cart.rs"]), ["6#1", "6#1", "", "7#1", "7#1", ""]);
+    assert_eq!(repository.lines(&["cart.rs", "-s", "7777"]), ["", "", "", "7#1", "7#1", ""]);
+}
+
+#[test]
+fn a_here_document_writes_a_file() {
+    let Some(repository) = Repository::new() else { return };
+    let project = &repository.0.project;
+    let write = |rows: Rows, command: &str| rows.call("Bash", json!({ "command": command }), "", false);
+    let document = format!("cat > cart.rs <<'EOF'\n{CART}EOF\n");
+    write(Rows::new(SESSION, project).prompt("add up"), &document).save(&repository.0);
+    repository.commit(30, "cart.rs", CART);
+    assert_eq!(repository.lines(&["cart.rs"]), ["6#1"; 3]);
+    // An agent that has seen the file can have copied its lines.
+    let seen = write(Rows::new(SESSION, project).prompt("add up"), "cat cart.rs");
+    write(seen, &document).save(&repository.0);
+    assert_eq!(repository.lines(&["cart.rs"]), [""; 3]);
+    // A text that the shell changes, another file, and a command that failed.
+    for command in ["cat > cart.rs <<EOF\n$(date)\nEOF", "cd /tmp && cat > cart.rs <<'EOF'\nfn total\nEOF"] {
+        let command = command.replace("fn total\n", CART).replace("$(date)\n", &format!("{CART}$(date)\n"));
+        write(Rows::new(SESSION, project).prompt("add up"), &command).save(&repository.0);
+        assert_eq!(repository.lines(&["cart.rs"]), [""; 3], "{command}");
+    }
+    let failed = Rows::new(SESSION, project).prompt("add up").call("Bash", json!({ "command": document }), "denied", true);
+    failed.save(&repository.0);
+    assert_eq!(repository.lines(&["cart.rs"]), [""; 3]);
+    // Lines that are added to the end are always of the command.
+    let appended = write(Rows::new(SESSION, project).prompt("add up"), "cat cart.rs");
+    write(appended, "cat >> cart.rs <<'EOF'\nfn shipping(weight: u32) -> u32 {\nEOF\n").save(&repository.0);
+    repository.commit(40, "cart.rs", &format!("{CART}fn shipping(weight: u32) -> u32 {{\n"));
+    assert_eq!(repository.lines(&["cart.rs"]), ["", "", "", "6#1"]);
+}
+
+/// A client records the file before an edit: lines that a formatter or a person wrote between two edits are in it.
+#[test]
+fn lines_before_an_edit_are_not_of_it() {
+    let Some(repository) = Repository::new() else { return };
+    let more = "fn shipping(weight: u32) -> u32 {\n    weight * 2\n}\n";
+    let typed = format!("{CART}// typed by a person: rounding\n");
+    let mut rows = Rows::new(SESSION, &repository.0.project).prompt("add up").create("cart.rs", CART).prompt("ship");
+    rows = rows.overwrite("cart.rs", &format!("{typed}{more}"));
+    rows.rows.last_mut().unwrap()["toolUseResult"] = json!({"filePath": "cart.rs", "originalFile": typed});
+    rows.save(&repository.0);
+    repository.commit(30, "cart.rs", &format!("{typed}{more}"));
+    assert_eq!(repository.lines(&["cart.rs"]), ["6#1", "6#1", "6#1", "", "6#2", "6#2", "6#2"]);
+}
+
+#[test]
+fn a_line_that_a_later_commit_repeats_is_unknown() {
+    let Some(repository) = Repository::new() else { return };
+    let text = |inner: &str, outer: &str| {
+        let line = "let total = sum(items, rates);";
+        format!("fn first() {{\n    if items {{\n{inner}{line}\n    }}\n}}\nfn second() {{\n{outer}{line}\n}}\n")
+    };
+    let (written, formatted) = (text("        ", "    "), text("            ", "        "));
+    Rows::new(SESSION, &repository.0.project).prompt("add up").create("cart.rs", &written).save(&repository.0);
+    repository.commit(30, "cart.rs", &written);
+    assert_eq!(repository.lines(&["cart.rs"]), ["6#1"; 8]);
+    // A formatter gives the second line the text that the first one had.
+    repository.commit(40, "cart.rs", &formatted);
+    let lines = repository.lines(&["cart.rs"]);
+    assert_eq!([0, 2, 6].map(|at| &*lines[at]), ["6#1", "", ""], "{lines:?}");
+}
+
+#[test]
+fn a_kept_copy_of_a_deleted_session_counts() {
+    let Some(repository) = Repository::new() else { return };
+    Rows::new(SESSION, &repository.0.project).prompt("add up").create("cart.rs", CART).save(&repository.0);
+    repository.commit(30, "cart.rs", CART);
+    assert_eq!(repository.0.run(&["keep", "--all"]).code, 0);
+    fs::remove_dir_all(repository.0.home.join(".claude/projects")).unwrap();
+    assert_eq!(repository.lines(&["cart.rs"]), ["6#1"; 3]);
+}
+
+#[test]
 fn input_that_names_no_lines_is_refused() {
     let Some(repository) = Repository::new() else { return };
     repository.commit(0, "a.rs", "one\n");

@@ -79,7 +79,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             1 day 1 1 N kB
              1 d 11111111 missing N kB Please do the big job ALPHA
             kept: 0 sessions in N B
-            keep is ask: nothing is copied by itself; to switch it on: aperture help settings
+            keep is ask: nothing is copied by itself; to change it: aperture help settings
             to copy every session now: aperture keep --all
             exit code 0
         "#]],
@@ -120,7 +120,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
             DELETED IN SESSIONS NOT KEPT SIZE
             1 day 1 0 N kB
             kept: 1 session in N kB
-            keep is ask: nothing is copied by itself; to switch it on: aperture help settings
+            keep is ask: nothing is copied by itself; to change it: aperture help settings
             exit code 0
         "#]],
     );
@@ -148,7 +148,7 @@ fn a_session_is_copied_deleted_read_and_restored() {
         &["keep", "status"],
         expect![[r#"
         kept: 1 session in N kB; the client has deleted 1 of them
-        keep is ask: nothing is copied by itself; to switch it on: aperture help settings
+        keep is ask: nothing is copied by itself; to change it: aperture help settings
         exit code 0
     "#]],
     );

@@ -165,6 +165,7 @@ fn every_tool_answers() {
         ("unpin", json!({"selector": "pinned"})),
         ("archive", json!({"selector": "19|24", "reason": "listing is done"})),
         ("recall", json!({"query": "19", "max_tokens": 150})),
+        ("search", json!({"query": "big.py", "max_tokens": 150})),
         ("expand", json!({"selector": "19", "dry_run": true})),
         ("expand", json!({"selector": "19", "max_tokens": 150})),
         ("compress", json!({"selector": "16", "level": "minimal"})),
@@ -603,6 +604,19 @@ fn a_home_without_sessions_says_so() {
     let error = server.error("manifest", json!({}));
     assert!(error.contains("hint: run Claude Code"), "{error}");
     assert_eq!(server.request("resources/list", json!({}))["result"]["resources"].as_array().unwrap().len(), 1);
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn a_search_needs_no_session_of_the_model() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    let found = server.text("search", json!({"query": "please read big.py"}));
+    assert!(found.contains("#1 user") && found.contains("claude --resume"), "{found}");
+    let found = server.call("search", &json!({"query": "big.py", "json": true, "limit": 1}));
+    assert_eq!(found["structuredContent"]["schema"], "aperture.search/1");
+    assert!(server.error("search", json!({"query": "xyzzy"})).contains("no match for 'xyzzy'"));
+    assert!(server.error("search", json!({"query": "big.py", "session": "nosuch"})).contains("nosuch"));
     assert_eq!(server.end(), 0);
 }
 

@@ -120,6 +120,19 @@ fn cached_sums_follow_the_time_zone_and_the_prices() {
 }
 
 #[test]
+fn a_kept_copy_of_a_deleted_session_counts_once() {
+    let sandbox = sandbox();
+    let total = || sandbox.json(&["usage"], "aperture.usage/1")["total"]["output_tokens"]["value"].as_u64().unwrap();
+    assert_eq!(sandbox.run(&["keep", "--all"]).code, 0);
+    assert_eq!(total(), 5200);
+    let path = sandbox.session("bbbb2222", "", 10);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(total(), 5200);
+    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    assert_eq!(total(), 5200, "all sessions are deleted");
+}
+
+#[test]
 fn an_unknown_client_is_an_error() {
     let outcome = sandbox().run(&["usage", "--client", "claude"]);
     assert_eq!(outcome.code, 2);

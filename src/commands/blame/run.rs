@@ -3,9 +3,9 @@ use super::report::{BlameEdit, BlameNote, BlameReport, BlameRun};
 use super::repository::{KnownLine, Repository};
 use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::engine::blame::{BlameLine, BlamedFile, FileEdit, attribute};
-use crate::fsio::Identity;
 use crate::model::paths::{relative, slashed};
 use crate::output::{plural, short_id};
+use crate::provider::Location;
 use crate::text::sentence::sentences;
 use crate::text::shell::quoted_word;
 use crate::workspace::{Found, Project, absolute, file_edits, find_all, stated};
@@ -32,7 +32,6 @@ struct Subject<'a> {
 /// A session that can have edited the file.
 struct Source {
     found: Found,
-    identity: Identity,
     directory: Option<PathBuf>,
 }
 
@@ -59,6 +58,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let edits = edits(env, &sources, &file);
     let mut writers = writers(env, &subject, &edits);
     forget_readded(&subject, &edits, &mut writers);
+    if let Some(name) = env.session() {
+        let id = env.find_by(name)?.location.id;
+        let is_own = |edit: &usize| {
+            let Location { id: own, parent, .. } = &sources[edits[*edit].0].found.location;
+            *own == id || parent.as_ref() == Some(&id)
+        };
+        writers.iter_mut().for_each(|writer| *writer = writer.filter(is_own));
+    }
     let mut report = report(env, &subject, &sources, &edits, &writers, (first, last));
     report.is_detailed = range.is_some();
     report.dry_run = arguments.dry_run;
@@ -126,16 +133,18 @@ fn subject<'a>(env: &'a Env, given: &str, arguments: &Arguments) -> Result<Subje
     Ok(Subject { lines: known.unwrap_or_else(plain), repository, name, root, revision })
 }
 
-/// Returns the sessions that were started in the repository, in another working tree of it, or in a directory above it.
+/// Returns the sessions that were started in the repository, in another working tree of it, or in a directory above it; also those of which
+/// only a kept copy exists.
 fn sources(env: &Env, subject: &Subject<'_>) -> Vec<Source> {
     let roots = roots(subject);
     let projects: Vec<Project> = roots.iter().map(|root| Project::at(env.disk, root)).collect();
-    let found = find_all(env.disk, &env.places, &mut |path, error| env.note(&format!("skipped {}: {error}", path.display())));
-    let belongs = |(found, identity): (Found, Identity)| {
+    let mut found = find_all(env.disk, &env.places, &mut |path, error| env.note(&format!("skipped {}: {error}", path.display())));
+    found.extend(env.kept().map(|copies| copies.orphans()).unwrap_or_default());
+    let belongs = |(found, _)| {
         let directory = stated(env.disk, &found);
         let is_inside = projects.iter().any(|project| project.covers(env.disk, &found, directory.as_deref()));
         let is_above = directory.as_deref().is_some_and(|directory| subject.root.starts_with(absolute(env.disk, directory)));
-        (is_inside || is_above).then_some(Source { found, identity, directory })
+        (is_inside || is_above).then_some(Source { found, directory })
     };
     let mut sources: Vec<Source> = found.into_par_iter().filter_map(belongs).collect();
     sources.sort_by(|one, other| one.found.path.cmp(&other.found.path));
@@ -184,7 +193,7 @@ fn blamed(env: &Env, subject: &Subject<'_>, sources: &[Source]) -> BlamedFile {
 /// Returns the edits of the file by all sessions, by time, each once: copies of a session repeat them. Without a time, an edit cannot
 /// be compared with a commit.
 fn edits(env: &Env, sources: &[Source], file: &BlamedFile) -> Vec<SourcedEdit> {
-    let read = |source: &Source| file_edits(env.disk, &source.found, source.identity.bytes, file);
+    let read = |source: &Source| file_edits(env.disk, &source.found, file);
     let found: Vec<_> = sources.par_iter().with_max_len(1).map(read).collect();
     let mut edits: Vec<SourcedEdit> = Vec::new();
     let mut seen = HashSet::new();
@@ -220,7 +229,8 @@ fn writers(env: &Env, subject: &Subject<'_>, edits: &[SourcedEdit]) -> Vec<Optio
     attribute(&earlier, &lines)
 }
 
-/// Drops the edit of a line that a commit removed after the edit, and that was added again later.
+/// Drops the edit of a line that a commit removed after the edit, and that was added again later; also that of one more such line in a later
+/// commit than the next one after the edit, such as a copy of the line.
 fn forget_readded(subject: &Subject<'_>, edits: &[SourcedEdit], writers: &mut [Option<usize>]) {
     let Some(repository) = &subject.repository else { return };
     if writers.iter().all(Option::is_none) {
@@ -242,13 +252,9 @@ fn forget_readded(subject: &Subject<'_>, edits: &[SourcedEdit], writers: &mut [O
         let introduced = line.introduced.as_ref().map(|introduced| introduced.commit.as_str());
         let parent = introduced.map_or(Some(0), |commit| Some(changes.iter().position(|change| change.commit == commit)? + 1));
         let Some(parent) = parent.filter(|parent| *parent < changes.len()) else { continue };
-        let between: Vec<usize> = (parent + 1..changes.len()).filter(|at| changes[*at].time >= time).collect();
-        if between.len() > MAX_COMMITS
-            || !between.is_empty() && {
-                let in_parent = count(parent, &line.text);
-                between.iter().any(|at| count(*at, &line.text) > in_parent)
-            }
-        {
+        let between: Vec<usize> = (parent..changes.len()).filter(|at| changes[*at].time >= time).collect();
+        let most = between.iter().take(MAX_COMMITS).map(|at| count(*at, &line.text)).max().unwrap_or_default();
+        if between.len() > MAX_COMMITS || most > 0 && (between[0] == parent || most > count(parent, &line.text)) {
             *writer = None;
         }
     }

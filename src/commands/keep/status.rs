@@ -195,7 +195,7 @@ impl Report for KeepStatusReport {
         let setting = self.setting.name();
         text.push_str(&match self.setting {
             Keeping::On => "keep is on: hooks and watch copy sessions\n".to_owned(),
-            _ => format!("keep is {setting}: nothing is copied by itself; to switch it on: aperture help settings\n"),
+            _ => format!("keep is {setting}: nothing is copied by itself; to change it: aperture help settings\n"),
         });
         if self.sessions.iter().any(|session| !is_kept(&session)) {
             text.push_str("to copy every session now: aperture keep --all\n");

@@ -5,6 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
+/// Words that no session has of which each is printed.
+const REPLACED_WORDS: usize = 3;
+
 /// A turn that matches.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TurnFound {
@@ -88,6 +91,8 @@ pub struct SearchReport {
     pub replaced_words: Vec<ReplacedWord>,
     /// Words that the best turn does not have, if no turn has all.
     pub dropped_words: Vec<String>,
+    /// Number of words that were not searched, because the query has too many.
+    pub ignored: usize,
     /// Number of turns with any of the words; of a literal search, of rows with the text.
     pub total: usize,
     /// True if there are more turns than were compared.
@@ -147,11 +152,18 @@ impl SearchReport {
         if self.is_common {
             notes.push("nearly every sentence has these words; searched for this very text".to_owned());
         }
-        for replaced in &self.replaced_words {
+        for replaced in self.replaced_words.iter().take(REPLACED_WORDS) {
             notes.push(match replaced.searched.as_slice() {
                 [] => format!("no session has '{}'", replaced.word),
                 like => format!("no session has '{}'; searched for: {}", replaced.word, like.join(", ")),
             });
+        }
+        if self.replaced_words.len() > REPLACED_WORDS {
+            let more = plural((self.replaced_words.len() - REPLACED_WORDS) as u64, "more word");
+            notes.push(format!("{more} that no session has"));
+        }
+        if self.ignored > 0 {
+            notes.push(format!("{} after the first ones not searched", plural(self.ignored as u64, "word")));
         }
         if !self.dropped_words.is_empty() {
             notes.push(format!("no turn has all words; the best ones lack: {}", self.dropped_words.join(", ")));
@@ -221,10 +233,7 @@ impl TurnFound {
 
     /// Returns the line in at most `room` columns, with the words of the query marked.
     fn marked(&self, style: &Style, room: usize) -> String {
-        // The first word of the query is in sight.
-        let first = self.marks.first().map_or(0, |(from, _)| *from);
-        let is_far = self.line[..first].width() > room / 2 && self.line.width() > room;
-        let start = if is_far { self.line[..first].rmatch_indices(' ').nth(3).map_or(first, |(space, _)| space + 1) } else { 0 };
+        let start = self.start(room);
         let lead = if start > 0 { "… " } else { "" };
         let shown = clip(&printable(&self.line[start..]), room.saturating_sub(lead.width()));
         let mut text = String::from(lead);
@@ -240,5 +249,75 @@ impl TurnFound {
         }
         text.push_str(&shown[at..]);
         text
+    }
+
+    /// Returns the place from which the line is printed in `room` columns: with as many words of the query as possible, and these in the
+    /// middle.
+    fn start(&self, room: usize) -> usize {
+        let width = |from: usize, to: usize| self.line[from..to].width();
+        // The marks of what is cut off, at both ends.
+        let room = room.saturating_sub(3);
+        let run = |first: usize| {
+            let from = self.marks[first].0;
+            let run = self.marks[first..].iter().take_while(|(_, to)| width(from, *to) <= room);
+            (run.clone().count(), (from, run.last().map_or(from, |(_, to)| *to)))
+        };
+        let best = (0..self.marks.len()).map(run).rev().max_by_key(|(count, _)| *count);
+        let (_, (from, to)) = best.unwrap_or_default();
+        if self.line.width() <= room || width(0, to) <= room {
+            return 0;
+        }
+        let before = room.saturating_sub(width(from, to)) / 2;
+        let places = self.line[..from].char_indices().rev().map(|(place, _)| place);
+        let start = places.take_while(|place| width(*place, from) <= before).last().unwrap_or(from);
+        self.line[start..from].find(' ').map_or(start, |space| start + space + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::search::{Passage, cut_line};
+    use proptest::prelude::*;
+
+    fn shown(line: &str, marks: Vec<(usize, usize)>, room: usize) -> String {
+        let passage = Passage { kind: PassageKind::Answer, title: "".into(), text: line.into() };
+        let excerpt = cut_line(&passage, line, 0..1);
+        assert_eq!(excerpt.line, line);
+        let found = TurnFound {
+            turn: 1,
+            path: String::new(),
+            kind: excerpt.kind,
+            role: "agent",
+            time: None,
+            tier: None,
+            missing_words: Vec::new(),
+            is_left: false,
+            before: String::new(),
+            line: excerpt.line,
+            after: String::new(),
+            marks,
+        };
+        let style = Style { color: false, width: room, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC };
+        found.marked(&style, room)
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_of_the_query_is_never_cut_off(before in "[a-zé界]{1,9}( [a-zé界]{1,9}){0,20}", after in "( [a-zé界]{1,9}){0,20}") {
+            let line = format!("{before} needle{after}");
+            prop_assume!(line.len() < 400);
+            let from = before.len() + 1;
+            let shown = shown(&line, vec![(from, from + 6)], 40);
+            prop_assert!(shown.contains("needle") && shown.width() <= 40, "{shown}");
+        }
+    }
+
+    #[test]
+    fn the_part_with_most_words_is_shown() {
+        let line = format!("needle {}needle and thread {}", "hay ".repeat(30), "straw ".repeat(9));
+        let place = |word: &str| line.rfind(word).map(|at| (at, at + word.len())).unwrap();
+        let shown = shown(line.trim_end(), vec![(0, 6), place("needle"), place("thread")], 40);
+        assert_eq!(shown, "… hay hay needle and thread straw straw…");
     }
 }

@@ -3,7 +3,7 @@ use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFoun
 use super::{Arguments, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
-use crate::engine::search::{Excerpt, Query, QueryField};
+use crate::engine::search::{Excerpt, Query, QueryError, QueryField};
 use crate::engine::{Selector, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
@@ -12,6 +12,7 @@ use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, So
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Listed, Project};
 use anyhow::anyhow;
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 use std::path::Path;
@@ -34,6 +35,16 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         true if env.json || arguments.json_lines => Err(CommandError::already_reported()),
         true => Err(no_match(&report)),
     }
+}
+
+/// Returns what a search finds.
+///
+/// # Errors
+///
+/// As [`report`]; nothing matches.
+pub fn found(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandError> {
+    let report = report(env, arguments)?;
+    if report.sessions.is_empty() { Err(no_match(&report)) } else { Ok(report) }
 }
 
 /// Returns the error for a search that found nothing.
@@ -100,7 +111,10 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandE
         (_, true) => Some(Pattern::regex(&text, arguments.ignore_case)),
         _ => None,
     };
-    let refused = |error: PatternError| CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}"));
+    let refused = |error: PatternError| {
+        let fault = CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}"));
+        if matches!(error, PatternError::Everywhere) { fault.hint("to list all sessions: aperture sessions") } else { fault }
+    };
     let pattern = pattern.transpose().map_err(refused)?;
     let query = if pattern.is_none() { Some(parse(&text)?) } else { None };
     // Words that nearly every sentence has are not indexed.
@@ -120,6 +134,9 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandE
         (None, query) => ranked(env, &arguments, &files, &wanted, query.unwrap_or_default())?,
     };
     report.is_common = is_common;
+    if is_common {
+        report.hint = Some("nearly every sentence has these words: add another one".to_owned());
+    }
     report.query = text;
     report.covered = Coverage { searched: files.count(&is_wanted), of: files.count(&|_| true) };
     drop(is_wanted);
@@ -137,7 +154,14 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandE
 }
 
 fn parse(text: &str) -> Result<Query, CommandError> {
-    Query::parse(text).map_err(|error| CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}")))
+    Query::parse(text).map_err(|error| {
+        let fault = CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}"));
+        fault.hint(match error {
+            QueryError::Empty if text.trim().is_empty() => "to list all sessions: aperture sessions".to_owned(),
+            QueryError::Empty => format!("to search for this very text: aperture search --literal {}", quoted_word(text)),
+            QueryError::OnlyNegative => "add a word that is searched".to_owned(),
+        })
+    })
 }
 
 impl Arguments {
@@ -175,8 +199,8 @@ fn files(env: &Env) -> Result<Files, CommandError> {
     let listed: Vec<Listed> = listed.into_iter().flatten().chain(kept).collect();
     let mut sources: Vec<Source> = listed.iter().map(|listed| Source::new(listed.found.clone(), listed.identity)).collect();
     let mut owners: Vec<Owner> = (0..listed.len()).map(Owner::Session).collect();
-    for (session, listed) in listed.iter().enumerate() {
-        let outputs = Source::outputs(env.disk, &listed.found);
+    let outputs: Vec<Vec<Source>> = listed.par_iter().map(|listed| Source::outputs(env.disk, &listed.found)).collect();
+    for (session, outputs) in outputs.into_iter().enumerate() {
         owners.extend(outputs.iter().map(|_| Owner::Session(session)));
         sources.extend(outputs);
     }
@@ -245,9 +269,8 @@ fn blocks(env: &Env, arguments: &Arguments) -> Result<Option<FxHashSet<u32>>, Co
     }
     if env.session().is_none() {
         let error = anyhow!("cannot search '{}' in every session: selectors name blocks of one", arguments.blocks.join(" "));
-        return Err(
-            CommandError::new(ErrorKind::Usage, error).hint("to name the session: -s ID; to list them: aperture sessions")
-        );
+        return Err(CommandError::new(ErrorKind::Usage, error)
+            .hint("name the session: -s ID; in every session: --role, --kind, --tool, --path"));
     }
     let selector = Selector::parse_all(&arguments.blocks).map_err(CommandError::from)?;
     let workspace = env.open(None)?;
@@ -299,6 +322,7 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
     let replaced = hits.replaced.into_iter().map(|(word, searched)| ReplacedWord { word, searched }).collect();
     SearchReport {
         replaced_words: replaced,
+        ignored: hits.query.ignored,
         dropped_words: dropped,
         total: hits.total,
         capped: hits.is_capped,
@@ -311,7 +335,11 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
 /// Returns the hint for a search that found nothing.
 fn hint(arguments: &Arguments) -> Option<String> {
     let text = quoted_word(&arguments.query.join(" "));
+    let is_narrow = arguments.since.is_some() || arguments.until.is_some() || arguments.client.is_some();
+    let lists = [&arguments.role, &arguments.tool, &arguments.path, &arguments.blocks];
+    let is_narrow = is_narrow || !arguments.kind.is_empty() || lists.iter().any(|list| !list.is_empty());
     match () {
+        () if is_narrow => Some(format!("to search without these options: aperture search {text}")),
         () if arguments.literal || arguments.regex => Some(format!("to search for its words: aperture search {text}")),
         () if arguments.project.is_some() => Some(format!("to search every project: aperture search {text}")),
         () => Some(format!("to search for this very text: aperture search --literal {text}")),

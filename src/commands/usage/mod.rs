@@ -21,7 +21,8 @@ use std::path::PathBuf;
 
 Each response of a model counts once: the rows of a response repeat its figures, and
 resumed and forked sessions contain copies. ccusage counts copies without a request id
-again; a line below the table has their sum. Subagents are included. Days are those of
+again; a line below the table has their sum. Subagents are included, and
+kept copies of sessions that the client deleted. Days are those of
 the local time zone, weeks those of ISO 8601. The cost is the one stated in a session file,
 or else the list price of the model, with its fast mode and web searches; prices can be
 set: aperture help settings. What `compress` did to the figures in a file does not count:

@@ -5,7 +5,7 @@ use crate::engine::{self, BilledFile, UsageFilter, UsageGroup, UsageSource};
 use crate::fsio::unpacked_path;
 use crate::model::{Address, Key};
 use crate::store::{BilledState, ReplacedBills, Store};
-use crate::workspace::{self, Listed, Project};
+use crate::workspace::{self, FindError, Listed, Project};
 use anyhow::anyhow;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashMap};
@@ -18,11 +18,20 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skip = |path: &Path, error: std::io::Error| skipped.push(format!("{}: {error}", path.display()));
     let (disk, totals, cache, places, titles) = (env.disk, env.totals(), env.bills(), &env.places, arguments.by == By::Session);
     let (listed, known) = rayon::join(|| workspace::list(disk, &totals, places, None, titles, &mut skip), || cache.sums(disk));
-    let mut listed: Vec<Listed> = listed?.into_iter().flatten().collect();
+    let kept = env.kept()?;
+    let copies = workspace::list_copies(disk, &totals, kept.orphans(), None, titles, &mut skip);
+    let listed = match listed {
+        Err(FindError::NoSessions(_)) if !copies.is_empty() => Vec::new(),
+        listed => listed?,
+    };
+    let mut listed: Vec<Listed> = listed.into_iter().flatten().chain(copies).collect();
     listed.sort_unstable_by(|a, b| a.found.path.as_os_str().cmp(b.found.path.as_os_str()));
     let LoggedUsage { store, changes, replaced } = logged(env);
     let original = |address: &Address| store.as_ref().and_then(|store| store.original(address).ok());
-    let with_replaced: Vec<_> = listed.iter().map(|listed| (listed, of_file(env, &replaced, &listed.found.path))).collect();
+    // The log has a deleted session by the path that it had.
+    let path = |listed: &Listed| kept.original_path(listed.found.provider, &listed.found.path);
+    let paths: Vec<PathBuf> = listed.iter().map(|listed| path(listed).unwrap_or_else(|| listed.found.path.clone())).collect();
+    let with_replaced: Vec<_> = listed.iter().zip(&paths).map(|(listed, path)| (listed, of_file(env, &replaced, path))).collect();
     let states = workspace::billed_states(&with_replaced);
     let zone = (env.style.zone)();
     let key = sums_key(env, &listed, &states, &changes, &zone);
@@ -30,12 +39,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Some((_, sums)) => sums,
         None => {
             let bills = workspace::usage(disk, &cache, &with_replaced, &states, &original, &mut skip);
-            let file = |(listed, usage)| BilledFile {
+            let file = |((listed, path), usage): ((_, &PathBuf), _)| BilledFile {
                 session: session(listed),
                 usage,
-                changes: of_file(env, &changes, &listed.found.path).map_or(&[], Vec::as_slice),
+                changes: of_file(env, &changes, path).map_or(&[], Vec::as_slice),
             };
-            let files: Vec<BilledFile<'_>> = listed.iter().zip(&bills).map(file).collect();
+            let files: Vec<BilledFile<'_>> = listed.iter().zip(&paths).zip(&bills).map(file).collect();
             let sums = engine::usage_sums(&files, &zone, &env.prices);
             if let Some(key) = key.filter(|_| skipped.is_empty()) {
                 cache.remember_sums(disk, key, &sums);

@@ -139,6 +139,9 @@ impl Copy {
     }
 
     fn read(&mut self, listing: &Listing) {
+        if listing.is_whole && self.parts.last().is_some_and(|part| part.is_whole && part.texts() == listing.lines) {
+            return;
+        }
         let part = self.part(&listing.lines, listing.is_whole);
         if listing.is_whole {
             self.parts.clear();

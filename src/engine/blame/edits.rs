@@ -6,6 +6,7 @@ use crate::model::{
     BlockNumber, Conventions, InputNames, Key, PromptSource, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult,
     starts_with_any,
 };
+use crate::text::shell::{Document, documents};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -106,6 +107,10 @@ pub struct EditReader<'a> {
     answer: Arc<str>,
     /// Calls without their results.
     open: FxHashMap<Key, Vec<FileEdit>>,
+    /// True if a call so far named the file: the agent can know its lines.
+    is_known: bool,
+    /// The file after the last edit whose result shows it before.
+    after: Option<String>,
     edits: Vec<FileEdit>,
 }
 
@@ -113,11 +118,12 @@ impl<'a> EditReader<'a> {
     /// Returns a reader of the edits of one file.
     pub fn new(file: &'a BlamedFile, conventions: &'a Conventions) -> EditReader<'a> {
         let (prompt, answer, open, edits) = (Arc::from(""), Arc::from(""), FxHashMap::default(), Vec::new());
-        EditReader { file, conventions, prompt, answer, open, edits }
+        EditReader { file, conventions, prompt, answer, open, is_known: false, after: None, edits }
     }
 
-    /// Reads the next event; `directory` is the working directory of the session.
-    pub fn push(&mut self, event: TraceEvent, directory: &str) {
+    /// Reads the next event; `directory` is the working directory of the session, and `before` returns the file before the edit whose
+    /// result the event is, if its row records it.
+    pub fn push(&mut self, event: TraceEvent, directory: &str, before: &dyn Fn() -> Option<String>) {
         match event.content {
             TraceContent::Prompt { text, source: PromptSource::Typed } => {
                 self.prompt = text.into();
@@ -126,6 +132,7 @@ impl<'a> EditReader<'a> {
             TraceContent::Answer(text) if !text.trim().is_empty() => self.answer = text.into(),
             TraceContent::Call(call) => {
                 let changes = self.changes(&call, directory);
+                self.is_known |= call.files.iter().any(|file| self.file.root(file, directory).is_some());
                 let edit = |(root, change)| FileEdit {
                     call: call.id,
                     root,
@@ -143,6 +150,10 @@ impl<'a> EditReader<'a> {
             TraceContent::Result(result) => {
                 for mut edit in self.open.remove(&result.call).unwrap_or_default() {
                     edit.time = event.time;
+                    let before = if result.error || matches!(edit.change, FileChange::Read(_)) { None } else { before() };
+                    if let Some(text) = before {
+                        self.show(&edit, &text.replace("\r\n", "\n"));
+                    }
                     if !result.error && !result.declined && is_completed(&mut edit.change, &result, self.conventions) {
                         self.edits.push(edit);
                     }
@@ -150,6 +161,22 @@ impl<'a> EditReader<'a> {
             }
             _ => {}
         }
+    }
+
+    /// Adds the file before an edit as a look at it, unless the last edit left it so.
+    fn show(&mut self, edit: &FileEdit, text: &str) {
+        if self.after.as_deref() != Some(text) {
+            let lines = text.split('\n').map(str::to_owned).collect();
+            let change = FileChange::Read(Listing { lines, is_whole: true });
+            self.edits.push(FileEdit { change, ..edit.clone() });
+        }
+        self.after = match &edit.change {
+            FileChange::Written { text, .. } => Some(text.replace("\r\n", "\n")),
+            FileChange::Replaced(pairs) => {
+                Some(pairs.iter().fold(text.to_owned(), |text, (before, after)| text.replace(before, after)))
+            }
+            _ => None,
+        };
     }
 
     /// Returns the edits, in the order of their results.
@@ -166,6 +193,17 @@ impl<'a> EditReader<'a> {
             let root = |names: &[&str]| names.iter().rev().find_map(|name| self.patched_root(name, call, directory));
             return sections(&patch, names).into_iter().filter_map(|(names, change)| Some((root(&names)?, change))).collect();
         }
+        if let Some(command) = &call.command {
+            let change = |document: Document| {
+                let resolved = call.files.iter().find(|file| is_below(file, &document.target))?;
+                let change = match document.is_appended {
+                    true => FileChange::Replaced(vec![(String::new(), document.text)]),
+                    false => FileChange::Written { text: document.text, is_new: !self.is_known },
+                };
+                Some((self.file.root(resolved, directory)?, change))
+            };
+            return documents(command).into_iter().filter_map(change).collect();
+        }
         let Some(root) = call.files.iter().find_map(|file| self.file.root(file, directory)) else { return Vec::new() };
         let input: Map<String, Value> = serde_json::from_str(&call.input).unwrap_or_default();
         match call.verb {
@@ -180,10 +218,14 @@ impl<'a> EditReader<'a> {
 
     /// Returns the root of a file of a patch. The files of a call are resolved by the directory that it names.
     fn patched_root(&self, name: &str, call: &TraceCall, directory: &str) -> Option<usize> {
-        let resolved =
-            call.files.iter().find(|file| file.strip_suffix(name).is_some_and(|above| above.is_empty() || above.ends_with('/')));
+        let resolved = call.files.iter().find(|file| is_below(file, name));
         self.file.root(resolved.map_or(name, |file| file), directory)
     }
+}
+
+/// Returns true if a path is a name, or the name below a directory.
+fn is_below(path: &str, name: &str) -> bool {
+    path.strip_suffix(name.trim_start_matches("./")).is_some_and(|above| above.is_empty() || above.ends_with('/'))
 }
 
 /// Completes a change by the result of its call. Returns false if the result does not show the file.

@@ -134,6 +134,8 @@ fn lines(matcher: &Matcher<'_>, weights: &[f32], text: &str) -> Vec<(f32, Range<
 
 /// Returns the line of a passage that has a place, with the lines beside it. `text` is its masked text.
 pub fn cut_line(passage: &Passage<'_>, text: &str, place: Range<usize>) -> Excerpt {
+    // A pattern of bytes can match within a character.
+    let place = text.floor_char_boundary(place.start)..text.ceil_char_boundary(place.end);
     let line = line_at(text, place.start);
     let beside = |line: Option<&str>| cut(line.unwrap_or_default(), 0).0.to_owned();
     let (shown, start) = cut(&text[line.clone()], place.start - line.start);
@@ -159,6 +161,8 @@ fn line_at(text: &str, offset: usize) -> Range<usize> {
 fn cut(line: &str, around: usize) -> (&str, usize) {
     let indent = line.len() - line.trim_start().len();
     let trimmed = line.trim_end();
+    // It can be among the blanks at the end.
+    let around = trimmed.floor_char_boundary(around);
     if trimmed.len().saturating_sub(indent) <= LINE_BYTES {
         return (trimmed.get(indent..).unwrap_or_default(), indent);
     }
@@ -201,6 +205,18 @@ mod tests {
     fn words_of_the_user_come_before_data() {
         let passages = [passage(PassageKind::Result, "retry limit"), passage(PassageKind::Prompt, "the retry limit")];
         assert_eq!(best("retry limit", &passages).unwrap().kind, PassageKind::Prompt);
+    }
+
+    #[test]
+    fn a_place_can_be_anywhere() {
+        let text = format!("{}é{}", "straw ".repeat(100), " ".repeat(600));
+        let passage = passage(PassageKind::Result, &text);
+        for start in 0..=text.len() {
+            for end in [start, text.len().min(start + 1)] {
+                let Excerpt { line, marks, .. } = cut_line(&passage, &text, start..end);
+                assert!(marks.iter().all(|(from, to)| line.get(*from..*to).is_some()), "{start} {end}");
+            }
+        }
     }
 
     #[test]

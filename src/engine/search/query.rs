@@ -60,6 +60,8 @@ pub struct Term {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     pub terms: Vec<Term>,
+    /// The number of words that are not searched, because there are too many.
+    pub ignored: usize,
     /// Texts that must occur as they are, but for their case.
     pub phrases: Vec<String>,
     /// Words and phrases that must not occur.
@@ -99,6 +101,7 @@ impl Query {
             }
         }
         query.terms = terms(&words);
+        query.ignored = query.terms.len().saturating_sub(TERMS);
         query.terms.truncate(TERMS);
         if let Some((days, named)) = days_ago(&words.to_lowercase()) {
             query.days_ago = Some(days);

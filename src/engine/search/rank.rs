@@ -4,7 +4,7 @@ use super::excerpt::{Excerpt, Passage, excerpt};
 use super::query::{Matcher, Query};
 use super::{Posting, Postings};
 use crate::model::words;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 // The figures were chosen on known-item queries over real sessions; in a wide range around them the result is the same.
 
@@ -250,7 +250,9 @@ pub fn nearest<'a>(word: &str, known: impl Iterator<Item = (&'a str, u32)>) -> V
     let mut found: Vec<(usize, std::cmp::Reverse<u32>, &str)> =
         known.filter_map(|(known, length)| Some((distance(known)?, std::cmp::Reverse(length), known))).collect();
     found.sort_unstable();
-    found.dedup_by_key(|(.., known)| *known);
+    // Each part of the index can have the word.
+    let mut seen = FxHashSet::default();
+    found.retain(|(.., known)| seen.insert(*known));
     found.into_iter().take(MOST_NEAREST).map(|(.., known)| known.to_owned()).collect()
 }
 

@@ -70,6 +70,10 @@ impl Format for ClaudeCode {
         MARKS.iter().any(|mark| mark.find(bytes).is_some())
     }
 
+    fn file_before_edit(&self, row: &[u8]) -> Option<String> {
+        parse::file_before_edit(row)
+    }
+
     fn window(&self, session: &Session) -> Window {
         window::window(session)
     }

@@ -14,6 +14,9 @@ const ATTACHMENTS_ARE_ROWS: [u32; 3] = [2, 1, 90];
 /// Bytes of the number of a line.
 const LINE_NUMBER_BYTES: u64 = 6;
 
+/// The member of a display record that has the file before an edit.
+const FILE_BEFORE: &str = "originalFile";
+
 fields! {
     /// The relevant keys of a row.
     RowFields {
@@ -350,7 +353,7 @@ fn file_bytes(result: &RawValue) -> Option<u64> {
     }
     let whole = |text: &str| (text.len() + text.lines().count() * LINE_NUMBER_BYTES as usize) as u64;
     let length = |name| text_of(member(result, name)).map(|text| text.len() as u64).unwrap_or_default();
-    if let Some(original) = text_of(member(result, "originalFile")) {
+    if let Some(original) = text_of(member(result, FILE_BEFORE)) {
         return Some((whole(&original) + length("newString")).saturating_sub(length("oldString")));
     }
     let Some(read) = member(result, "file") else {
@@ -360,6 +363,13 @@ fn file_bytes(result: &RawValue) -> Option<u64> {
     let (lines, total) = (number(member(read, "numLines"))?, number(member(read, "totalLines"))?);
     let shown = whole(&text_of(member(read, "content"))?);
     Some(if lines > 0 && total > lines { (shown as f64 * total as f64 / lines as f64) as u64 } else { shown })
+}
+
+/// Returns the content of a file before the edit whose result a row has, from its display record.
+pub fn file_before_edit(row: &[u8]) -> Option<String> {
+    memchr::memmem::find(row, FILE_BEFORE.as_bytes())?;
+    let row: &RawValue = serde_json::from_slice(row).ok()?;
+    Some(text_of(member(member(row, "toolUseResult")?, FILE_BEFORE))?.into_owned())
 }
 
 /// Marks a message that the client drops on read.
