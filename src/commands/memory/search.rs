@@ -5,15 +5,10 @@ use super::report::{MemoryHitLine, MemorySearchReport};
 use super::run::Memories;
 use super::{SearchArguments, list};
 use crate::app::{CommandError, ErrorKind};
-use crate::engine::mask;
 use crate::engine::memory::words::{content_words, plain_words};
-use crate::engine::search::{EarlierPassages, Query, passage};
-use crate::model::{Memory, TraceEvent};
-use crate::text::cut::{cut, one_line};
+use crate::engine::search::{EarlierPassages, EarlierPlace, Query};
+use crate::model::Memory;
 use anyhow::anyhow;
-
-/// Longest title of a place, in characters.
-const TITLE_CHARS: usize = 120;
 
 /// Prints the entries and the places in sessions that match.
 pub fn run(memories: &Memories<'_>, arguments: &SearchArguments) -> Result<(), CommandError> {
@@ -47,25 +42,19 @@ pub fn report(
     let query_of_text = Query::of_text(query);
     let earlier = learning.earlier(memories, &query_of_text)?;
     let turns = earlier.turns();
-    let hits = EarlierPassages::new(&turns).ranked(&query_of_text).into_iter().take(limit).map(|(turn, event)| {
-        let id = earlier.sessions[earlier.turns[turn].source];
-        MemoryHitLine {
-            session: learning.file_name(id),
-            session_id: id.to_owned(),
-            block: event.block,
-            row: event.row.clone(),
-            time: (event.time > 0).then_some(event.time),
-            title: title(event),
-        }
-    });
+    let hits =
+        EarlierPassages::new(&turns).ranked(&query_of_text).into_iter().take(limit).map(|EarlierPlace { turn, event, title }| {
+            let id = earlier.sessions[earlier.turns[turn].source];
+            MemoryHitLine {
+                session: learning.file_name(id),
+                session_id: id.to_owned(),
+                block: event.block,
+                row: event.row.clone(),
+                time: (event.time > 0).then_some(event.time),
+                title,
+            }
+        });
     Ok(MemorySearchReport { query: query.to_owned(), hits: hits.collect(), memories: ranked(known, &wanted), is_lines: false })
-}
-
-/// Returns the start of an event on one line: the tool and its target, or the first words.
-fn title(event: &TraceEvent) -> String {
-    let passage = passage(event);
-    let text = passage.as_ref().map_or("", |passage| if passage.title.is_empty() { &passage.text } else { &passage.title });
-    cut(&one_line(&mask(text)), TITLE_CHARS)
 }
 
 /// Returns the entries with at least half of the words, those with most of them first.

@@ -16,6 +16,8 @@ use std::fmt::Write;
 /// Longest quoted start of a prompt, and longest name of a call, in characters.
 const PROMPT_CHARS: usize = 80;
 const CALL_CHARS: usize = 60;
+/// Longest title of what someone said, in characters.
+const TITLE_CHARS: usize = 120;
 /// Part of a passage that is searched, in bytes from its start: what follows in longer ones is mostly data.
 const PASSAGE_BYTES: usize = 16_000;
 /// Passages at the top that are compared by their names.
@@ -35,6 +37,16 @@ pub struct EarlierTurn<'a> {
     pub events: &'a [TraceEvent],
     /// Comparable among the turns of one query.
     pub score: f32,
+}
+
+/// A place in a turn.
+#[derive(Clone, Debug)]
+pub struct EarlierPlace<'a> {
+    /// The index of its turn.
+    pub turn: usize,
+    pub event: &'a TraceEvent,
+    /// The call, or the first words.
+    pub title: String,
 }
 
 /// The passages of turns, the oldest first.
@@ -80,8 +92,8 @@ impl<'a> EarlierPassages<'a> {
         found
     }
 
-    /// Returns the events that answer a query, best first, each with its turn: each adds names to those before it.
-    pub fn ranked<'b>(&'b self, query: &Query) -> Vec<(usize, &'a TraceEvent)> {
+    /// Returns the places that answer a query, best first: each adds names to those before it.
+    pub fn ranked<'b>(&'b self, query: &Query) -> Vec<EarlierPlace<'a>> {
         let ranked = Occurrences::new(query, &self.passages).ranked(&self.priors);
         let best = ranked.first().map_or(1.0, |found| found.score.max(f32::MIN_POSITIVE));
         let compared = ranked.iter().take(COMPARED);
@@ -112,7 +124,13 @@ impl<'a> EarlierPassages<'a> {
             order.push(passage);
         }
         order.extend(ranked.iter().skip(COMPARED).map(|found| found.passage));
-        order.into_iter().map(|passage| self.places[passage]).collect()
+        let place = |passage: usize| {
+            let (turn, event) = self.places[passage];
+            let Passage { kind, text, .. } = &self.passages[passage];
+            let title = if kind.field() == 2 { self.label(passage) } else { cut(&one_line(text), TITLE_CHARS) };
+            EarlierPlace { turn, event, title }
+        };
+        order.into_iter().map(place).collect()
     }
 
     /// Returns what the turns say about a query that `known` texts do not, as whole lines with their places, in at most this many tokens
@@ -265,7 +283,7 @@ mod tests {
         let events = events(contents);
         let turns = [EarlierTurn { session: "a", events: &events, score: 1.0 }];
         let passages = EarlierPassages::new(&turns);
-        let found: Vec<u32> = passages.ranked(&Query::of_text("cache")).into_iter().map(|(_, event)| event.block).collect();
+        let found: Vec<u32> = passages.ranked(&Query::of_text("cache")).into_iter().map(|place| place.event.block).collect();
         assert_eq!(found.iter().position(|block| *block == 3), Some(1), "{found:?}");
     }
 }

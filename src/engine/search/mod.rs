@@ -15,7 +15,7 @@ mod query;
 mod rank;
 mod terms;
 
-pub use digest::{EarlierPassages, EarlierTurn};
+pub use digest::{EarlierPassages, EarlierPlace, EarlierTurn};
 pub use echo::Echoes;
 pub use excerpt::{Excerpt, Passage, PassageKind, cut_line};
 pub use names::names;
