@@ -5,7 +5,7 @@ use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change, 
 use crate::commands::memory::{self, Memories, MemorySearchReport};
 use crate::commands::search;
 use crate::engine::search::{Occurrences, Passage, PassageKind, Query, RankedPassage, print};
-use crate::engine::{SelectorError, label, mask, tokens, without_data};
+use crate::engine::{SelectorError, is_said, label, mask, tokens, without_data};
 use crate::model::{Block, BlockNumber, Level, Role, Zone};
 use crate::output::{ChangeReport, numbered, plural};
 use crate::store::{Store, StoredSession};
@@ -250,9 +250,9 @@ fn passage<'a>(title: &'a str, kind: PassageKind, text: Cow<'a, str>) -> Passage
 
 fn kind(block: &Block) -> PassageKind {
     match block.role {
-        Role::User => PassageKind::Prompt,
+        Role::User if is_said(block) => PassageKind::Prompt,
         Role::Assistant | Role::Thinking => PassageKind::Answer,
-        Role::System | Role::ToolUse | Role::ToolResult => PassageKind::Result,
+        Role::User | Role::System | Role::ToolUse | Role::ToolResult => PassageKind::Result,
     }
 }
 
