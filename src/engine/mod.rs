@@ -52,6 +52,7 @@ pub use report::manifest::{
 };
 pub use report::model_activity::ModelActivity;
 pub use report::numbers::{amount, bytes, count, plural, unit};
+pub use report::topics::{SessionTopic, TopicCluster, TopicTurn, session_topics, topic_clusters};
 pub use report::usage::{Copies, UsageFilter, UsageGroup, UsageRow, UsageSource, UsageTable, usage};
 pub use report::{diff, summary};
 pub use retention::{Forgettable, forgettable};

@@ -4,6 +4,7 @@ pub mod cut;
 pub mod errors;
 pub mod function_words;
 pub mod names;
+pub mod phrases;
 pub mod sentence;
 pub mod shell;
 pub mod stop_words;

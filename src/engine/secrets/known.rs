@@ -163,6 +163,9 @@ impl Known {
                 }
                 let has_part = |phrase: &str| phrase.split(' ').any(|word| self.has_part(word));
                 excerpts.phrases = excerpts.phrases.iter().filter(|phrase| !has_part(phrase)).collect();
+                if has_part(&excerpts.clause) {
+                    excerpts.clause = Box::default();
+                }
             }
             if block.keywords.iter().any(|word| self.has_part(word)) {
                 block.keywords = block.keywords.iter().filter(|word| !self.has_part(word)).collect();
