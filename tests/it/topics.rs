@@ -33,7 +33,8 @@ fn topics_of_several_sessions_are_shown_at_80_and_140_columns() {
         read 3 sessions
         to search for one: aperture search 'flaky login test'
         to read a turn: aperture show 'turn(1)' -s aaaa1111
-    "#]].assert_eq(&sandbox.columns_text(&["topics"], 80));
+    "#]]
+    .assert_eq(&sandbox.columns_text(&["topics"], 80));
     expect![[r#"
         flaky login test   2 sessions    2 turns    ~56  2026-11-10  █···········
           aaaa1111    11 d  fix the flaky login test  #1
@@ -42,7 +43,8 @@ fn topics_of_several_sessions_are_shown_at_80_and_140_columns() {
         read 3 sessions
         to search for one: aperture search 'flaky login test'
         to read a turn: aperture show 'turn(1)' -s aaaa1111
-    "#]].assert_eq(&sandbox.columns_text(&["topics", "login", "--sort", "sessions"], 140));
+    "#]]
+    .assert_eq(&sandbox.columns_text(&["topics", "login", "--sort", "sessions"], 140));
 }
 
 #[test]
