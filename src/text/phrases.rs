@@ -41,15 +41,14 @@ fn class(word: &str) -> Class {
     let plain = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '\'' | '’' | '+' | '#' | '.'));
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     let digits = word.chars().filter(char::is_ascii_digit).count();
+    let is_short = plain && letters >= 2 && digits <= 3 && word.chars().count() <= WORD_CHARACTERS;
     if is_in!(CONNECTORS, word) {
         Class::Connector
     } else if is_in!(DETERMINERS, word) {
         Class::Determiner
     } else if is_in!(LIGHT_NOUNS, word) {
         Class::Light
-    } else if !plain || letters < 2 || digits > 3 || word.chars().count() > WORD_CHARACTERS {
-        Class::Break
-    } else if is_stop_word(word) || is_in!(BREAKS, word) || word.contains(['\'', '’']) {
+    } else if !is_short || is_stop_word(word) || is_in!(BREAKS, word) || word.contains(['\'', '’']) {
         Class::Break
     } else if is_in!(EDGES, word) || word.ends_with("ly") {
         Class::Edge
