@@ -1,10 +1,10 @@
 //! Texts as such: shell commands, sentences, names. Functions of strings; they know no session, no client and no disk.
 
+pub mod clauses;
 pub mod cut;
 pub mod errors;
 pub mod function_words;
 pub mod names;
-pub mod phrases;
 pub mod sentence;
 pub mod shell;
 pub mod stop_words;

@@ -1,148 +1,123 @@
-//! Labels of topics: phrases of the user, or else of the agent, that name a subject.
+//! Labels of topics: clauses of the user, or else of the agent, that name a subject.
 
-use crate::text::phrases::{content_words, is_wide, words_of};
+use crate::text::clauses::{is_fragment, is_request, is_wide, weighed_words};
 use crate::text::words::stem;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Phrases of a message after which the weight of its next one is half, and messages of the user likewise.
-const PLACES: f32 = 4.0;
-/// Blocks with a word from which on it counts as a word of the topic, and not only of one phrase.
-const SUPPORT: u32 = 2;
-/// Blocks with a word from which on it is a label by itself.
-const REPEATED: u32 = 3;
-/// Weight of a phrase whose words are only in one block.
-const UNSUPPORTED: f32 = 0.25;
-/// Weight of a word that is not a keyword, and that of a phrase of common nouns.
-const RARE: f32 = 0.01;
-/// Weights of phrases by their number of words.
-const LENGTHS: [f32; 5] = [0.35, 1.0, 1.25, 1.25, 1.15];
-/// Share of the weight that the further occurrences of a phrase add.
-const AGAIN: f32 = 0.15;
+/// Messages, and clauses of a message, after which the value of the next one is half.
+const MESSAGES: f32 = 6.0;
+const CLAUSES: f32 = 4.0;
+/// Values of clauses by their speaker.
+const ANSWER: f32 = 0.4;
+const TITLE: f32 = 1.5;
+/// Blocks with a word from which on it has its full value, and the value of a word in no block.
+const SUPPORT: f32 = 4.0;
+const UNSUPPORTED: f32 = 0.4;
+/// Values of the words of a clause, the best first.
+const WORDS: [f32; 4] = [1.0, 1.0, 0.6, 0.3];
+/// Value of a request, and share of the value of a clause that needs the text before it.
+const REQUEST: f32 = 1.15;
+const FRAGMENT: f32 = 0.75;
+/// Characters of a language without spaces that are one word.
+const WIDE: f32 = 4.0;
+/// Minimum value of a clause that names a subject, and of a label.
+const SUBJECT: f32 = 1.2;
+const LABEL: f32 = 0.4;
 
-/// The texts of one speaker that can name a topic, in file order.
-#[derive(Debug, Default)]
-struct SpeakerTexts<'a> {
-    /// Phrases with the weights of their places.
-    phrases: Vec<(&'a str, f32)>,
-    /// First clauses of messages.
-    clauses: Vec<&'a str>,
-    /// The number of messages with phrases.
-    messages: u32,
-}
-
-/// The texts that can name a topic: those of the user and of the agent.
+/// The texts that can name a topic, with the values of their places.
 #[derive(Debug, Default)]
 pub(super) struct Candidates<'a> {
-    user: SpeakerTexts<'a>,
-    agent: SpeakerTexts<'a>,
-}
-
-impl<'a> SpeakerTexts<'a> {
-    fn extend(&mut self, other: SpeakerTexts<'a>) {
-        self.phrases.extend(other.phrases);
-        self.clauses.extend(other.clauses);
-        self.messages += other.messages;
-    }
+    user: Vec<(&'a str, f32)>,
+    agent: Vec<(&'a str, f32)>,
+    /// The number of messages of the user and of the agent with clauses.
+    messages: [u32; 2],
 }
 
 impl<'a> Candidates<'a> {
-    /// Adds the phrases of a message, in order. `clause` is its first one, or empty.
-    pub(super) fn add(&mut self, phrases: impl Iterator<Item = &'a str>, clause: &'a str, is_answer: bool) {
-        let texts = if is_answer { &mut self.agent } else { &mut self.user };
-        let message = PLACES / (PLACES + texts.messages as f32);
-        let known = texts.phrases.len();
-        texts.phrases.extend(phrases.enumerate().map(|(rank, phrase)| (phrase, message * PLACES / (PLACES + rank as f32))));
-        texts.messages += u32::from(texts.phrases.len() > known);
-        texts.clauses.extend(Some(clause).filter(|clause| !clause.is_empty()));
+    /// Adds the clauses of a message, in order.
+    pub(super) fn add(&mut self, clauses: impl Iterator<Item = &'a str>, is_answer: bool) {
+        let (texts, speaker) = if is_answer { (&mut self.agent, ANSWER) } else { (&mut self.user, 1.0) };
+        let messages = &mut self.messages[usize::from(is_answer)];
+        let message = speaker * MESSAGES / (MESSAGES + *messages as f32);
+        let known = texts.len();
+        texts.extend(clauses.enumerate().map(|(rank, clause)| (clause, message * CLAUSES / (CLAUSES + rank as f32))));
+        *messages += u32::from(texts.len() > known);
+    }
+
+    /// Adds the title of the session.
+    pub(super) fn set_title(&mut self, title: &'a str) {
+        self.user.push((title, TITLE));
     }
 
     /// Adds the candidates of another part of the same topic.
     pub(super) fn extend(&mut self, other: Candidates<'a>) {
-        self.user.extend(other.user);
-        self.agent.extend(other.agent);
+        let message = |speaker: usize| MESSAGES / (MESSAGES + self.messages[speaker] as f32);
+        let (user, agent) = (message(0), message(1));
+        self.user.extend(other.user.into_iter().map(|(clause, place)| (clause, place * user)));
+        self.agent.extend(other.agent.into_iter().map(|(clause, place)| (clause, place * agent)));
+        self.messages = [0, 1].map(|speaker| self.messages[speaker] + other.messages[speaker]);
     }
 
-    /// Returns the text that names the topic best and is not the label of another one: a phrase of the user with several words that
-    /// the topic repeats, the first clause of a message, the next step of the agent, another phrase, or a word that the topic
-    /// repeats. `words` are the weights of the words of the topic, and the numbers of blocks that have them.
-    pub(super) fn label(&self, words: &FxHashMap<&str, (f32, u32)>, taken: &BTreeSet<String>) -> Option<String> {
-        let is_free = |text: &&str| !taken.contains(&text.to_lowercase());
-        let user = ranked(&self.user.phrases, words, taken);
-        let agent = ranked(&self.agent.phrases, words, taken);
-        let is_known = |phrase: &&str| content_words(phrase).all(|word| count(words, word) >= SUPPORT);
-        let is_specific = |phrase: &&str| is_known(phrase) || phrase.split(' ').nth(2).is_some();
-        let has_words = |phrase: &&str| phrase.contains(' ') || phrase.chars().any(is_wide);
-        let is_repeated = |word: &&str| content_words(word).any(|word| count(words, word) >= REPEATED);
-        let phrases = |phrases: &[&'a str]| phrases.iter().copied().filter(has_words).collect::<Vec<_>>();
-        let (of_user, of_agent) = (phrases(&user), phrases(&agent));
-        let steps = self.agent.clauses.iter().copied().filter(is_free).map(|clause| (score(clause, words), clause));
-        let step = || steps.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, clause)| clause);
-        let label = of_user.iter().copied().find(is_specific);
-        let label = label.or_else(|| self.user.clauses.iter().copied().find(is_free)).or_else(step);
-        let label = label.or_else(|| of_user.first().copied()).or_else(|| of_agent.iter().copied().find(is_known));
-        let label = label.or_else(|| user.iter().chain(&agent).copied().find(is_repeated));
-        Some(label?.split_whitespace().collect::<Vec<_>>().join(" "))
+    /// Returns true if the user names a subject. `words` are the numbers of blocks that have a word.
+    pub(super) fn has_subject(&self, words: &FxHashMap<&str, u32>) -> bool {
+        self.user.iter().any(|(clause, place)| place * value(clause, words) >= SUBJECT)
+    }
+
+    /// Returns the clause that names the topic best and is not the label of another one, without quotation marks. `words` are the
+    /// numbers of blocks that have a word.
+    pub(super) fn label(&self, words: &FxHashMap<&str, u32>, taken: &BTreeSet<String>) -> Option<String> {
+        let clauses = self.user.iter().chain(&self.agent);
+        let mut values: Vec<(f32, String)> = clauses
+            .map(|(clause, place)| (place * value(clause, words), plain(clause)))
+            .filter(|(value, clause)| *value >= LABEL && !taken.contains(&clause.to_lowercase()))
+            .collect();
+        // The first of several with one value.
+        values.sort_by(|a, b| b.0.total_cmp(&a.0));
+        values.into_iter().next().map(|(_, clause)| clause)
     }
 }
 
-/// Returns distinct phrases that are not the labels of other topics, the best first.
-fn ranked<'a>(phrases: &[(&'a str, f32)], words: &FxHashMap<&str, (f32, u32)>, taken: &BTreeSet<String>) -> Vec<&'a str> {
-    let mut sums: FxHashMap<String, (f32, &str)> = FxHashMap::default();
-    for (phrase, place) in phrases {
-        let key = phrase.to_lowercase();
-        if taken.contains(&key) {
-            continue;
-        }
-        let score = place * score(phrase, words);
-        let (sum, spelling) = sums.entry(key).or_insert((0.0, phrase));
-        *sum = sum.max(score) + AGAIN * sum.min(score);
-        *spelling = (*spelling).min(phrase);
-    }
-    let mut best: Vec<(f32, &str)> = sums.into_values().collect();
-    best.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    best.into_iter().map(|(_, phrase)| phrase).collect()
+fn plain(clause: &str) -> String {
+    clause.replace(['`', '"', '“', '”', '*'], "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the value of a phrase as a label.
-fn score(phrase: &str, words: &FxHashMap<&str, (f32, u32)>) -> f32 {
-    let (mut sum, mut content, mut supported) = (0.0, 0, 0);
-    for word in content_words(phrase) {
-        sum += words.get(stem(&word.to_lowercase())).map_or(RARE, |(weight, _)| *weight);
-        supported += u32::from(count(words, word) >= SUPPORT);
-        content += 1;
-    }
-    let all = words_of(phrase).max(1);
-    let support = supported as f32 / content.max(1) as f32;
-    let length = LENGTHS[(all - 1).min(LENGTHS.len() - 1)];
-    // Two words say more than one; each further one adds less. Names and common nouns add little.
-    let share = (content.max(1) as f32 / all as f32).powf(0.15);
-    sum.max(RARE) / (content.max(1) as f32).sqrt() * length * share * (UNSUPPORTED + (1.0 - UNSUPPORTED) * support)
-}
-
-fn count(words: &FxHashMap<&str, (f32, u32)>, word: &str) -> u32 {
-    words.get(stem(&word.to_lowercase())).map_or(0, |(_, count)| *count)
+/// Returns the information of a clause about the subject of a topic.
+fn value(clause: &str, words: &FxHashMap<&str, u32>) -> f32 {
+    let wide = clause.chars().filter(|c| is_wide(*c)).count() as f32;
+    let support = |word: &str| words.get(stem(&word.to_lowercase())).map_or(0.0, |blocks| (*blocks as f32 / SUPPORT).min(1.0));
+    let mut values: Vec<f32> = weighed_words(clause)
+        .filter(|(_, weight)| *weight > 0.0)
+        .map(|(word, weight)| weight * (UNSUPPORTED + (1.0 - UNSUPPORTED) * support(word)))
+        .collect();
+    values.sort_by(|a, b| b.total_cmp(a));
+    let value = wide / WIDE + values.iter().zip(WORDS).map(|(value, share)| value * share).sum::<f32>();
+    let value = if is_request(clause) { value * REQUEST } else { value };
+    if is_fragment(clause) { value * FRAGMENT } else { value }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(prompts: &[&'static [&'static str]], clause: &'static str, words: &[(&'static str, u32)], expected: Option<&str>) {
+    fn check(prompts: &[&'static [&'static str]], words: &[(&'static str, u32)], expected: Option<&str>) {
         let mut candidates = Candidates::default();
-        for phrases in prompts {
-            candidates.add(phrases.iter().copied(), clause, false);
+        for clauses in prompts {
+            candidates.add(clauses.iter().copied(), false);
         }
-        let words = words.iter().map(|(word, count)| (stem(word), (*count as f32, *count))).collect();
+        let words = words.iter().map(|(word, count)| (stem(word), *count)).collect();
         assert_eq!(candidates.label(&words, &BTreeSet::new()).as_deref(), expected);
     }
 
     #[test]
-    fn a_label_is_a_phrase_of_words_that_the_topic_repeats() {
-        check(&[&["tho ogirin urls", "flaky login test"]], "", &[("flaky", 2), ("login", 5)], Some("flaky login test"));
-        check(&[&["cobra"]], "migrate to cobra", &[("cobra", 5)], Some("migrate to cobra"));
-        check(&[&["cobra"]], "", &[("cobra", 5)], Some("cobra"));
-        check(&[&["confident"]], "", &[], None);
-        check(&[], "", &[], None);
+    fn a_label_is_a_clause_of_words_that_the_topic_repeats() {
+        check(
+            &[&["tho ogirin urls", "fix the flaky login test"]],
+            &[("flaky", 2), ("login", 5)],
+            Some("fix the flaky login test"),
+        );
+        check(&[&["migrate to `cobra`"]], &[("cobra", 5)], Some("migrate to cobra"));
+        check(&[&["do it again"]], &[], None);
+        check(&[], &[], None);
     }
 }

@@ -1,22 +1,20 @@
 //! Topics: the subjects of parts of the conversation, taken from their own words.
 //!
-//! A topic is labelled with a phrase of its messages, or else with the file that it works on. Otherwise it is left out.
+//! A topic is labelled with a clause of its messages, or else with the file that it works on. Otherwise it is left out.
 //!
-//! A segment (`Stretch`) is a turn, or a dozen steps of a long one. Its words are weighted by their frequency in the segment and
-//! their rarity in other segments (tf-idf). Neighbours with similar words (cosine) are merged into one topic, then similar topics
-//! are merged.
+//! A segment (`Stretch`) is a turn. Its words are weighted by their frequency in the segment and their rarity in other segments
+//! (tf-idf). A turn whose prompt names no subject belongs to the topic before it. Neighbours with similar words (cosine) are merged
+//! into one topic, then similar topics are merged.
 
 use super::labels::Candidates;
-use crate::model::{BlockNumber, Role, Session, Topic, Window};
+use crate::model::{BlockNumber, Event, Role, Session, Topic, Window};
+use crate::text::clauses::content_words;
 use crate::text::names::telling_name;
-use crate::text::phrases::content_words;
 use crate::text::words::stem;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Steps of a long turn that make one stretch.
-const STRETCH_STEPS: u32 = 12;
 /// Minimum similarity of neighbouring and of distant segments that are merged into one topic.
 const NEIGHBOUR_LIKENESS: f32 = 0.2;
 const DISTANT_LIKENESS: f32 = 0.3;
@@ -25,9 +23,9 @@ const TOPIC_WORDS: usize = 8;
 /// Stretches above which only neighbours are compared: comparing all with all would take too long.
 const COMPARED_STRETCHES: usize = 400;
 
-/// Phrases of a message after which the weight of the words of its next one is half.
+/// Clauses of a message after which the weight of the words of its next one is half.
 const PLACES: f32 = 4.0;
-/// Weight of a word of a phrase of the agent.
+/// Weight of a word of a clause of the agent.
 const ANSWER: f32 = 0.3;
 
 /// Weights of words, each by its number.
@@ -41,6 +39,8 @@ struct Stretch<'a> {
     /// The number of blocks with each word.
     counts: FxHashMap<u32, u32>,
     candidates: Candidates<'a>,
+    /// True if a prompt of it names a subject.
+    has_subject: bool,
     /// Names of files, with the number of their uses.
     files: Vec<(&'a str, u32)>,
     /// The length of the vector of its words, once they are weighed.
@@ -50,22 +50,25 @@ struct Stretch<'a> {
 /// Groups the blocks of the window, and those cut from it, into topics; returns each topic with its blocks.
 pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)> {
     let (mut stretches, names) = stretches(session, window);
+    for stretch in &mut stretches {
+        stretch.has_subject = stretch.candidates.has_subject(&stems(stretch, &names));
+    }
     weigh(&mut stretches, names.len());
     merge_neighbours(&mut stretches);
     if stretches.len() <= COMPARED_STRETCHES {
         merge_distant(&mut stretches);
     }
+    add_title(session, &mut stretches, &names);
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut topics = Vec::new();
     for stretch in stretches {
-        let keywords = ranked(&stretch.words, &names);
         let files = file_labels(&stretch.files);
         let label = stretch.candidates.label(&stems(&stretch, &names), &taken);
         let Some(label) = label.or_else(|| files.into_iter().find(|label| !taken.contains(&label.to_lowercase()))) else {
             continue;
         };
         taken.insert(label.to_lowercase());
-        let keywords = keywords.into_iter().take(TOPIC_WORDS).map(str::to_owned).collect();
+        let keywords = ranked(&stretch.words, &names).into_iter().take(TOPIC_WORDS).map(str::to_owned).collect();
         topics.push((Topic { label, keywords, turns: stretch.turns.iter().copied().collect() }, stretch.blocks));
     }
     topics
@@ -75,17 +78,15 @@ pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)
 fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Vec<Cow<'a, str>>) {
     let mut numbers: FxHashMap<Cow<'a, str>, u32> = FxHashMap::default();
     let mut names: Vec<Cow<'a, str>> = Vec::new();
-    let mut known: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+    let mut known: FxHashMap<u32, usize> = FxHashMap::default();
     let mut stretches: Vec<Stretch<'a>> = Vec::new();
-    let mut first_step: FxHashMap<u32, u32> = FxHashMap::default();
     let inside: rustc_hash::FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
     for block in &session.blocks {
         if session.rows[block.row as usize].sidechain {
             continue;
         }
-        let (turn, step) = (block.position.turn, block.position.step);
-        let start = *first_step.entry(turn).or_insert(step);
-        let place = *known.entry((turn, (step - start.min(step)) / STRETCH_STEPS)).or_insert_with(|| {
+        let turn = block.position.turn;
+        let place = *known.entry(turn).or_insert_with(|| {
             stretches.push(Stretch::default());
             stretches.len() - 1
         });
@@ -112,14 +113,14 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Ve
             add(word.into(), weight / (1.0 + rank as f32 / 3.0));
         }
         let is_answer = block.role == Role::Assistant;
-        for (rank, phrase) in block.phrases().enumerate() {
+        for (rank, clause) in block.clauses().enumerate() {
             let place = if is_answer { ANSWER } else { 1.0 } / (1.0 + rank as f32 / PLACES);
-            content_words(phrase).for_each(|word| add(lowercase(word), place));
+            content_words(clause).for_each(|word| add(lowercase(word), place));
         }
         for number in found {
             *stretch.counts.entry(number).or_default() += 1;
         }
-        stretch.candidates.add(block.phrases(), block.clause(), is_answer);
+        stretch.candidates.add(block.clauses(), is_answer);
         for file in block.files() {
             let name = telling_name(file);
             match stretch.files.iter_mut().find(|(known, _)| *known == name) {
@@ -135,17 +136,31 @@ fn lowercase(word: &str) -> Cow<'_, str> {
     if word.chars().any(char::is_uppercase) { word.to_lowercase().into() } else { word.into() }
 }
 
-/// Returns the stems of the words of a stretch, each with its weight and the number of blocks that have it.
-fn stems<'n>(stretch: &Stretch<'_>, names: &'n [Cow<'_, str>]) -> FxHashMap<&'n str, (f32, u32)> {
-    let mut stems: FxHashMap<&str, (f32, u32)> = FxHashMap::default();
-    let mut words: Vec<(u32, f32)> = stretch.words.iter().map(|(word, weight)| (*word, *weight)).collect();
-    words.sort_unstable_by_key(|(word, _)| *word);
-    for (word, weight) in words {
-        let (sum, count) = stems.entry(stem(&names[word as usize])).or_default();
-        *sum += weight;
-        *count += stretch.counts.get(&word).copied().unwrap_or_default();
+/// Returns the stems of the words of a stretch, each with the number of blocks that have it.
+fn stems<'n>(stretch: &Stretch<'_>, names: &'n [Cow<'_, str>]) -> FxHashMap<&'n str, u32> {
+    let mut stems: FxHashMap<&str, u32> = FxHashMap::default();
+    for (word, count) in &stretch.counts {
+        *stems.entry(stem(&names[*word as usize])).or_default() += count;
     }
     stems
+}
+
+/// Adds the title of the session to the candidates of the topic that has most of its words.
+fn add_title<'a>(session: &'a Session, stretches: &mut [Stretch<'a>], names: &[Cow<'a, str>]) {
+    let title = session.rows.iter().rev().find_map(|row| match row.event.as_deref() {
+        Some(Event::Title { text, .. }) => Some(text.as_str()),
+        _ => None,
+    });
+    let Some(title) = title else { return };
+    let common = |stretch: &Stretch<'_>| {
+        let stems = stems(stretch, names);
+        content_words(title).filter(|word| stems.contains_key(stem(&word.to_lowercase()))).count()
+    };
+    // The first of several.
+    let main = stretches.iter_mut().rev().max_by_key(|stretch| common(stretch));
+    if let Some(main) = main.filter(|main| common(main) > 0) {
+        main.candidates.set_title(title);
+    }
 }
 
 /// Turns counts into tf-idf: log-dampened counts, times how few stretches have the word.
@@ -168,7 +183,7 @@ fn merge_neighbours(stretches: &mut Vec<Stretch<'_>>) {
     let mut merged: Vec<Stretch<'_>> = Vec::new();
     for stretch in stretches.drain(..) {
         match merged.last_mut() {
-            Some(last) if stretch.words.is_empty() || likeness(last, &stretch) >= NEIGHBOUR_LIKENESS => absorb(last, stretch),
+            Some(last) if !stretch.has_subject || likeness(last, &stretch) >= NEIGHBOUR_LIKENESS => absorb(last, stretch),
             _ => merged.push(stretch),
         }
     }
@@ -196,6 +211,7 @@ fn absorb<'a>(into: &mut Stretch<'a>, other: Stretch<'a>) {
     into.blocks.extend(other.blocks);
     into.turns.extend(other.turns);
     into.candidates.extend(other.candidates);
+    into.has_subject |= other.has_subject;
     for (word, count) in other.counts {
         *into.counts.entry(word).or_default() += count;
     }

@@ -1,39 +1,32 @@
-//! Excerpts of the words of a person: phrases that can name a topic, and sentences that state a rule.
+//! Excerpts of the words of a person: clauses that can name a topic, and sentences that state a rule.
 
 use super::rules::rule;
 use crate::engine::summary::plain_sentences;
 use crate::engine::{mask, mask_cut};
 use crate::model::{Block, BlockKind, Conventions, Excerpts, Keywords, Role};
-use crate::text::phrases::{clause, content_words, is_prose, phrases, purpose};
+use crate::text::clauses::{clauses, content_words, is_prose, is_step};
 
 /// Bytes above which a message is assumed to be mostly pasted, and the bytes of its start that are examined.
 const LONG_BYTES: usize = 8_000;
 const START_BYTES: usize = 1_200;
-/// Bytes of the start of an answer that are examined, and the maximum number of its phrases.
+/// Bytes of the start of an answer that are examined.
 const ANSWER_BYTES: usize = 320;
-const ANSWER_PHRASES: usize = 3;
-/// Maximum number of phrases and of rules of a block.
-const PHRASES: usize = 12;
+/// Maximum number of clauses of an answer, and those and the rules of another block.
+const ANSWER_CLAUSES: usize = 4;
+const CLAUSES: usize = 12;
 const RULES: usize = 4;
 /// Maximum number of words of a heading.
-const HEADING_WORDS: usize = 6;
+const HEADING_WORDS: usize = 8;
 
-/// Adds the excerpts of the words that a person wrote to those of a block; of an answer, phrases of its start.
+/// Adds the excerpts of the words that a person wrote to those of a block; of an answer, clauses of its start.
 pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
     if block.kind == BlockKind::Text && block.role == Role::Assistant {
         let start = mask_cut(&content[..content.floor_char_boundary(ANSWER_BYTES)]);
         let mut found: Vec<String> = Vec::new();
-        let sentences = plain_sentences(&start, conventions);
-        let clause = sentences.iter().find_map(|sentence| purpose(sentence)).unwrap_or_default();
-        for sentence in sentences.iter().filter(|sentence| is_prose(sentence)) {
-            phrases(sentence, |phrase| {
-                if found.len() < ANSWER_PHRASES && phrase.contains(' ') && !found.iter().any(|known| known == phrase) {
-                    found.push(phrase.to_owned());
-                }
-            });
-        }
-        let phrases = found.iter().map(String::as_str).collect();
-        block.excerpts = Excerpts { phrases, clause: clause.into(), ..Excerpts::default() }.some();
+        let mut sentences = plain_sentences(&start, conventions);
+        sentences.retain(|sentence| !is_step(sentence));
+        add_clauses(&sentences, true, ANSWER_CLAUSES, &mut found);
+        block.excerpts = Excerpts { clauses: found.iter().map(String::as_str).collect(), ..Excerpts::default() }.some();
         return;
     }
     let words: Vec<&str> = block.words_in(content).collect();
@@ -44,15 +37,8 @@ pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
     let start = if words.len() > LONG_BYTES { &words[..words.floor_char_boundary(START_BYTES)] } else { &words };
     let start = mask(start);
     let sentences = plain_sentences(&start, conventions);
-    let mut named: Vec<String> = start.lines().filter_map(heading).collect();
-    for sentence in sentences.iter().filter(|sentence| is_prose(sentence)) {
-        phrases(sentence, |phrase| {
-            if named.len() < PHRASES && !named.iter().any(|known| known == phrase) {
-                named.push(phrase.to_owned());
-            }
-        });
-    }
-    let clause = sentences.iter().filter(|sentence| is_prose(sentence)).find_map(|sentence| clause(sentence)).unwrap_or_default();
+    let mut named: Vec<String> = start.lines().find_map(heading).into_iter().collect();
+    add_clauses(&sentences, false, CLAUSES, &mut named);
     // A document, such as a plan or a specification, instructs for one task.
     let is_document =
         start.lines().filter(|line| line.trim_start_matches('#').starts_with(' ') && line.starts_with('#')).count() > 1;
@@ -64,15 +50,26 @@ pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
     let rules: Vec<String> = sentences.iter().map(answered).filter(is_rule).take(RULES).collect();
     let rules: Keywords = rules.iter().map(String::as_str).collect();
     let mut excerpts = block.excerpts.take().map(|excerpts| *excerpts).unwrap_or_default();
-    excerpts = Excerpts { phrases: named.iter().map(String::as_str).collect(), clause: clause.into(), rules, ..excerpts };
+    excerpts = Excerpts { clauses: named.iter().map(String::as_str).collect(), rules, ..excerpts };
     block.excerpts = excerpts.some();
+}
+
+/// Adds the clauses of the sentences that are prose, each once.
+fn add_clauses(sentences: &[String], is_answer: bool, most: usize, found: &mut Vec<String>) {
+    for sentence in sentences.iter().filter(|sentence| is_prose(sentence)) {
+        clauses(sentence, is_answer, |clause| {
+            if found.len() < most && !found.iter().any(|known| known == clause) {
+                found.push(clause.to_owned());
+            }
+        });
+    }
 }
 
 /// Returns the words of a heading in Markdown, without a prefix such as `Plan:`.
 fn heading(line: &str) -> Option<String> {
     let text = line.trim().strip_prefix('#')?.trim_start_matches('#');
     let text = text.strip_prefix(' ')?.rsplit(": ").next()?.trim();
-    let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
+    let text = text.trim_start_matches(|c: char| !c.is_alphabetic()).split(" (").next()?;
     let words: Vec<&str> = text.split_whitespace().take(HEADING_WORDS).collect();
     let heading = words.join(" ").trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     (words.len() > 1 && content_words(&heading).next().is_some()).then_some(heading)
@@ -84,7 +81,7 @@ mod tests {
     use crate::engine::content::rules::tests::SENTENCES;
 
     #[test]
-    fn a_heading_is_a_phrase() {
+    fn a_heading_is_a_label() {
         assert_eq!(heading("# Plan: Split the session store").as_deref(), Some("Split the session store"));
         assert_eq!(heading("#12"), None);
     }

@@ -4,7 +4,7 @@
 //! two topics decide, so that further sessions change nothing about unrelated clusters.
 
 use crate::engine::Analysis;
-use crate::text::phrases::content_words;
+use crate::text::clauses::content_words;
 use crate::text::words::stem;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
