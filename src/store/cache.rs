@@ -3,6 +3,7 @@ use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Address, Block, Key, Segment};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
+use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -192,6 +193,18 @@ impl Cache {
                 transaction.execute("INSERT OR REPLACE INTO topics VALUES (?1, ?2, ?3)", params![path, identity, topics])?;
             }
             transaction.commit()
+        });
+    }
+
+    /// Removes the topics of all session files but these.
+    pub fn retain_topics(&self, paths: &FxHashSet<&Path>) {
+        self.with(|db| {
+            let known: Vec<String> =
+                db.prepare_cached("SELECT path FROM topics")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            for path in known.iter().filter(|path| !paths.contains(Path::new(path))) {
+                db.execute("DELETE FROM topics WHERE path = ?1", [path])?;
+            }
+            Ok(())
         });
     }
 

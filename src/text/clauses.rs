@@ -47,7 +47,7 @@ fn class(word: &str) -> Class {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     if is_in!(LIGHT_NOUNS, word) {
         Class::Light
-    } else if !plain || letters < 2 || digits > 3 || is_stop_word(word) || is_in!(BREAKS, word) {
+    } else if !plain || letters + digits.min(1) < 2 || letters == 0 || digits > 3 || is_stop_word(word) || is_in!(BREAKS, word) {
         Class::Break
     } else if is_in!(EDGES, word) || is_in!(STEPS, word) || word.ends_with("ly") {
         Class::Edge
@@ -125,7 +125,10 @@ pub fn is_step(sentence: &str) -> bool {
 /// articles and the words that it could end without. Of an answer, the verbs of steps are omitted too.
 pub fn clauses<'a>(sentence: &'a str, is_answer: bool, mut found: impl FnMut(&'a str)) {
     let mut part: Vec<(Range<usize>, Class)> = Vec::new();
-    for (token, inner) in spaced(sentence) {
+    for (token, mut inner) in spaced(sentence) {
+        // A list in brackets without a space before it: `services(mail, chat)`.
+        let opened = sentence[inner.clone()].find('(').filter(|at| *at > 2);
+        inner.end = opened.map_or(inner.end, |at| inner.start + at);
         let word = &sentence[inner.clone()];
         if word.chars().any(is_wide) {
             flush(sentence, &mut part, is_answer, &mut found);
@@ -134,6 +137,7 @@ pub fn clauses<'a>(sentence: &'a str, is_answer: bool, mut found: impl FnMut(&'a
         }
         let is_odd = word.is_empty()
             || word.contains(['\\', '<', '>', '{', '=', '(', '|', ':', '§'])
+            || token.starts_with("../")
             || word.matches('/').count() > 1
             || word.chars().count() > WORD_CHARACTERS;
         let name = token.trim_start_matches(QUOTES);
@@ -177,7 +181,10 @@ fn flush<'a>(sentence: &'a str, part: &mut Vec<(Range<usize>, Class)>, is_answer
             let ends = || (from + 1..=most).rev().filter(|end| is_noun(end - 1));
             ends().find(|end| !is_noun(*end)).or_else(|| ends().next())
         };
-        let Some(end) = end.filter(|end| part[from..*end].iter().any(|(_, class)| *class == Class::Content)) else { continue };
+        let Some(end) = end.filter(|end| *end > from + 1 && part[from..*end].iter().any(|(_, class)| *class == Class::Content))
+        else {
+            continue;
+        };
         found(&sentence[part[from].0.start..part[end - 1].0.end]);
     }
     part.clear();
@@ -221,7 +228,8 @@ mod tests {
 
     #[test]
     fn a_long_clause_ends_after_a_noun() {
-        check("the retry of failed uploads stopped as soon as the network was back", &["retry of failed uploads"]);
+        let expected = "retry of failed uploads stopped without any message";
+        check("the retry of failed uploads stopped without any message in the log", &[expected]);
     }
 
     #[test]

@@ -14,14 +14,14 @@ pub fn row(id: &str, number: u32, role: &str, content: Value, directory: &std::p
 }
 
 /// Adds a session of prompts and answers, by turns.
-pub fn session(sandbox: &Sandbox, id: &str, texts: &[&str]) {
+pub fn session(sandbox: &Sandbox, id: &str, texts: &[&str]) -> std::path::PathBuf {
     let mut content = String::new();
     for (number, text) in (1..).zip(texts) {
         let role = if number % 2 == 1 { "user" } else { "assistant" };
         let text = if role == "user" { json!(text) } else { json!([{"type": "text", "text": text}]) };
         content.push_str(&row(id, number, role, text, &sandbox.project));
     }
-    sandbox.session(id, content, 0);
+    sandbox.session(id, content, 0)
 }
 
 fn sandbox() -> Sandbox {

@@ -52,7 +52,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Returns the selected sessions, the kept copies of deleted ones too.
 fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Listed>, CommandError> {
-    let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
+    let mut is_whole = arguments.project.is_none() && env.session().is_none();
+    let mut skip = |path: &Path, error: std::io::Error| {
+        is_whole = false;
+        env.note(&format!("skipped {}: {error}", path.display()));
+    };
     let project = arguments
         .project
         .as_ref()
@@ -70,7 +74,11 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Listed>, CommandErro
             && arguments.client.as_deref().is_none_or(|client| client == listed.found.provider.name())
             && named.as_ref().is_none_or(|named| *named == listed.found.path)
     };
-    let mut listed: Vec<Listed> = listed.into_iter().flatten().chain(kept).filter(is_wanted).collect();
+    let listed: Vec<Listed> = listed.into_iter().flatten().chain(kept).collect();
+    if is_whole {
+        env.cache().retain_topics(&listed.iter().map(|listed| &*listed.found.path).collect());
+    }
+    let mut listed: Vec<Listed> = listed.into_iter().filter(is_wanted).collect();
     listed.sort_by(|a, b| a.found.path.cmp(&b.found.path));
     Ok(listed)
 }

@@ -6,10 +6,9 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// Messages, and clauses of a message, after which the value of the next one is half.
-const MESSAGES: f32 = 6.0;
+const MESSAGES: f32 = 4.0;
 const CLAUSES: f32 = 4.0;
-/// Values of clauses by their speaker.
-const ANSWER: f32 = 0.4;
+/// Value of the title of the session.
 const TITLE: f32 = 1.5;
 /// Blocks with a word from which on it has its full value, and the value of a word in no block.
 const SUPPORT: f32 = 4.0;
@@ -23,7 +22,7 @@ const FRAGMENT: f32 = 0.75;
 const WIDE: f32 = 4.0;
 /// Minimum value of a clause that names a subject, and of a label.
 const SUBJECT: f32 = 1.2;
-const LABEL: f32 = 0.4;
+const LABEL: f32 = 0.5;
 
 /// The texts that can name a topic, with the values of their places.
 #[derive(Debug, Default)]
@@ -37,9 +36,9 @@ pub(super) struct Candidates<'a> {
 impl<'a> Candidates<'a> {
     /// Adds the clauses of a message, in order.
     pub(super) fn add(&mut self, clauses: impl Iterator<Item = &'a str>, is_answer: bool) {
-        let (texts, speaker) = if is_answer { (&mut self.agent, ANSWER) } else { (&mut self.user, 1.0) };
+        let texts = if is_answer { &mut self.agent } else { &mut self.user };
         let messages = &mut self.messages[usize::from(is_answer)];
-        let message = speaker * MESSAGES / (MESSAGES + *messages as f32);
+        let message = MESSAGES / (MESSAGES + *messages as f32);
         let known = texts.len();
         texts.extend(clauses.enumerate().map(|(rank, clause)| (clause, message * CLAUSES / (CLAUSES + rank as f32))));
         *messages += u32::from(texts.len() > known);
@@ -67,14 +66,14 @@ impl<'a> Candidates<'a> {
     /// Returns the clause that names the topic best and is not the label of another one, without quotation marks. `words` are the
     /// numbers of blocks that have a word.
     pub(super) fn label(&self, words: &FxHashMap<&str, u32>, taken: &BTreeSet<String>) -> Option<String> {
-        let clauses = self.user.iter().chain(&self.agent);
-        let mut values: Vec<(f32, String)> = clauses
-            .map(|(clause, place)| (place * value(clause, words), plain(clause)))
-            .filter(|(value, clause)| *value >= LABEL && !taken.contains(&clause.to_lowercase()))
-            .collect();
-        // The first of several with one value.
-        values.sort_by(|a, b| b.0.total_cmp(&a.0));
-        values.into_iter().next().map(|(_, clause)| clause)
+        let best = |texts: &[(&str, f32)]| {
+            let values = texts.iter().map(|(clause, place)| (place * value(clause, words), plain(clause)));
+            let is_free = |clause: &str| !taken.contains(&clause.to_lowercase());
+            let values = values.filter(|(value, clause)| *value >= LABEL && is_free(clause));
+            // The first of several with one value.
+            values.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, clause)| clause)
+        };
+        best(&self.user).or_else(|| best(&self.agent))
     }
 }
 
