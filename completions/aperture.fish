@@ -39,6 +39,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "manifest" -d 'Show the context manifest: the window in a few hundred tokens'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "sessions" -d 'List the sessions on this machine'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "search" -d 'Find turns of all sessions by their words'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "topics" -d 'List the topics of all sessions, with their sessions'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "summary" -d 'Summarize a session and its turns: goal, story, state, next steps'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
@@ -174,6 +175,24 @@ complete -c aperture -n "__fish_aperture_using_subcommand search" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand search" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l project -d 'Only sessions of the project in this directory [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l since -d 'Only turns from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l until -d 'Only turns until this day, inclusive, written like that of --since' -r
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l client -d 'Only sessions of this client: claude-code or codex' -r
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l sort -d 'Sort by: tokens, sessions or time, the largest or newest first' -r -f -a "tokens\t'The most tokens first'
+sessions\t'The most sessions first'
+time\t'The newest first'"
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l limit -d 'Topics to print; 0 prints all' -r
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turns -d 'Only these turns, such as 3..5, 3.. or ..5' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turn -d 'Only this turn' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l format -d 'Output format' -r -f -a "text\t'For a terminal'

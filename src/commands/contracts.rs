@@ -34,6 +34,7 @@ use super::stage::StageReport;
 use super::status::StatusReport;
 use super::statusline::StatusLineReport;
 use super::summary::SummaryReport;
+use super::topics::TopicsReport;
 use super::transcript::TranscriptReport;
 use super::usage::UsageReport;
 use super::util::{AccuracyReport, PlaceholdersReport};
@@ -69,7 +70,8 @@ pub fn contracts() -> Vec<Contract> {
         MemoryLearnReport MemoryListReport MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport
         MemoryTreesReport MemoryWhyReport ObeyReport PlaceholdersReport PresetReport ProxyRequestReport
         ProxyRequestsReport ProxyStatusReport RecallReport SearchReport SessionsReport ShowReport SnapshotReport StageReport
-        StatusLineReport StatusReport SummaryReport TellReport TranscriptReport UsageReport VerifyReport
+        StatusLineReport StatusReport SummaryReport TellReport TopicsReport TranscriptReport UsageReport
+        VerifyReport
     };
     contracts.push(contract::<WatchEvent<'_>>(WatchEvent::SCHEMA));
     contracts.sort_by_key(|contract| contract.name);

@@ -4,8 +4,8 @@ use super::live::proxied;
 use super::{
     Change, Other, Read, archive, blame, blocks, bulk, check, compact, complete, compress, create, diff, expand, explain, export,
     focus, fork, gc, git_hook, hook, import, inbox, install, keep, log, manifest, memory, obey, pin, preset, recall, redact,
-    redo, repair, restore, search, sessions, show, shrink, snapshot, stage, status, statusline, summary, transcript, undo,
-    update, usage, util, verify, watch,
+    redo, repair, restore, search, sessions, show, shrink, snapshot, stage, status, statusline, summary, topics, transcript,
+    undo, update, usage, util, verify, watch,
 };
 use crate::app::{Answer, CommandError, Env, ErrorKind};
 use crate::output::ChangeReport;
@@ -115,6 +115,7 @@ pub fn run_other(env: &Env, request: &Other) -> Result<(), CommandError> {
     let done = match request {
         Other::Sessions(arguments) => sessions::run(env, arguments),
         Other::Search(arguments) => search::run(env, arguments),
+        Other::Topics(arguments) => topics::run(env, arguments),
         Other::Blame(arguments) => blame::run(env, arguments),
         Other::Usage(arguments) => usage::run(env, arguments),
         Other::Status(arguments) => status::run(env, arguments),

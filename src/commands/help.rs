@@ -1,6 +1,6 @@
 //! `aperture help`: prints the help of commands and topics.
 
-use super::{CommandLine, topic};
+use super::{CommandLine, topic_text};
 use crate::app::{CommandError, ErrorKind};
 use crate::output::wrap;
 use crate::provider::{PROVIDERS, Places};
@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Returns the text of a topic; `None` if there is no such topic.
 pub fn help_topic(name: &str) -> Option<String> {
-    if name == "clients" { Some(clients()) } else { topic(name) }
+    if name == "clients" { Some(clients()) } else { topic_text(name) }
 }
 
 /// Returns the `--help` text of a command or of the program. Only the part of the command line that it shows is defined.

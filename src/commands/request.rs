@@ -5,7 +5,7 @@ use super::{
     ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
     export, focus, fork, gc, git_hook, help, hook, import, inbox, install, job, json, keep, log, manifest, mcp, memory, obey,
     pin, preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot, stage, status,
-    statusline, summary, transcript, undo, update, usage, util, verify, watch,
+    statusline, summary, topics, transcript, undo, update, usage, util, verify, watch,
 };
 use crate::app::Globals;
 use clap::builder::StyledStr;
@@ -86,8 +86,8 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Look",
         &[
-            "status", "manifest", "sessions", "search", "summary", "blocks", "show", "explain", "transcript", "recall", "blame",
-            "usage",
+            "status", "manifest", "sessions", "search", "topics", "summary", "blocks", "show", "explain", "transcript", "recall",
+            "blame", "usage",
         ],
     ),
     (
@@ -188,6 +188,8 @@ pub enum Other {
     Sessions(sessions::Arguments) = "sessions",
     /// Find turns of all sessions by their words
     Search(search::Arguments) = "search",
+    /// List the topics of all sessions, with their sessions
+    Topics(topics::Arguments) = "topics",
     /// Show one screen about a session: fullness, shares, stale blocks
     Status(status::Arguments) = "status",
     /// Print the conversation as the model would see it

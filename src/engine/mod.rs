@@ -52,6 +52,7 @@ pub use report::manifest::{
 };
 pub use report::model_activity::ModelActivity;
 pub use report::numbers::{amount, bytes, count, plural, unit};
+pub use report::topics::{SessionTopic, TopicCluster, TopicTurn, session_topics, topic_clusters};
 pub use report::usage::{
     BilledFile, Copies, UsageFilter, UsageGroup, UsageRow, UsageSource, UsageSums, UsageTable, usage, usage_sums,
 };

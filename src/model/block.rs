@@ -254,9 +254,9 @@ impl Block {
         self.excerpts.iter().flat_map(|excerpts| excerpts.files.iter())
     }
 
-    /// Returns its phrases that can name a topic, in order.
-    pub fn phrases(&self) -> impl Iterator<Item = &str> {
-        self.excerpts.iter().flat_map(|excerpts| excerpts.phrases.iter())
+    /// Returns its clauses that can name a topic, in order.
+    pub fn clauses(&self) -> impl Iterator<Item = &str> {
+        self.excerpts.iter().flat_map(|excerpts| excerpts.clauses.iter())
     }
 
     /// Returns its sentences that state a rule of the user, in order.
@@ -280,8 +280,8 @@ impl Block {
 pub struct Excerpts {
     /// The files that a tool input names, in order; relative paths as in the input.
     pub files: Keywords,
-    /// Phrases of a person or of a heading that can name a topic, in order.
-    pub phrases: Keywords,
+    /// Clauses of a person or of the agent, and a heading, that can name a topic; the heading first.
+    pub clauses: Keywords,
     /// Sentences of a person that state a rule, in order.
     pub rules: Keywords,
 }

@@ -3,11 +3,12 @@ use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Address, Block, Key, Segment};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
+use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Version of the cached data; increased with any change of its meaning. A cache of another version is emptied.
-const FORMAT: i32 = 39;
+const FORMAT: i32 = 40;
 
 /// File name of the cache.
 pub const CACHE_FILE: &str = "cache.db";
@@ -16,6 +17,7 @@ const TABLES: &str = "
     CREATE TABLE files (path TEXT PRIMARY KEY, identity BLOB NOT NULL, probe BLOB NOT NULL, hash BLOB) WITHOUT ROWID;
     CREATE TABLE segments (path TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (path, start));
     CREATE TABLE counts (hash BLOB PRIMARY KEY, o200k INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE topics (path TEXT PRIMARY KEY, identity BLOB NOT NULL, topics BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE plans (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, plan BLOB NOT NULL);
 ";
 
@@ -172,6 +174,40 @@ impl Cache {
         })
     }
 
+    /// Returns the cached topics of a session file that is still in this state.
+    pub fn topics(&self, path: &Path, identity: &Identity) -> Option<Vec<u8>> {
+        let of = params![path.to_str()?, postcard::to_stdvec(identity).ok()?];
+        let select = "SELECT topics FROM topics WHERE path = ?1 AND identity = ?2";
+        self.with(|db| db.prepare_cached(select)?.query_row(of, |row| row.get(0)))
+    }
+
+    /// Stores the topics of session files, each with the state of the file.
+    pub fn remember_topics(&self, topics: &[(&Path, Identity, Vec<u8>)]) {
+        if topics.is_empty() {
+            return;
+        }
+        self.with(|db| {
+            let transaction = db.transaction()?;
+            for (path, identity, topics) in topics {
+                let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(identity)) else { continue };
+                transaction.execute("INSERT OR REPLACE INTO topics VALUES (?1, ?2, ?3)", params![path, identity, topics])?;
+            }
+            transaction.commit()
+        });
+    }
+
+    /// Removes the topics of all session files but these.
+    pub fn retain_topics(&self, paths: &FxHashSet<&Path>) {
+        self.with(|db| {
+            let known: Vec<String> =
+                db.prepare_cached("SELECT path FROM topics")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            for path in known.iter().filter(|path| !paths.contains(Path::new(path))) {
+                db.execute("DELETE FROM topics WHERE path = ?1", [path])?;
+            }
+            Ok(())
+        });
+    }
+
     /// Returns a cached plan by the hash of its inputs.
     pub fn plan(&self, key: Key) -> Option<Vec<u8>> {
         let select = "SELECT plan FROM plans WHERE key = ?1";
@@ -209,7 +245,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let format: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format != FORMAT {
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for table in ["files", "segments", "counts", "totals", "usage", "plans"] {
+        for table in ["files", "segments", "counts", "totals", "usage", "plans", "topics"] {
             transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table};"))?;
         }
         transaction.execute_batch(TABLES)?;

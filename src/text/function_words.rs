@@ -2,7 +2,7 @@
 
 /// Function words of European languages, and words of a conversation, that end a phrase; in addition to the stop words.
 pub const BREAKS: &str = "\
-    a itself others basically guys hmm second seem though batch regress exited plausible examples findings finding remaining trick little short confused common specific date docs \
+    soon ran yourself myself themselves worth related kinda future exercise today tomorrow hopefully sensible vs despite someone another couple other wherever recent a everywhere fair confirms holds covers passes sends handles supports takes took persists persist adds requires expects shows whenever nor play plays breaks correctly streams replaced itself others basically guys hmm second seem though batch regress exited plausible examples findings finding remaining trick little short confused common specific date docs \
     arent cant couldn couldnt didn didnt doesn doesnt dont hadn hasn havent heres isn isnt ive lets shouldnt thats theres wasn wasnt weren whats wont wouldnt youre said asked says yes \
     a actual actually agree ah almost alright am an anyway apart as assume at away awesome be become bit both btw by certain cool curious \
     difference do ehh else erm especially etc ever fairly far general generally go going gonna gotcha guess happen happens he hello hey \
@@ -27,7 +27,7 @@ pub const BREAKS: &str = "\
 
 /// Verbs, adverbs and adjectives of requests, and words of tools, that do not begin or end a phrase.
 pub const EDGES: &str = "\
-    accept answers belong belongs calls caught contains interfering prefer stick talking address adjust allow analyse analyze answer apply approve asked asking asks assuming attempt avoid begin big bring bump bunch careful cause \
+    optional reviewing deeper specific major global working suffice critical clarify different focus focusing ensure accept compact compacting re-check recheck committing proceed waiting clicking starting invoking verifying three four coming sent confirmed dead green flagging confirms adds persist everywhere fair enabled yours fresh bigger biggest confident comprehensive huge somehow earlier meaningful suitable ahead solves wants thinks feels flows supress transforms spawn craft reproducing fetching pushing popular answers belong belongs calls caught contains interfering prefer stick talking address adjust allow analyse analyze answer apply approve asked asking asks assuming attempt avoid begin big bring bump bunch careful cause \
     causes causing clean cleaned clear close come comes commit compare consider consistent construct continues convert copy correct count covered cut debug decide decided defined delete \
     describe detail detailed determine directly disable discuss document doesn drop easier easily enable encounter entirely execute executing expect explain explicitly explore extend extract fail failed failing \
     fails feel fetch figure finish finished finishing fixing follow full fully gave generate giving goes gone handle happened happening hard hate hear hold identify ignore implemented implementing improve initial install introduce \
@@ -41,3 +41,46 @@ pub const EDGES: &str = "\
     ajoute ajouter change corrige corriger crée créer écris explique lis montre regarde supprime teste vérifie \
     agrega añade arregla borra busca cambia corrige crea elimina escribe explica haz lee mira prueba revisa \
     adicione altere apague corrija crie escreva explique faça leia procure remova teste verifique";
+
+/// Articles and pronouns before a noun.
+pub const DETERMINERS: &str = "the a an our its their your my this these those each";
+
+/// Nouns and adjectives that name a subject only together with other words.
+pub const LIGHT_NOUNS: &str = "\
+    config configuration enhancement enhancements improvement improvements location diff base comparison scenario scenarios question questions edit edits proposal overview discussion guide thing things details scope approach \
+    solution way ways problems info place places point points time times \
+    git github draft latest pull branch branches case change changes check checks class code command commands comment comments commit content context data default description documentation env error errors example examples export fields file files flag flags function \
+    functions handling help import information issue issues key keys line lines list lists log logs logic message messages method model module name names number object option options output package path \
+    paths plan problem project prompt prompts push release repo repository request requests result results review script scripts search section server service session sessions setting settings setup state status step steps string strings support system task tasks test tests \
+    text time title tool tools tracking type types update updates usage user users value values version versions view work workflow pr prs coverage lint readme changelog pull merge failing folder directory dir screenshot follow-up feedback findings summary report reports notes note todo phase bug bugs fixes implementation main master origin agent agents subagent subagents sub-agents md";
+
+/// Words after which a clause begins.
+pub const CONJUNCTIONS: &str =
+    "that which who because but if when so then while where what how why and or since as until whether";
+
+/// Words at the start of a question.
+pub const QUESTIONS: &str =
+    "what why how where which who does do did is are was were has have can what's whats how's where's why's no not without";
+
+/// Pronouns of things that were named before.
+pub const PRONOUNS: &str = "it they them these those one ones itself he she him it's they're they've";
+
+/// Words at the start of a sentence of the agent about its next step.
+pub const INTENTIONS: &str = "i'll i’ll let let's let’s now next first we'll i'm i’m i've i’ve good great";
+
+/// Words without which a clause can end.
+pub const TRAILERS: &str = "\
+    please thanks now too also though then first again well ok and but so or if when that which to of for in on from with into by at the a an \
+    be some any all wherever yes is are as here there already just will would can should";
+
+/// Verbs of steps that say nothing about the subject.
+pub const STEPS: &str = "\
+    check look see verify run rerun re-run read explore start find understand view take continue do try resume commit push wait know think have get give show tell go make use ask help \
+    how what why where when who are is was were be does did will based i i'm i’m that's that’s there's seems looks means still compact invoke respond focus focusing ensure clarify pull read \
+    the a an this that it there of for in on from with into";
+
+/// Words before the verb of a request.
+pub const OPENINGS: &str = "\
+    me i’ll i'm i’m going please can could would you lets let's let’s let us we we'll we're we’re i i'd i'll i've want to so ok okay hey hi now then and also need like should \
+    just you'd yes yeah yep nice great cool good but well alright perfect thanks next first think maybe be am are actually currently tried try wanna gonna got have \
+    sure it that which there not don't care about understanding or some hm hmm ensure make notice noticed";

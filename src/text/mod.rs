@@ -1,5 +1,6 @@
 //! Texts as such: shell commands, sentences, names. Functions of strings; they know no session, no client and no disk.
 
+pub mod clauses;
 pub mod cut;
 pub mod errors;
 pub mod function_words;

@@ -17,6 +17,7 @@ mod requests;
 mod secret_scan;
 #[cfg(test)]
 mod tests;
+mod topics;
 mod trace;
 mod usage;
 mod verify;
@@ -39,6 +40,7 @@ pub use load::load;
 pub use project::{Project, absolute, named_directory, stated};
 pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};
 pub use secret_scan::{SecretMatch, scan, scan_file};
+pub use topics::topics;
 pub use trace::{TracePosition, left_rows, read_trace};
 pub use usage::{billed_states, usage};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};

@@ -287,6 +287,7 @@ const LINES: &[&str] = &[
     "show 99999",
     "recall echo --all",
     "search echo",
+    "topics",
     "search echo nosuchword",
     "search --literal echo",
     "diff",

@@ -63,6 +63,7 @@ mod searching;
 mod secrets;
 mod shrink;
 mod tidy;
+mod topics;
 mod usage;
 mod walls;
 mod watch;

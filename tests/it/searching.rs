@@ -4,7 +4,7 @@ use crate::sandbox::Sandbox;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-fn row(id: &str, number: u32, role: &str, content: Value, directory: &std::path::Path) -> String {
+pub fn row(id: &str, number: u32, role: &str, content: Value, directory: &std::path::Path) -> String {
     let uuid = |number: u32| format!("{id}-{number}");
     let message = json!({"role": role, "content": content, "id": format!("m{number}"), "model": "claude-opus-4-8"});
     let parent = if number > 1 { Some(uuid(number - 1)) } else { None };
@@ -14,14 +14,14 @@ fn row(id: &str, number: u32, role: &str, content: Value, directory: &std::path:
 }
 
 /// Adds a session of prompts and answers, by turns.
-fn session(sandbox: &Sandbox, id: &str, texts: &[&str]) {
+pub fn session(sandbox: &Sandbox, id: &str, texts: &[&str]) -> std::path::PathBuf {
     let mut content = String::new();
     for (number, text) in (1..).zip(texts) {
         let role = if number % 2 == 1 { "user" } else { "assistant" };
         let text = if role == "user" { json!(text) } else { json!([{"type": "text", "text": text}]) };
         content.push_str(&row(id, number, role, text, &sandbox.project));
     }
-    sandbox.session(id, content, 0);
+    sandbox.session(id, content, 0)
 }
 
 fn sandbox() -> Sandbox {

@@ -1,6 +1,6 @@
 use super::{Arguments, Completed};
 use crate::app::{CommandError, Env};
-use crate::commands::{CommandLine, TOPICS};
+use crate::commands::{CommandLine, HELP_TOPICS};
 use crate::engine::selector::{FUNCTIONS, NAMES, tools};
 use crate::text::cut::one_line;
 use crate::workspace::{self, Project, Workspace};
@@ -82,7 +82,7 @@ fn turns(env: &Env, arguments: &Arguments) -> Vec<Candidate> {
 
 /// Returns the topics of the help and the commands.
 fn topics() -> Vec<Candidate> {
-    let topics = TOPICS.iter().map(|name| (name.to_string(), "topic".to_owned()));
+    let topics = HELP_TOPICS.iter().map(|name| (name.to_string(), "topic".to_owned()));
     let line = CommandLine::command();
     let commands = line.get_subcommands().filter(|command| !command.is_hide_set());
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();

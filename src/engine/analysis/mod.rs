@@ -2,6 +2,7 @@
 
 mod calls;
 pub mod choices;
+mod labels;
 pub mod never_stale;
 mod outdated;
 pub mod references;

@@ -1,18 +1,20 @@
 //! Topics: the subjects of parts of the conversation, taken from their own words.
 //!
-//! A topic is labelled with a phrase of the user's messages, or else with the name of a file, a phrase of the agent, or its words.
+//! A topic is labelled with a clause of its messages, or else with the file that it works on. Otherwise it is left out.
 //!
-//! A segment (`Stretch`) is a turn, or a dozen steps of a long one. Its words are weighted by their frequency in the segment and
-//! their rarity in other segments (tf-idf). Neighbours with similar words (cosine) are merged into one topic, then similar topics
-//! are merged.
+//! A segment (`Stretch`) is a turn. Its words are weighted by their frequency in the segment and their rarity in other segments
+//! (tf-idf). A turn whose prompt names no subject belongs to the topic before it. Neighbours with similar words (cosine) are merged
+//! into one topic, then similar topics are merged.
 
-use crate::model::{BlockNumber, Role, Session, Topic, Window};
+use super::labels::Candidates;
+use crate::model::{BlockNumber, Event, Role, Session, Topic, Window};
+use crate::text::clauses::content_words;
 use crate::text::names::telling_name;
+use crate::text::words::stem;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// Steps of a long turn that make one stretch.
-const STRETCH_STEPS: u32 = 12;
 /// Minimum similarity of neighbouring and of distant segments that are merged into one topic.
 const NEIGHBOUR_LIKENESS: f32 = 0.2;
 const DISTANT_LIKENESS: f32 = 0.3;
@@ -21,10 +23,9 @@ const TOPIC_WORDS: usize = 8;
 /// Stretches above which only neighbours are compared: comparing all with all would take too long.
 const COMPARED_STRETCHES: usize = 400;
 
-/// Phrases of a message after which the weight of its next one is half.
+/// Clauses of a message after which the weight of the words of its next one is half.
 const PLACES: f32 = 4.0;
-/// Weight of a phrase of a single word, and of a phrase of the agent.
-const SINGLE_WORD: f32 = 0.5;
+/// Weight of a word of a clause of the agent.
 const ANSWER: f32 = 0.3;
 
 /// Weights of words, each by its number.
@@ -35,10 +36,11 @@ struct Stretch<'a> {
     blocks: Vec<BlockNumber>,
     turns: BTreeSet<u32>,
     words: Words,
-    /// Phrases of a person, with the weight of their place.
-    phrases: Vec<(&'a str, f32)>,
-    /// Phrases of the agent, likewise.
-    answers: Vec<(&'a str, f32)>,
+    /// The number of blocks with each word.
+    counts: FxHashMap<u32, u32>,
+    candidates: Candidates<'a>,
+    /// True if a prompt of it names a subject.
+    has_subject: bool,
     /// Names of files, with the number of their uses.
     files: Vec<(&'a str, u32)>,
     /// The length of the vector of its words, once they are weighed.
@@ -48,58 +50,43 @@ struct Stretch<'a> {
 /// Groups the blocks of the window, and those cut from it, into topics; returns each topic with its blocks.
 pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)> {
     let (mut stretches, names) = stretches(session, window);
+    for stretch in &mut stretches {
+        stretch.has_subject = stretch.candidates.has_subject(&stems(stretch, &names));
+    }
     weigh(&mut stretches, names.len());
     merge_neighbours(&mut stretches);
     if stretches.len() <= COMPARED_STRETCHES {
         merge_distant(&mut stretches);
     }
-    let numbers: FxHashMap<&str, u32> = names.iter().enumerate().map(|(number, name)| (*name, number as u32)).collect();
+    add_title(session, &mut stretches, &names);
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut topics = Vec::new();
     for stretch in stretches {
-        let keywords = ranked(&stretch.words, &names);
         let files = file_labels(&stretch.files);
-        let phrase = phrase_label(&stretch.phrases, &stretch.words, &numbers, &taken);
-        let file = || files.iter().find(|label| !taken.contains(*label)).cloned();
-        let answer = || phrase_label(&stretch.answers, &stretch.words, &numbers, &taken);
-        let label = match phrase {
-            Some(phrase) if phrase.contains(' ') => Some(phrase),
-            // A word alone says little: it may be a verb, unless the user repeats it. It needs a file, or else a phrase of the agent.
-            Some(word) => {
-                let repeated =
-                    stretch.phrases.iter().filter(|(phrase, _)| phrase.split(' ').any(|part| part == word)).count() > 1;
-                let both = || files.first().map(|file| format!("{word} {file}")).filter(|label| !taken.contains(label));
-                let label = if repeated && !files.is_empty() { both() } else { file().or_else(answer) };
-                label.or(Some(word))
-            }
-            None => file().or_else(answer),
-        };
-        let label = label.unwrap_or_else(|| label_of_words(&keywords, &taken));
-        if label.is_empty() {
+        let label = stretch.candidates.label(&stems(&stretch, &names), &taken);
+        let Some(label) = label.or_else(|| files.into_iter().find(|label| !taken.contains(&label.to_lowercase()))) else {
             continue;
-        }
-        taken.insert(label.clone());
-        let keywords = keywords.into_iter().take(TOPIC_WORDS).map(str::to_owned).collect();
+        };
+        taken.insert(label.to_lowercase());
+        let keywords = ranked(&stretch.words, &names).into_iter().take(TOPIC_WORDS).map(str::to_owned).collect();
         topics.push((Topic { label, keywords, turns: stretch.turns.iter().copied().collect() }, stretch.blocks));
     }
     topics
 }
 
 /// Returns the segments, and the words by word number.
-fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Vec<&'a str>) {
-    let mut numbers: FxHashMap<&'a str, u32> = FxHashMap::default();
-    let mut names: Vec<&'a str> = Vec::new();
-    let mut known: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Vec<Cow<'a, str>>) {
+    let mut numbers: FxHashMap<Cow<'a, str>, u32> = FxHashMap::default();
+    let mut names: Vec<Cow<'a, str>> = Vec::new();
+    let mut known: FxHashMap<u32, usize> = FxHashMap::default();
     let mut stretches: Vec<Stretch<'a>> = Vec::new();
-    let mut first_step: FxHashMap<u32, u32> = FxHashMap::default();
     let inside: rustc_hash::FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
     for block in &session.blocks {
         if session.rows[block.row as usize].sidechain {
             continue;
         }
-        let (turn, step) = (block.position.turn, block.position.step);
-        let start = *first_step.entry(turn).or_insert(step);
-        let place = *known.entry((turn, (step - start.min(step)) / STRETCH_STEPS)).or_insert_with(|| {
+        let turn = block.position.turn;
+        let place = *known.entry(turn).or_insert_with(|| {
             stretches.push(Stretch::default());
             stretches.len() - 1
         });
@@ -113,22 +100,27 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Ve
             Role::Assistant => 1.5,
             _ => 0.4,
         } * if inside.contains(&block.number) { 1.0 } else { 0.8 };
-        let mut add = |word: &'a str, weight: f32| {
-            let number = *numbers.entry(word).or_insert_with(|| {
-                names.push(word);
+        let mut found: BTreeSet<u32> = BTreeSet::new();
+        let mut add = |word: Cow<'a, str>, weight: f32| {
+            let number = *numbers.entry(word).or_insert_with_key(|word| {
+                names.push(word.clone());
                 names.len() as u32 - 1
             });
             *stretch.words.entry(number).or_default() += weight;
+            found.insert(number);
         };
         for (rank, word) in block.keywords.iter().enumerate() {
-            add(word, weight / (1.0 + rank as f32 / 3.0));
+            add(word.into(), weight / (1.0 + rank as f32 / 3.0));
         }
-        for (rank, phrase) in block.phrases().enumerate() {
-            let place = if block.role == Role::Assistant { ANSWER } else { 1.0 } / (1.0 + rank as f32 / PLACES);
-            phrase.split(' ').for_each(|word| add(word, place));
-            let phrases = if block.role == Role::Assistant { &mut stretch.answers } else { &mut stretch.phrases };
-            phrases.push((phrase, place));
+        let is_answer = block.role == Role::Assistant;
+        for (rank, clause) in block.clauses().enumerate() {
+            let place = if is_answer { ANSWER } else { 1.0 } / (1.0 + rank as f32 / PLACES);
+            content_words(clause).for_each(|word| add(lowercase(word), place));
         }
+        for number in found {
+            *stretch.counts.entry(number).or_default() += 1;
+        }
+        stretch.candidates.add(block.clauses(), is_answer);
         for file in block.files() {
             let name = telling_name(file);
             match stretch.files.iter_mut().find(|(known, _)| *known == name) {
@@ -138,6 +130,37 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Ve
         }
     }
     (stretches, names)
+}
+
+fn lowercase(word: &str) -> Cow<'_, str> {
+    if word.chars().any(char::is_uppercase) { word.to_lowercase().into() } else { word.into() }
+}
+
+/// Returns the stems of the words of a stretch, each with the number of blocks that have it.
+fn stems<'n>(stretch: &Stretch<'_>, names: &'n [Cow<'_, str>]) -> FxHashMap<&'n str, u32> {
+    let mut stems: FxHashMap<&str, u32> = FxHashMap::default();
+    for (word, count) in &stretch.counts {
+        *stems.entry(stem(&names[*word as usize])).or_default() += count;
+    }
+    stems
+}
+
+/// Adds the title of the session to the candidates of the topic that has most of its words.
+fn add_title<'a>(session: &'a Session, stretches: &mut [Stretch<'a>], names: &[Cow<'a, str>]) {
+    let title = session.rows.iter().rev().find_map(|row| match row.event.as_deref() {
+        Some(Event::Title { text, .. }) => Some(text.as_str()),
+        _ => None,
+    });
+    let Some(title) = title else { return };
+    let common = |stretch: &Stretch<'_>| {
+        let stems = stems(stretch, names);
+        content_words(title).filter(|word| stems.contains_key(stem(&word.to_lowercase()))).count()
+    };
+    // The first of several.
+    let main = stretches.iter_mut().rev().max_by_key(|stretch| common(stretch));
+    if let Some(main) = main.filter(|main| common(main) > 0) {
+        main.candidates.set_title(title);
+    }
 }
 
 /// Turns counts into tf-idf: log-dampened counts, times how few stretches have the word.
@@ -160,7 +183,7 @@ fn merge_neighbours(stretches: &mut Vec<Stretch<'_>>) {
     let mut merged: Vec<Stretch<'_>> = Vec::new();
     for stretch in stretches.drain(..) {
         match merged.last_mut() {
-            Some(last) if stretch.words.is_empty() || likeness(last, &stretch) >= NEIGHBOUR_LIKENESS => absorb(last, stretch),
+            Some(last) if !stretch.has_subject || likeness(last, &stretch) >= NEIGHBOUR_LIKENESS => absorb(last, stretch),
             _ => merged.push(stretch),
         }
     }
@@ -187,8 +210,11 @@ fn merge_distant(stretches: &mut Vec<Stretch<'_>>) {
 fn absorb<'a>(into: &mut Stretch<'a>, other: Stretch<'a>) {
     into.blocks.extend(other.blocks);
     into.turns.extend(other.turns);
-    into.phrases.extend(other.phrases);
-    into.answers.extend(other.answers);
+    into.candidates.extend(other.candidates);
+    into.has_subject |= other.has_subject;
+    for (word, count) in other.counts {
+        *into.counts.entry(word).or_default() += count;
+    }
     for (name, uses) in other.files {
         match into.files.iter_mut().find(|(known, _)| *known == name) {
             Some((_, sum)) => *sum += uses,
@@ -213,57 +239,17 @@ fn length(words: &Words) -> f32 {
     words.values().map(|weight| weight * weight).sum::<f32>().sqrt()
 }
 
-fn ranked<'a>(words: &Words, names: &[&'a str]) -> Vec<&'a str> {
-    let mut ranked: Vec<(&str, f32)> = words.iter().map(|(word, weight)| (names[*word as usize], *weight)).collect();
+fn ranked<'n>(words: &Words, names: &'n [Cow<'_, str>]) -> Vec<&'n str> {
+    let mut ranked: Vec<(&str, f32)> = words.iter().map(|(word, weight)| (&*names[*word as usize], *weight)).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     ranked.into_iter().map(|(word, _)| word).collect()
 }
 
-/// Returns the best phrase that is not the label of another topic: of rare words that the rest of the topic uses too, and early in a
-/// message.
-fn phrase_label(
-    phrases: &[(&str, f32)],
-    words: &Words,
-    numbers: &FxHashMap<&str, u32>,
-    taken: &BTreeSet<String>,
-) -> Option<String> {
-    let weight = |word: &str| numbers.get(word).and_then(|number| words.get(number)).copied().unwrap_or_default();
-    let score = |(phrase, place): &(&str, f32)| {
-        let words = phrase.split(' ').count() as f32;
-        let sum: f32 = phrase.split(' ').map(weight).sum();
-        // Two words say more than one; each further word adds less.
-        place * sum / words.sqrt() * if words > 1.0 { 1.0 } else { SINGLE_WORD }
-    };
-    let free = phrases.iter().filter(|(phrase, _)| !taken.contains(*phrase));
-    let best = free.max_by(|a, b| score(a).total_cmp(&score(b)).then_with(|| b.0.cmp(a.0)))?;
-    Some(best.0.to_owned())
-}
-
-/// Returns labels made of the files that a topic uses most: one of them, or two.
+/// Returns labels for the work on the files that a topic uses most.
 fn file_labels(files: &[(&str, u32)]) -> Vec<String> {
     let mut files: Vec<&(&str, u32)> = files.iter().collect();
     files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    let names: Vec<String> = files.into_iter().take(3).map(|(name, _)| name.to_lowercase()).collect();
-    let pairs: Vec<String> = names.windows(2).map(|pair| pair.join(" + ")).collect();
-    names.into_iter().take(2).chain(pairs).collect()
-}
-
-/// Returns the best word that is not the label of another topic, followed by the next word with another meaning.
-fn label_of_words(keywords: &[&str], taken: &BTreeSet<String>) -> String {
-    let Some(first) = keywords.first() else { return String::new() };
-    if first.contains(' ') && !taken.contains(*first) {
-        return (*first).to_owned();
-    }
-    let second = |first: &str| {
-        keywords.iter().find(|word| !word.contains(' ') && **word != first && !first.contains(**word) && !word.contains(first))
-    };
-    for first in keywords.iter().filter(|word| !word.contains(' ')) {
-        let label = second(first).map_or_else(|| (*first).to_owned(), |second| format!("{first} {second}"));
-        if !taken.contains(&label) {
-            return label;
-        }
-    }
-    String::new()
+    files.into_iter().take(3).map(|(name, _)| format!("work on {name}")).collect()
 }
 
 #[cfg(test)]
@@ -287,16 +273,6 @@ mod tests {
 
     #[test]
     fn a_topic_is_named_after_its_files() {
-        assert_eq!(file_labels(&[("a.rs", 1), ("b.rs", 3)]), ["b.rs", "a.rs", "b.rs + a.rs"]);
-    }
-
-    #[test]
-    fn a_label_is_two_words_and_taken_once() {
-        let mut taken = BTreeSet::new();
-        assert_eq!(label_of_words(&["auth", "authority", "flow"], &taken), "auth flow");
-        taken.insert("auth flow".to_owned());
-        assert_ne!(label_of_words(&["auth", "authority", "flow"], &taken), "auth flow");
-        assert_eq!(label_of_words(&["database schema", "x"], &taken), "database schema");
-        assert_eq!(label_of_words(&[], &taken), "");
+        assert_eq!(file_labels(&[("a.rs", 1), ("b.rs", 3)]), ["work on b.rs", "work on a.rs"]);
     }
 }

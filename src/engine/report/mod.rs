@@ -13,4 +13,5 @@ pub mod manifest;
 pub mod model_activity;
 pub mod numbers;
 pub mod summary;
+pub mod topics;
 pub mod usage;

@@ -161,8 +161,8 @@ impl Known {
                     let masked: Vec<String> = texts.iter().map(|text| self.mask(text).into_owned()).collect();
                     *texts = masked.iter().map(String::as_str).collect();
                 }
-                let has_part = |phrase: &str| phrase.split(' ').any(|word| self.has_part(word));
-                excerpts.phrases = excerpts.phrases.iter().filter(|phrase| !has_part(phrase)).collect();
+                let has_part = |clause: &str| clause.split(' ').any(|word| self.has_part(word));
+                excerpts.clauses = excerpts.clauses.iter().filter(|clause| !has_part(clause)).collect();
             }
             if block.keywords.iter().any(|word| self.has_part(word)) {
                 block.keywords = block.keywords.iter().filter(|word| !self.has_part(word)).collect();

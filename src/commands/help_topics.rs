@@ -7,7 +7,7 @@ use crate::output::wrap;
 use crate::wire::stages::STAGES;
 
 /// Returns the text of a topic; `None` if there is no such topic.
-pub fn topic(name: &str) -> Option<String> {
+pub fn topic_text(name: &str) -> Option<String> {
     match name {
         "selectors" => Some(selectors()),
         "lifecycle" => Some(lifecycle()),
@@ -19,7 +19,7 @@ pub fn topic(name: &str) -> Option<String> {
 }
 
 /// The names of the topics.
-pub const TOPICS: &[&str] = &["selectors", "lifecycle", "settings", "clients", "bulk", "files"];
+pub const HELP_TOPICS: &[&str] = &["selectors", "lifecycle", "settings", "clients", "bulk", "files"];
 
 const FILES: &str = "\
 A session can also be a file that no client lists. It is found by its path only,

@@ -1,0 +1,207 @@
+use super::report::{TopicFound, TopicSession, TopicWeek, TopicsReport};
+use super::{Arguments, Sort};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::usage::{Day, check_client};
+use crate::engine::{SessionTopic, TopicCluster, TopicTurn, topic_clusters};
+use crate::output::{plural, short_id};
+use crate::text::words::stem;
+use crate::workspace::{self, FindError, Listed, Project};
+use anyhow::anyhow;
+use jiff::ToSpan;
+use rustc_hash::FxHashSet;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Prints the topics of the selected sessions.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    check_client(arguments.client.as_deref())?;
+    let mut listed = sessions(env, arguments)?;
+    let topics = topics(env, &listed);
+    let sessions: Vec<(&str, &[SessionTopic])> =
+        listed.iter().zip(&topics).map(|(listed, topics)| (&*listed.found.location.id, &topics[..])).collect();
+    let filter = Filter::new(env, arguments);
+    let mut found: Vec<TopicFound> = topic_clusters(&sessions)
+        .iter()
+        .filter(|cluster| filter.has_words(cluster, &topics))
+        .filter_map(|cluster| found(env, cluster, &listed, &topics, &filter))
+        .collect();
+    match arguments.sort {
+        Sort::Tokens => found.sort_by_key(|topic| Reverse(topic.tokens)),
+        Sort::Sessions => found.sort_by_key(|topic| (Reverse(topic.sessions.len()), Reverse(topic.tokens))),
+        Sort::Time => found.sort_by_key(|topic| Reverse(topic.last_time)),
+    }
+    let limit = if arguments.limit == 0 { found.len() } else { arguments.limit };
+    let left_out = found.len().saturating_sub(limit);
+    found.truncate(limit);
+    let mut report = TopicsReport { topics: found, left_out, searched: listed.len() };
+    titles(env, &mut listed, &mut report);
+    if report.topics.is_empty() && !env.json {
+        let words = if arguments.words.is_empty() { String::new() } else { format!(" with '{}'", arguments.words.join(" ")) };
+        let error = anyhow!("no topic{words} in {}", plural(report.searched as u64, "session"));
+        let error = CommandError::new(ErrorKind::Refused, error);
+        return Err(if words.is_empty() {
+            error.hint("to list the sessions: aperture sessions")
+        } else {
+            error.hint("to search the texts: aperture search WORDS")
+        });
+    }
+    env.print(&report)?;
+    if report.topics.is_empty() { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Returns the selected sessions, the kept copies of deleted ones too.
+fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Listed>, CommandError> {
+    let mut is_whole = arguments.project.is_none() && env.session().is_none();
+    let mut skip = |path: &Path, error: std::io::Error| {
+        is_whole = false;
+        env.note(&format!("skipped {}: {error}", path.display()));
+    };
+    let project = arguments
+        .project
+        .as_ref()
+        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), false, &mut skip);
+    let orphans = env.kept()?.orphans();
+    let kept = workspace::list_copies(env.disk, &env.totals(), orphans, project.as_ref(), false, &mut skip);
+    let listed = match listed {
+        Err(FindError::NoSessions(_)) if !kept.is_empty() => Vec::new(),
+        listed => listed?,
+    };
+    let named = env.session().map(|name| env.find_by(name)).transpose()?.map(|found| found.path);
+    let is_wanted = |listed: &Listed| {
+        !listed.found.location.subagent
+            && arguments.client.as_deref().is_none_or(|client| client == listed.found.provider.name())
+            && named.as_ref().is_none_or(|named| *named == listed.found.path)
+    };
+    let listed: Vec<Listed> = listed.into_iter().flatten().chain(kept).collect();
+    if is_whole {
+        env.cache().retain_topics(&listed.iter().map(|listed| &*listed.found.path).collect());
+    }
+    let mut listed: Vec<Listed> = listed.into_iter().filter(is_wanted).collect();
+    listed.sort_by(|a, b| a.found.path.cmp(&b.found.path));
+    Ok(listed)
+}
+
+fn topics(env: &Env, listed: &[Listed]) -> Vec<Vec<SessionTopic>> {
+    let bar = env.progress(listed.len());
+    let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
+    let history = |found: &workspace::Found| env.history_of(found).unwrap_or_default();
+    let topics = workspace::topics(env.disk, env.cache(), &env.settings, listed, &history, &|| bar.inc(1), &mut skip);
+    bar.finish_and_clear();
+    topics
+}
+
+/// The turns and words that are wanted.
+struct Filter {
+    since: Option<i64>,
+    until: Option<i64>,
+    /// The stems of the words.
+    words: Vec<String>,
+}
+
+impl Filter {
+    fn new(env: &Env, arguments: &Arguments) -> Filter {
+        let zone = (env.style.zone)();
+        let today = env.style.now.to_zoned(zone.clone()).date();
+        let start = |day: Day, later: i64| {
+            let date = day.date(today).saturating_add(later.days());
+            date.to_zoned(zone.clone()).map_or(i64::MIN, |start| start.timestamp().as_millisecond())
+        };
+        let words = arguments.words.iter().flat_map(|word| word.split_whitespace());
+        Filter {
+            since: arguments.since.map(|day| start(day, 0)),
+            until: arguments.until.map(|day| start(day, 1) - 1),
+            words: words.map(|word| stem(&word.to_lowercase()).to_owned()).collect(),
+        }
+    }
+
+    /// Returns true if the topics of a cluster have all words.
+    fn has_words(&self, cluster: &TopicCluster, topics: &[Vec<SessionTopic>]) -> bool {
+        let has = |word: &String| {
+            cluster.members.iter().any(|(session, place)| {
+                let topic = &topics[*session][*place];
+                topic.words.contains(word) || topic.label.to_lowercase().contains(word.as_str())
+            })
+        };
+        self.words.iter().all(has)
+    }
+
+    fn has_turn(&self, turn: &TopicTurn) -> bool {
+        let is_since = |since: i64| turn.time.is_some_and(|time| time >= since);
+        let is_until = |until: i64| turn.time.is_some_and(|time| time <= until);
+        self.since.is_none_or(is_since) && self.until.is_none_or(is_until)
+    }
+}
+
+/// Returns a cluster as it is shown; `None` if none of its turns is wanted.
+fn found(
+    env: &Env,
+    cluster: &TopicCluster,
+    listed: &[Listed],
+    topics: &[Vec<SessionTopic>],
+    filter: &Filter,
+) -> Option<TopicFound> {
+    let mut seen = FxHashSet::default();
+    let mut sessions: BTreeMap<usize, Vec<TopicTurn>> = BTreeMap::new();
+    for (session, place) in &cluster.members {
+        // The copies of a turn in resumed and forked sessions count once.
+        let turns = topics[*session][*place].turns.iter().filter(|turn| filter.has_turn(turn));
+        let turns: Vec<TopicTurn> =
+            turns.filter(|turn| seen.insert((turn.content, turn.time.map_or(*session, |_| 0)))).copied().collect();
+        if !turns.is_empty() {
+            sessions.entry(*session).or_default().extend(turns);
+        }
+    }
+    let turns: Vec<TopicTurn> = sessions.values().flatten().copied().collect();
+    let times = || turns.iter().filter_map(|turn| turn.time);
+    let zone = (env.style.zone)();
+    let mut weeks: BTreeMap<String, TopicWeek> = BTreeMap::new();
+    for turn in &turns {
+        let Some(time) = turn.time.and_then(|time| jiff::Timestamp::from_millisecond(time).ok()) else { continue };
+        let date = time.to_zoned(zone.clone()).date();
+        let monday = date.saturating_sub(i64::from(date.weekday().to_monday_zero_offset()).days());
+        let week =
+            weeks.entry(monday.to_string()).or_insert_with(|| TopicWeek { monday: monday.to_string(), turns: 0, tokens: 0 });
+        week.turns += 1;
+        week.tokens += turn.tokens;
+    }
+    let session = |(place, mut turns): (usize, Vec<TopicTurn>)| {
+        let Listed { found, totals, .. } = &listed[place];
+        let id = &found.location.id;
+        let short = short_id(id);
+        let is_unique = listed.iter().filter(|listed| listed.found.location.id.starts_with(&short)).nth(1).is_none();
+        turns.sort_by_key(|turn| turn.number);
+        turns.dedup_by_key(|turn| turn.number);
+        TopicSession {
+            session: id.clone(),
+            name: if is_unique { short } else { id.clone() },
+            client: found.provider.name(),
+            title: totals.title.clone(),
+            project: listed[place].directory().map(|directory| directory.display().to_string()).unwrap_or_default(),
+            last_written_time: listed[place].last_written(),
+            turns: turns.into_iter().map(|turn| turn.number).collect(),
+        }
+    };
+    let (first_time, last_time) = (times().min(), times().max());
+    let tokens = turns.iter().map(|turn| turn.tokens).sum();
+    let mut sessions: Vec<TopicSession> = sessions.into_iter().map(session).collect();
+    sessions.sort_by(|a, b| b.last_written_time.cmp(&a.last_written_time).then_with(|| a.session.cmp(&b.session)));
+    let turn_count = sessions.iter().map(|session| session.turns.len()).sum();
+    let label = cluster.label.clone();
+    let weeks = weeks.into_values().collect();
+    (turn_count > 0).then_some(TopicFound { label, turn_count, tokens, first_time, last_time, weeks, sessions })
+}
+
+/// Reads the titles of the printed sessions that have none yet.
+fn titles(env: &Env, listed: &mut [Listed], report: &mut TopicsReport) {
+    let printed: FxHashSet<String> =
+        report.topics.iter().flat_map(|topic| &topic.sessions).map(|session| session.session.clone()).collect();
+    let mut printed: Vec<&mut Listed> = listed.iter_mut().filter(|listed| printed.contains(&listed.found.location.id)).collect();
+    workspace::read_titles(env.disk, &env.totals(), &mut printed);
+    for session in report.topics.iter_mut().flat_map(|topic| &mut topic.sessions) {
+        if let Some(listed) = printed.iter().find(|listed| listed.found.location.id == session.session) {
+            session.title = listed.totals.title.clone();
+        }
+    }
+}

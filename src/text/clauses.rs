@@ -1,0 +1,252 @@
+//! Clauses of prose that can name a subject, in their own words and spelling.
+
+use super::function_words::{
+    BREAKS, CONJUNCTIONS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, STEPS, TRAILERS,
+};
+use super::stop_words::is_stop_word;
+use super::words::spaced;
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Maximum number of words of a clause, and that of characters of one in a language without spaces.
+const CLAUSE_WORDS: usize = 8;
+const WIDE_CHARACTERS: usize = 20;
+/// Maximum length of a word of a clause, in characters.
+const WORD_CHARACTERS: usize = 28;
+/// Number of words up to which any sentence is prose.
+const SHORT_WORDS: usize = 6;
+/// Marks around a word that end no clause, and marks that a name starts with.
+const QUOTES: [char; 10] = ['`', '"', '\'', '“', '”', '‘', '’', '*', '_', '~'];
+const PREFIXES: [char; 6] = ['.', '/', '-', '@', '#', '$'];
+
+/// The class of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    /// A word with information about the subject.
+    Content,
+    /// A common noun.
+    Light,
+    /// A verb or an adverb.
+    Edge,
+    /// Any other word.
+    Break,
+}
+
+/// Returns true if a set of words, separated by spaces, contains a lowercase word.
+macro_rules! is_in {
+    ($words:expr, $word:expr) => {{
+        static WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| $words.split_whitespace().collect());
+        WORDS.contains($word)
+    }};
+}
+
+fn class(word: &str) -> Class {
+    let plain = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '+' | '#' | '.' | '/' | '&'));
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    if is_in!(LIGHT_NOUNS, word) {
+        Class::Light
+    } else if !plain || letters + digits.min(1) < 2 || letters == 0 || digits > 3 || is_stop_word(word) || is_in!(BREAKS, word) {
+        Class::Break
+    } else if is_in!(EDGES, word) || is_in!(STEPS, word) || word.ends_with("ly") {
+        Class::Edge
+    } else {
+        Class::Content
+    }
+}
+
+/// Returns the words of a clause that carry information about its subject: no common nouns and no names of code.
+pub fn content_words(clause: &str) -> impl Iterator<Item = &str> {
+    let words = spaced(clause).map(|(_, inner)| &clause[inner]);
+    words.filter(|word| !is_identifier(word) && class(&word.to_lowercase()) == Class::Content)
+}
+
+/// Returns the words of a clause with their information about its subject, from 0 to 1. A clause without spaces is one word.
+pub fn weighed_words(clause: &str) -> impl Iterator<Item = (&str, f32)> {
+    let mut words = spaced(clause).map(|(_, inner)| &clause[inner]).filter(|word| !word.is_empty()).peekable();
+    let mut is_first = true;
+    std::iter::from_fn(move || {
+        let word = words.next()?;
+        let lower = word.to_lowercase();
+        let is_verb =
+            std::mem::take(&mut is_first) && words.peek().is_some_and(|next| is_in!(DETERMINERS, next.to_lowercase().as_str()));
+        let weight = match class(&lower) {
+            _ if is_in!(STEPS, lower.as_str()) => 0.0,
+            Class::Content if is_verb => 0.5,
+            Class::Content if is_identifier(word) => 0.6,
+            Class::Content => 1.0,
+            Class::Light | Class::Edge => 0.25,
+            Class::Break => 0.0,
+        };
+        Some((word, weight))
+    })
+}
+
+/// Returns true if a sentence is prose: most of its words are words, not paths, times or code.
+pub fn is_prose(sentence: &str) -> bool {
+    let (mut all, mut odd) = (0, 0);
+    for (_, inner) in spaced(sentence) {
+        let word = &sentence[inner];
+        all += 1;
+        odd += usize::from(word.is_empty() || !word.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '’')));
+    }
+    all <= SHORT_WORDS || odd * 3 <= all
+}
+
+/// Returns true if a word is a name of code or of a file.
+fn is_identifier(word: &str) -> bool {
+    let inner = word.get(1..).unwrap_or_default();
+    word.contains(['_', '.', '#']) || inner.chars().any(char::is_uppercase) && inner.chars().any(char::is_lowercase)
+}
+
+/// Returns true if a clause starts with a verb: a known one, or a word before an article.
+pub fn is_request(clause: &str) -> bool {
+    let mut words = clause.split_whitespace().map(str::to_lowercase);
+    let first = words.next().map(|word| class(&word));
+    let is_before_article = words.next().is_some_and(|word| is_in!(DETERMINERS, word.as_str()));
+    first == Some(Class::Edge) || first != Some(Class::Break) && is_before_article
+}
+
+/// Returns true if a clause needs the text before it: it has a pronoun, or it starts within a sentence that is not a question.
+pub fn is_fragment(clause: &str) -> bool {
+    let mut words = clause.split_whitespace().map(str::to_lowercase).peekable();
+    let is_open = words.peek().is_some_and(|first| class(first) == Class::Break && !is_in!(QUESTIONS, first.as_str()));
+    is_open || words.any(|word| is_in!(PRONOUNS, word.as_str()))
+}
+
+/// Returns true if a sentence of the agent is about its next step.
+pub fn is_step(sentence: &str) -> bool {
+    let first = sentence.split_whitespace().next().unwrap_or_default().to_lowercase();
+    is_in!(INTENTIONS, first.as_str())
+}
+
+/// Calls `found` with the clauses of a sentence that have a word of a subject, in order: each from its verb on, without greetings,
+/// articles and the words that it could end without. Of an answer, the verbs of steps are omitted too.
+pub fn clauses<'a>(sentence: &'a str, is_answer: bool, mut found: impl FnMut(&'a str)) {
+    let mut part: Vec<(Range<usize>, Class)> = Vec::new();
+    for (token, mut inner) in spaced(sentence) {
+        // A list in brackets without a space before it: `services(mail, chat)`.
+        let opened = sentence[inner.clone()].find('(').filter(|at| *at > 2);
+        inner.end = opened.map_or(inner.end, |at| inner.start + at);
+        let word = &sentence[inner.clone()];
+        if word.chars().any(is_wide) {
+            flush(sentence, &mut part, is_answer, &mut found);
+            wide_clauses(token, &mut found);
+            continue;
+        }
+        let is_odd = word.is_empty()
+            || word.contains(['\\', '<', '>', '{', '=', '(', '|', ':', '§'])
+            || token.starts_with("../")
+            || word.matches('/').count() > 1
+            || word.chars().count() > WORD_CHARACTERS;
+        let name = token.trim_start_matches(QUOTES);
+        if is_odd || !name.trim_start_matches(PREFIXES).starts_with(word) || name.starts_with("..") {
+            flush(sentence, &mut part, is_answer, &mut found);
+        }
+        if !is_odd {
+            let start = name.find(word).unwrap_or_default();
+            let start = if name[..start].chars().all(|c| PREFIXES.contains(&c)) { inner.start - start } else { inner.start };
+            part.push((start..inner.end, class(&word.to_lowercase())));
+        }
+        if !token.trim_end_matches(QUOTES).ends_with(word) {
+            flush(sentence, &mut part, is_answer, &mut found);
+        }
+    }
+    flush(sentence, &mut part, is_answer, &mut found);
+}
+
+/// Ends a part of a sentence without marks: passes on its clauses, those after a conjunction too.
+fn flush<'a>(sentence: &'a str, part: &mut Vec<(Range<usize>, Class)>, is_answer: bool, found: &mut impl FnMut(&'a str)) {
+    let lower: Vec<String> = part.iter().map(|(range, _)| sentence[range.clone()].to_lowercase()).collect();
+    let is_noun = |place: usize| part.get(place).is_some_and(|(_, class)| matches!(class, Class::Content | Class::Light));
+    let is_opening = |word: &str| {
+        is_in!(OPENINGS, word) || is_in!(DETERMINERS, word) || is_answer && (is_in!(STEPS, word) || is_in!(CONJUNCTIONS, word))
+    };
+    let conjunctions = (1..lower.len()).filter(|place| is_in!(CONJUNCTIONS, lower[place - 1].as_str()));
+    let mut last = usize::MAX;
+    for start in std::iter::once(0).chain(conjunctions) {
+        let mut from = start;
+        while lower.get(from).is_some_and(|word| is_opening(word)) {
+            from += 1;
+        }
+        if from == last {
+            continue;
+        }
+        last = from;
+        let most = lower.len().min(from + CLAUSE_WORDS);
+        let end = if most == lower.len() {
+            (from..most).rfind(|place| !is_in!(TRAILERS, lower[*place].as_str())).map(|place| place + 1)
+        } else {
+            let ends = || (from + 1..=most).rev().filter(|end| is_noun(end - 1));
+            ends().find(|end| !is_noun(*end)).or_else(|| ends().next())
+        };
+        let Some(end) = end.filter(|end| *end > from + 1 && part[from..*end].iter().any(|(_, class)| *class == Class::Content))
+        else {
+            continue;
+        };
+        found(&sentence[part[from].0.start..part[end - 1].0.end]);
+    }
+    part.clear();
+}
+
+/// Returns true for characters of languages that do not separate words by spaces.
+pub fn is_wide(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
+}
+
+/// Passes on the parts of a text between marks that are short enough for a label.
+fn wide_clauses<'a>(text: &'a str, found: &mut impl FnMut(&'a str)) {
+    let parts = text.split(|c: char| !c.is_alphanumeric() && c != 'ー' && c != '-');
+    for part in parts.filter(|part| part.chars().any(is_wide)) {
+        let end = part.char_indices().nth(WIDE_CHARACTERS).map_or(part.len(), |(at, _)| at);
+        found(&part[..end]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(sentence: &str, expected: &[&str]) {
+        let mut found = Vec::new();
+        clauses(sentence, false, |clause| found.push(clause));
+        assert_eq!(found, expected, "{sentence}");
+    }
+
+    #[test]
+    fn clauses_are_parts_of_requests() {
+        check("please can you add a dark mode toggle?", &["add a dark mode toggle"]);
+        check("Update your `applauncher` shortcut, please", &["Update your `applauncher` shortcut"]);
+        check("Migriere die Datenbank auf das neue Schema", &["Migriere die Datenbank auf das neue Schema"]);
+        check("データベースの移行を確認してください。", &["データベースの移行を確認してください"]);
+        check("Parsing of `.app/a.json` is strict - fail on keys", &["Parsing of `.app/a.json` is strict"]);
+        check("yes", &[]);
+        check("/etc/hosts/a", &[]);
+        check("Let's do it", &[]);
+    }
+
+    #[test]
+    fn a_long_clause_ends_after_a_noun() {
+        let expected = "retry of failed uploads stopped without any message";
+        check("the retry of failed uploads stopped without any message in the log", &[expected]);
+    }
+
+    #[test]
+    fn logs_are_not_prose() {
+        assert!(is_prose("Add a User-Agent string for requests coming from the client"));
+        assert!(!is_prose("2026/06/18 13:17:39 WARN refs/a/b: [remote rejected] 9f2c main"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_clause_is_a_short_part_of_its_sentence(sentence in "(the |a |of |and |fix |login |flaky |Test |in |to |错误 |\\PC{0,4} ){0,14}") {
+            for is_answer in [false, true] {
+                clauses(&sentence, is_answer, |clause| {
+                    assert!(sentence.contains(clause));
+                    assert!(clause.split_whitespace().count() <= CLAUSE_WORDS);
+                });
+            }
+        }
+    }
+}
