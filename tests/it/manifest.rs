@@ -87,10 +87,13 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
 
             MIDDLE (6 blocks, ~317 tokens):
               - 1 user message, 3 assistant responses, 2 tool results
-              - Topics: Add a discount code, sales tax in the invoice total
+              - Topics: Round the sales tax in the invoice total
               - Large: #7 Edit billing/tax.rs (~101)
               - Large: #2 Read billing/tax.rs (~58)
               - Large: #4 Bash rg -n total invoice.rs | head (~58)
+              - Large: #5 Bash rg -n total invoice.rs | head (~44)
+              - Large: #3 Read billing/tax.rs (~41)
+              - Large: #6 "I never understood why. Add a discount code to… (~14)
 
             NEWEST (5 blocks, ~231 tokens):
               - Current task: "I never understood why. Add a discount code to the checkout page."
@@ -152,7 +155,7 @@ fn the_short_manifest_names_the_most_important_files() {
             Current task: "I never understood why. Add a discount code to the checkout…"
             Files: src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
             User rule: #1 "Never commit without running the tests."
-            Topics: Add a discount code, sales tax in the invoice total
+            Topics: Round the sales tax in the invoice total
             BUDGET: 166k tokens remaining — nothing is stale
         "#]],
     );

@@ -4,6 +4,7 @@ use crate::engine::{BlockSummary, Forgotten, Manifest, SuggestionKind, ZoneSumma
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Level, Pin, State, TokenCount, Zone};
 use crate::output::{Report, Style, advice, clip, format, plural, printable, tokens, unit};
+use crate::text::cut::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -49,6 +50,8 @@ pub struct ManifestReport {
 
 /// Maximum length of a quoted rule.
 const RULE_CHARACTERS: usize = 110;
+/// Characters of the label of a topic.
+const TOPIC_CHARACTERS: usize = 40;
 /// Maximum number of entries of a list if there is a limit.
 const LISTED: usize = 12;
 /// Maximum number of entries of the lists, and the highest rank of the lines that must be within the limit with them.
@@ -526,8 +529,10 @@ fn spoken(zone: &ZoneSummary) -> String {
     .join(", ")
 }
 
+/// Joins labels of topics, each cut at a word: longer ones leave no room for other lines.
 fn joined(names: &[String], most: usize) -> String {
-    printable(&names.iter().take(most).cloned().collect::<Vec<_>>().join(", ")).into_owned()
+    let names: Vec<String> = names.iter().take(most).map(|name| cut(name, TOPIC_CHARACTERS)).collect();
+    printable(&names.join(", ")).into_owned()
 }
 
 fn entries(entries: &[BlockSummary], most: usize) -> String {
