@@ -4,7 +4,7 @@ mod report;
 mod run;
 
 pub use report::SearchReport;
-pub use run::{found, no_match, report, run};
+pub use run::{found, no_match, parse, report, run};
 
 use super::usage::Day;
 use crate::app::tokens;
