@@ -7,6 +7,7 @@ use crate::model::{Block, BlockNumber, Role};
 use crate::output::printable;
 use crate::workspace::{PlanError, Workspace};
 use anyhow::anyhow;
+use rayon::prelude::*;
 
 /// Prints the pack.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -69,7 +70,7 @@ fn sources(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) -> Res
         words: block.words_in(content).map(clean).collect(),
     };
     let current = |numbers: &[BlockNumber]| -> Result<Vec<(BlockNumber, Source)>, CommandError> {
-        let contents = numbers.iter().zip(workspace.contents(numbers)?);
+        let contents = numbers.par_iter().zip(workspace.contents(numbers)?);
         Ok(contents
             .filter_map(|(number, content)| Some((*number, source(reading.block(*number)?, &content.sent, &content.readable))))
             .collect())

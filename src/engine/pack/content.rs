@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
 /// Newest texts of the agent, failed calls, and calls and results of which lines are taken.
-const TEXTS: usize = 200;
-const FAILURES: usize = 100;
+const TEXTS: usize = 120;
+const FAILURES: usize = 60;
 const RECORDS: usize = 60;
 
 /// The original of a block, with credentials masked.

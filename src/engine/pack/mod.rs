@@ -52,7 +52,7 @@ impl Section {
             Section::Task => "Current task",
             Section::Query => "Lines about the query",
             Section::User => "Words of the user, oldest first",
-            Section::Files => "Files, newest use first",
+            Section::Files => "Files, most used lately first",
             Section::Commands => "Commands that worked, newest first",
             Section::Failed => "Failed calls that did not succeed later, newest first",
             Section::Decisions => "Decisions, newest first",
@@ -104,11 +104,11 @@ static LANES: [LaneRow; 13] = {
         row(Open, Section::Task, 0.0, 5.0),
         row(Query, Section::Query, 0.0, 1.0),
         row(Files, Section::Files, 40.0, 0.15),
-        row(Failed, Section::Failed, 0.0, 0.15),
-        row(Commands, Section::Commands, 0.0, 0.12),
-        row(Agent, Section::Agent, 40.0, 0.13),
-        row(Content, Section::Content, 0.0, 0.16),
-        row(OlderWords, Section::User, 0.0, 0.20),
+        row(Failed, Section::Failed, 0.0, 0.11),
+        row(Commands, Section::Commands, 0.0, 0.14),
+        row(Agent, Section::Agent, 80.0, 0.10),
+        row(Content, Section::Content, 0.0, 0.18),
+        row(OlderWords, Section::User, 0.0, 0.08),
         row(Decisions, Section::Decisions, 500.0, 0.03),
         row(Turns, Section::Turns, 500.0, 0.03),
         row(PastedWords, Section::User, 1000.0, 0.05),
@@ -122,7 +122,7 @@ pub struct Unit {
     /// The block that has the text; `None` for a turn.
     pub block: Option<BlockNumber>,
     pub text: String,
-    /// Tokens of the text with its line feed, in the vocabulary of the model; at most one too many.
+    /// Tokens of the text with its line feed, in the vocabulary of the model, at most one too many; 0 far beyond the budget.
     pub tokens: f64,
     /// Its place in its section.
     place: (u32, u32),
@@ -186,27 +186,24 @@ pub fn pack(
 ) -> Result<Pack, BudgetError> {
     let cost = |text: &str| tokens::of_model(text, &reading.model);
     let mut units = units::units(reading, sources, query, clock);
-    // A line feed and a slash that follows it can be one token.
-    units.iter_mut().for_each(|unit| unit.tokens = cost(&format!("{}\n", unit.text)) + f64::from(unit.text.starts_with('/')));
     let head = head(reading);
-    let fixed = cost(&head);
-    let headings = Section::ALL.map(|section| cost(&heading(section)));
     // The tokens of each start of the order, without the line about the rest.
-    let (mut sum, mut begun) = (fixed, [false; Section::ALL.len()]);
-    let sums: Vec<f64> = units
-        .iter()
-        .map(|unit| {
-            let at = unit.section as usize;
-            sum += unit.tokens + if std::mem::replace(&mut begun[at], true) { 0.0 } else { headings[at] };
-            sum
-        })
-        .collect();
-    let total = |count: usize| {
-        (count.checked_sub(1).map_or(fixed, |last| sums[last]) + cost(&rest(&left_out(&units[count..])))).ceil() as u64
-    };
+    let mut sums = vec![cost(&head)];
+    let mut begun = [false; Section::ALL.len()];
+    for unit in &mut units {
+        let heading = if std::mem::replace(&mut begun[unit.section as usize], true) { 0.0 } else { cost(&heading(unit.section)) };
+        // A line feed and a slash that follows it can be one token.
+        unit.tokens = cost(&format!("{}\n", unit.text)) + f64::from(unit.text.starts_with('/'));
+        let sum = sums[sums.len() - 1] + heading + unit.tokens;
+        sums.push(sum);
+        if sum > budget as f64 {
+            break;
+        }
+    }
+    let total = |count: usize| (sums[count] + cost(&rest(&left_out(&units[count..])))).ceil() as u64;
     let most = sums.partition_point(|sum| *sum <= budget as f64);
     let least = usize::from(!units.is_empty());
-    let Some(count) = (least..=most).rev().find(|count| total(*count) <= budget) else {
+    let Some(count) = (least..most).rev().find(|count| total(*count) <= budget) else {
         return Err(BudgetError { budget, least: total(least) });
     };
     let left = units.split_off(count);
@@ -260,13 +257,13 @@ pub fn left_out(units: &[Unit]) -> Vec<LeftOut> {
 fn rest(left: &[LeftOut]) -> String {
     let mut text = String::new();
     for left in left {
-        let _ = write!(text, "{} {} {}", if text.is_empty() { "\nLeft out:" } else { "," }, left.lines, left.section);
+        let _ = write!(text, "{} {} {}", if text.is_empty() { "\nLines left out:" } else { "," }, left.lines, left.section);
         if let Some((first, last)) = left.first_block.zip(left.last_block) {
             let _ = write!(text, " (#{first}..#{last})");
         }
     }
     if !text.is_empty() {
-        text.push_str(" lines\n");
+        text.push('\n');
     }
     text
 }

@@ -22,6 +22,8 @@ const COMMANDS: usize = 200;
 /// Characters of a command and of an error line.
 const COMMAND_CHARACTERS: usize = 200;
 const ERROR_CHARACTERS: usize = 160;
+/// Characters of the title of a call or result.
+const TITLE_CHARACTERS: usize = 80;
 /// Lines of a call or result, and their lengths in bytes: shorter ones hold no statement, longer ones are data.
 const RECORD_LINES: usize = 30;
 const RECORD_LINE_BYTES: std::ops::RangeInclusive<usize> = 12..=300;
@@ -218,11 +220,14 @@ impl Units {
     /// Adds lines of the newest edits and results.
     fn content(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
         for block in live.records() {
-            let Some(text) = text_of(reading, block, sources) else { continue };
+            // A command of one line is in the list of commands.
+            let is_listed = |text: &str| block.kind == BlockKind::ToolUse && text.lines().count() < 2;
+            let Some(text) = text_of(reading, block, sources).filter(|text| !is_listed(text)) else { continue };
             let lines = text.lines().map(without_number);
             let lines = lines.filter(|line| RECORD_LINE_BYTES.contains(&line.trim().len()) && !self.seen.contains(line.trim()));
             let lines: Vec<&str> = lines.take(RECORD_LINES).collect();
-            self.lines(&|_| Lane::Content, block, &mask(&label(block)), lines.into_iter());
+            let title = cut(&mask(&label(block)), TITLE_CHARACTERS);
+            self.lines(&|_| Lane::Content, block, &title, lines.into_iter());
         }
     }
 
