@@ -124,7 +124,7 @@ pub enum Read {
     Manifest(manifest::Arguments) = "manifest",
     /// Summarize a session and its turns: goal, story, state, next steps
     Summary(summary::Arguments) = "summary",
-    /// Print a session within a token budget, to go on from it
+    /// Print a session within a token budget, to continue from it
     Pack(pack::Arguments) = "pack",
     /// List blocks
     Blocks(blocks::Arguments) = "blocks",

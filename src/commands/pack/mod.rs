@@ -10,8 +10,8 @@ pub use run::{report, run};
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture pack --budget 4k                       the newest session here in 4,000 tokens
-  aperture pack 6666 --budget 10k > context.md    to go on in another session
-  aperture pack --budget 2k --query 'retry limit' first the lines about the query
+  aperture pack 6666 --budget 10k > context.md    to continue in another session
+  aperture pack --budget 2k --query 'retry limit'   the lines about the query first
   aperture pack --budget 4k --explain             which parts are in, and what is left out
   aperture pack --budget 4k --format json | jq '.sections[].units[].text'
 

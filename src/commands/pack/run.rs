@@ -6,7 +6,6 @@ use crate::engine::pack::{Section, Source, Sources, Unit, left_out, needed, pack
 use crate::model::{Block, BlockNumber, Role};
 use crate::output::printable;
 use crate::workspace::{PlanError, Workspace};
-use anyhow::anyhow;
 use rayon::prelude::*;
 
 /// Prints the pack.
@@ -29,10 +28,8 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandErr
         let time = jiff::Timestamp::from_millisecond(moment).map(|time| time.to_zoned(zone.clone()));
         time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
     };
-    let packed = pack(reading, &sources, query.as_ref(), arguments.budget, &clock).map_err(|error| {
-        let hint = format!("the least: --budget {}", error.least);
-        CommandError::new(ErrorKind::Refused, anyhow!(error)).hint(hint)
-    })?;
+    let packed = pack(reading, &sources, query.as_ref(), arguments.budget, &clock)
+        .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
     let of_section = |section: Section| {
         let is_in = |unit: &&Unit| unit.section == section;
         let mut units: Vec<&Unit> = packed.units.iter().filter(is_in).collect();
@@ -40,7 +37,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandErr
         let left: Vec<Unit> = packed.left_out.iter().filter(is_in).cloned().collect();
         PackedSection {
             section,
-            tokens: units.iter().map(|unit| unit.tokens).sum(),
+            tokens: units.iter().fold(0.0, |sum, unit| sum + unit.tokens),
             units: units.iter().map(|unit| PackedUnit { block: unit.block, text: unit.text.clone() }).collect(),
             left_out: left_out(&left).pop(),
         }

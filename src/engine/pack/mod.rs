@@ -257,9 +257,9 @@ pub fn left_out(units: &[Unit]) -> Vec<LeftOut> {
 fn rest(left: &[LeftOut]) -> String {
     let mut text = String::new();
     for left in left {
-        let _ = write!(text, "{} {} {}", if text.is_empty() { "\nLines left out:" } else { "," }, left.lines, left.section);
+        let _ = write!(text, "{} {} {}", if text.is_empty() { "\nLines left out:" } else { "," }, left.section, left.lines);
         if let Some((first, last)) = left.first_block.zip(left.last_block) {
-            let _ = write!(text, " (#{first}..#{last})");
+            let _ = if first == last { write!(text, " (#{first})") } else { write!(text, " (#{first}..#{last})") };
         }
     }
     if !text.is_empty() {

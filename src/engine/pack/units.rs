@@ -77,7 +77,7 @@ impl Units {
         for (row, units) in LANES.iter().zip(self.lanes) {
             let mut place = row.start;
             for unit in units {
-                // A fourth of the bytes stands for the tokens, so that the order does not depend on the model.
+                // Tokens are approximated by bytes, so that the order does not depend on the model.
                 place += (unit.text.len() + 1) as f64 / 4.0 / row.share;
                 keyed.push((place, unit));
             }
