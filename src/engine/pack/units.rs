@@ -94,7 +94,8 @@ impl Units {
 
     /// Adds an entry of a list.
     fn entry(&mut self, lane: Lane, block: Option<BlockNumber>, text: &str) {
-        let place = self.lanes.iter().map(Vec::len).sum::<usize>() as u32;
+        // Entries follow the lines of blocks.
+        let place = u32::MAX / 2 + self.lanes.iter().map(Vec::len).sum::<usize>() as u32;
         let number = block.map(|block| format!(" #{block}")).unwrap_or_default();
         let text = one_line(text);
         if !text.is_empty() && self.seen.insert(text.clone()) {
