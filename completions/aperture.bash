@@ -100,6 +100,9 @@ _aperture() {
             aperture,obey)
                 cmd="aperture__subcmd__obey"
                 ;;
+            aperture,pack)
+                cmd="aperture__subcmd__pack"
+                ;;
             aperture,pin)
                 cmd="aperture__subcmd__pin"
                 ;;
@@ -299,7 +302,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version status manifest sessions search topics summary blocks show explain transcript recall blame usage compress expand archive pin unpin focus unfocus update create redact repair shrink compact uncompact preset undo redo log diff snapshot restore fork obey inbox approve deny mcp memory run proxy stage watch install uninstall hook statusline keep check verify gc export import completions help"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version status manifest sessions search topics summary pack blocks show explain transcript recall blame usage compress expand archive pin unpin focus unfocus update create redact repair shrink compact uncompact preset undo redo log diff snapshot restore fork obey inbox approve deny mcp memory run proxy stage watch install uninstall hook statusline keep check verify gc export import completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2485,6 +2488,56 @@ _aperture() {
                 return 0
             fi
             case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__pack)
+            opts="-s -C -h --budget --query --format --explain --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --query)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

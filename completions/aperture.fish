@@ -41,6 +41,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "sessions" -d 'Lis
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "search" -d 'Find turns of all sessions by their words'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "topics" -d 'List the topics of all sessions, with their sessions'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "summary" -d 'Summarize a session and its turns: goal, story, state, next steps'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "pack" -d 'Print a session within a token budget, to continue from it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain the state of a block: references to it, staleness, levels'
@@ -209,6 +210,21 @@ complete -c aperture -n "__fish_aperture_using_subcommand summary" -l json -d 'P
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l budget -d 'Maximum number of tokens' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l query -d 'Words whose lines come first, as in search' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l format -d 'Output format' -r -f -a "text\t'The text for a model'
+json\t'JSON, as with --json'"
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l explain -d 'Print the parts with their lines and tokens instead of the text'
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l sort -d 'Sort key' -r -f -a "number\t'File order'
 tokens\t'The most expensive first'
 age\t'The oldest first'

@@ -23,6 +23,7 @@ use super::memory::{
 };
 use super::model::InstructionsReport;
 use super::obey::{ObeyReport, TellReport};
+use super::pack::PackReport;
 use super::preset::PresetReport;
 use super::proxy::{ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport};
 use super::recall::RecallReport;
@@ -68,7 +69,7 @@ pub fn contracts() -> Vec<Contract> {
         KeepForgetReport KeepListReport KeepReport KeepRestoreReport KeepStatusReport
         LogReport ManifestReport MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport
         MemoryLearnReport MemoryListReport MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport
-        MemoryTreesReport MemoryWhyReport ObeyReport PlaceholdersReport PresetReport ProxyRequestReport
+        MemoryTreesReport MemoryWhyReport ObeyReport PackReport PlaceholdersReport PresetReport ProxyRequestReport
         ProxyRequestsReport ProxyStatusReport RecallReport SearchReport SessionsReport ShowReport SnapshotReport StageReport
         StatusLineReport StatusReport SummaryReport TellReport TopicsReport TranscriptReport UsageReport
         VerifyReport

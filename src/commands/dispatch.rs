@@ -3,9 +3,9 @@
 use super::live::proxied;
 use super::{
     Change, Other, Read, archive, blame, blocks, bulk, check, compact, complete, compress, create, diff, expand, explain, export,
-    focus, fork, gc, git_hook, hook, import, inbox, install, keep, log, manifest, memory, obey, pin, preset, recall, redact,
-    redo, repair, restore, search, sessions, show, shrink, snapshot, stage, status, statusline, summary, topics, transcript,
-    undo, update, usage, util, verify, watch,
+    focus, fork, gc, git_hook, hook, import, inbox, install, keep, log, manifest, memory, obey, pack, pin, preset, recall,
+    redact, redo, repair, restore, search, sessions, show, shrink, snapshot, stage, status, statusline, summary, topics,
+    transcript, undo, update, usage, util, verify, watch,
 };
 use crate::app::{Answer, CommandError, Env, ErrorKind};
 use crate::output::ChangeReport;
@@ -20,6 +20,7 @@ pub fn run_read(env: &Env, request: &Read) -> Result<(), CommandError> {
     let done = match request {
         Read::Manifest(arguments) => manifest::run(env, arguments),
         Read::Summary(arguments) => summary::run(env, arguments),
+        Read::Pack(arguments) => pack::run(env, arguments),
         Read::Blocks(arguments) => blocks::run(env, arguments),
         Read::Show(arguments) => show::run(env, arguments),
         Read::Explain(arguments) => explain::run(env, arguments),
@@ -42,6 +43,7 @@ pub fn read(env: &Env, request: &Read) -> Result<Answer, CommandError> {
             None => env.answer(&manifest::report(env, arguments)?),
         },
         Read::Summary(arguments) => env.answer(&summary::report(env, arguments)?),
+        Read::Pack(arguments) => env.answer(&pack::report(env, arguments)?),
         Read::Blocks(arguments) => env.answer(&blocks::report(env, arguments)?),
         Read::Show(arguments) => env.answer(&show::report(env, arguments)?),
         Read::Explain(arguments) => env.answer(&explain::report(env, arguments)?),

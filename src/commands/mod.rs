@@ -39,6 +39,7 @@ mod mcp;
 mod memory;
 pub mod model;
 mod obey;
+mod pack;
 mod pin;
 mod preset;
 pub mod proxy;

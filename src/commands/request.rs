@@ -4,8 +4,8 @@ use super::deferred::commands;
 use super::{
     ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
     export, focus, fork, gc, git_hook, help, hook, import, inbox, install, job, json, keep, log, manifest, mcp, memory, obey,
-    pin, preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot, stage, status,
-    statusline, summary, topics, transcript, undo, update, usage, util, verify, watch,
+    pack, pin, preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot, stage,
+    status, statusline, summary, topics, transcript, undo, update, usage, util, verify, watch,
 };
 use crate::app::Globals;
 use clap::builder::StyledStr;
@@ -86,8 +86,8 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Look",
         &[
-            "status", "manifest", "sessions", "search", "topics", "summary", "blocks", "show", "explain", "transcript", "recall",
-            "blame", "usage",
+            "status", "manifest", "sessions", "search", "topics", "summary", "pack", "blocks", "show", "explain", "transcript",
+            "recall", "blame", "usage",
         ],
     ),
     (
@@ -124,6 +124,8 @@ pub enum Read {
     Manifest(manifest::Arguments) = "manifest",
     /// Summarize a session and its turns: goal, story, state, next steps
     Summary(summary::Arguments) = "summary",
+    /// Print a session within a token budget, to continue from it
+    Pack(pack::Arguments) = "pack",
     /// List blocks
     Blocks(blocks::Arguments) = "blocks",
     /// Show the content of blocks

@@ -9,6 +9,7 @@ mod cost;
 mod git_hook;
 pub mod memory;
 pub mod model_commands;
+pub mod pack;
 mod query;
 mod reduce;
 mod report;

@@ -48,7 +48,8 @@ fn screens(sandbox: &Sandbox, lines: &[&str]) -> String {
 }
 
 /// The ids of the sessions of a home.
-fn ids(sandbox: &Sandbox) -> Vec<String> {
+/// Returns the ids of the sessions.
+pub fn ids(sandbox: &Sandbox) -> Vec<String> {
     let sessions = sandbox.json(&["sessions"], "aperture.sessions/2");
     sessions["sessions"].as_array().unwrap().iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect()
 }

@@ -268,6 +268,8 @@ const LINES: &[&str] = &[
     "explain 4",
     "summary",
     "summary --turn 1 --full",
+    "pack --budget 100k",
+    "pack --budget 500 --query echo",
     "check --max-tokens 1",
     "preset list",
     "util accuracy",

@@ -37,6 +37,7 @@ mod mistakes;
 #[cfg(feature = "proxy")]
 mod network;
 mod obeying;
+mod pack;
 mod packaging;
 mod properties;
 mod prose;

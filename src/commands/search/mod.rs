@@ -6,7 +6,7 @@ mod run;
 
 pub use index::{ask, asking_session, restore_originals};
 pub use report::SearchReport;
-pub use run::{found, no_match, report, run};
+pub use run::{found, no_match, parse, report, run};
 
 use super::usage::Day;
 use crate::app::tokens;

@@ -153,7 +153,12 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandE
     Ok(report)
 }
 
-fn parse(text: &str) -> Result<Query, CommandError> {
+/// Parses a query.
+///
+/// # Errors
+///
+/// It has nothing to search for.
+pub fn parse(text: &str) -> Result<Query, CommandError> {
     Query::parse(text).map_err(|error| {
         let fault = CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}"));
         fault.hint(match error {

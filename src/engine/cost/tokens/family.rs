@@ -1,6 +1,6 @@
 //! Token cost of a text in a model family.
 
-use crate::engine::o200k;
+use crate::engine::{counts, o200k};
 use crate::model::{Block, BlockKind, Counts, Document, Image, Media, ToolVerb};
 
 /// The cost of a text in one family of models, per count, and the overhead of the API. The coefficients were fitted to bills
@@ -202,13 +202,22 @@ impl Family {
 /// Returns an upper bound of the tokens of a short text in a model: its o200k tokens, times the largest factor that was measured in the
 /// family of the model. Models that are not known count as the newest family.
 pub fn most_tokens(text: &str, model: &str) -> f64 {
-    let openai = ["gpt-", "o1", "o3", "o4"].iter().any(|start| model.starts_with(start));
     let factor = match () {
-        () if openai => 1.0,
+        () if is_openai(model) => 1.0,
         () if OLD_MODELS.iter().any(|old| model.starts_with(old)) => 1.36,
         () => 1.74,
     };
     f64::from(o200k(text)) * factor
+}
+
+/// Returns the tokens of a text in a model: exact for the models of OpenAI, by the form of the family for others.
+pub fn of_model(text: &str, model: &str) -> f64 {
+    let family = if is_openai(model) { &O200K } else { Family::for_model(model) };
+    family.text(&counts(text))
+}
+
+fn is_openai(model: &str) -> bool {
+    ["gpt-", "o1", "o3", "o4"].iter().any(|start| model.starts_with(start))
 }
 
 /// Factor by which an [`estimate`] is raised, so that lists of names and numbers stay below it.

@@ -18,7 +18,7 @@ mod reminder;
 mod resent;
 
 pub use cuts::{Cut, CutKind, cuts};
-pub use family::{estimate, most_tokens};
+pub use family::{estimate, most_tokens, of_model};
 
 use crate::engine::cost::capacity;
 use crate::engine::o200k;

@@ -149,7 +149,7 @@ fn attempt(block: &Block) -> Attempt<'_> {
 }
 
 /// Returns the line with the error message; `None` if the user declined the call, or if there is only an exit code.
-fn error_line(content: &str, conventions: &Conventions) -> Option<String> {
+pub fn error_line(content: &str, conventions: &Conventions) -> Option<String> {
     let content = without_tags(content, conventions);
     let declined = starts_with_any(content.trim_start(), &conventions.declined);
     if declined || conventions.cancelled.iter().any(|text| content.contains(text)) {

@@ -15,7 +15,7 @@ mod sentences;
 mod tests;
 mod turn;
 
-pub use facts::Outcome;
+pub use facts::{Outcome, error_line};
 
 use crate::engine::Analysis;
 use crate::model::{
@@ -207,10 +207,15 @@ pub fn summarize(reading: &Analysis, contents: &Contents, clock: &dyn Fn(i64) ->
 /// Returns the points of a briefing in addition to the user's own words: the goal, the narrative, and the done, open and next
 /// items.
 pub fn briefing(reading: &Analysis, contents: &Contents) -> Vec<Point> {
-    let live = Live::find(reading);
-    let turns = reading.turns.iter().filter(|turn| live.holds(reading, turn));
+    let turns = live_turns(reading).into_iter();
     let told: Vec<turn::TurnFacts<'_>> = turns.map(|turn| turn::turn_facts(reading, contents, turn, true)).collect();
     current::briefing(reading, contents, &told)
+}
+
+/// Returns the turns that are not on an abandoned branch, in file order.
+pub fn live_turns(reading: &Analysis) -> Vec<&Turn> {
+    let live = Live::find(reading);
+    reading.turns.iter().filter(|turn| live.holds(reading, turn)).collect()
 }
 
 /// The rows that count: rows that the client would send, rows of the live chain, and all rows before a compaction.

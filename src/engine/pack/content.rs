@@ -1,0 +1,115 @@
+//! The contents that a pack is made from, and which of them are needed.
+
+use crate::engine::Analysis;
+use crate::engine::summary::live_turns;
+use crate::model::{Block, BlockKind, BlockNumber, InputNames, Key, Level, Role, ToolVerb};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
+
+/// Newest texts of the agent, failed calls, and calls and results of which lines are taken.
+const TEXTS: usize = 120;
+const FAILURES: usize = 60;
+const RECORDS: usize = 60;
+
+/// The original of a block, with credentials masked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The target of its tool.
+    pub target: String,
+    /// The input of a tool as it is sent; any other content for people.
+    pub text: String,
+    /// The parts that a person wrote.
+    pub words: Vec<String>,
+}
+
+/// The originals of blocks.
+pub type Sources = FxHashMap<BlockNumber, Source>;
+
+/// The blocks that count, in file order, and their calls.
+pub(super) struct LiveBlocks<'a> {
+    pub blocks: Vec<&'a Block>,
+    calls: FxHashMap<Key, &'a Block>,
+}
+
+impl<'a> LiveBlocks<'a> {
+    pub fn new(reading: &'a Analysis) -> LiveBlocks<'a> {
+        let turns = live_turns(reading);
+        let blocks: Vec<&Block> =
+            turns.iter().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number)).collect();
+        let uses = blocks.iter().filter(|block| block.kind == BlockKind::ToolUse);
+        let calls = uses.filter_map(|block| Some((block.call?, *block))).collect();
+        LiveBlocks { blocks, calls }
+    }
+
+    /// Returns the original target of the call of a block.
+    pub fn target<'s>(&'s self, block: &'s Block, sources: &'s Sources) -> &'s str {
+        let call = block.call.and_then(|call| self.calls.get(&call)).filter(|call| call.level != Level::Original);
+        call.and_then(|call| sources.get(&call.number)).map_or_else(|| block.target(), |source| &source.target)
+    }
+
+    /// Returns the texts of the agent, the newest first.
+    pub fn texts(&self) -> impl Iterator<Item = &'a Block> {
+        let is_text = |block: &&Block| block.kind == BlockKind::Text && block.role == Role::Assistant;
+        self.blocks.iter().copied().rev().filter(is_text).take(TEXTS)
+    }
+
+    /// Returns the last result of each call with a target, the newest first.
+    pub fn last_results(&self, sources: &Sources) -> Vec<(&'a Block, String)> {
+        let mut seen: FxHashSet<String> = FxHashSet::default();
+        let results = self.blocks.iter().rev().filter(|block| block.kind == BlockKind::ToolResult);
+        let targets = results.map(|block| (*block, self.target(block, sources).to_owned()));
+        targets.filter(|(_, target)| !target.is_empty() && seen.insert(target.clone())).collect()
+    }
+
+    /// Returns the calls and results of which lines are taken, the newest first.
+    pub fn records(&self) -> impl Iterator<Item = &'a Block> {
+        let is_record = |block: &&Block| match (block.kind, block.tool.as_deref()) {
+            (BlockKind::ToolUse, Some(tool)) => matches!(tool.verb, ToolVerb::Edit | ToolVerb::Run),
+            (kind, _) => kind == BlockKind::ToolResult,
+        };
+        self.blocks.iter().copied().rev().filter(is_record).take(RECORDS)
+    }
+}
+
+/// Returns the blocks whose originals a pack is made from, in file order; with a query all blocks that could answer it.
+pub fn needed(reading: &Analysis, has_query: bool) -> Vec<BlockNumber> {
+    let live = LiveBlocks::new(reading);
+    let is_told = |block: &&&Block| {
+        let is_shortened_call = block.kind == BlockKind::ToolUse && block.level != Level::Original;
+        let is_content = matches!(block.kind, BlockKind::Text | BlockKind::ToolUse | BlockKind::ToolResult);
+        !block.words.is_empty() || is_shortened_call || has_query && is_content && !block.ground
+    };
+    // A shortened block can have lost the words of a person.
+    let is_prompt = |block: &Block| block.kind == BlockKind::Text && block.role == Role::User && block.level != Level::Original;
+    let blocks = live.blocks.iter().filter(|block| is_told(block) || is_prompt(block)).map(|block| block.number);
+    let failed = live.last_results(&Sources::default()).into_iter().map(|(block, _)| block).filter(|block| block.error);
+    let others = live.texts().chain(failed.take(FAILURES)).chain(live.records()).map(|block| block.number);
+    let mut numbers: Vec<BlockNumber> = blocks.chain(others).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// Returns the texts that the input of a tool writes or runs: of JSON the members with such names, any other input as it is.
+pub(super) fn written(input: &str, names: &InputNames) -> String {
+    fn collect(value: Value, names: &InputNames, texts: &mut Vec<String>) {
+        let is_written = |name: &str| {
+            let lists = [&names.written, &names.patches, &names.commands];
+            lists.iter().any(|list| list.contains(&name)) || names.replacements.iter().any(|(_, after)| *after == name)
+        };
+        match value {
+            Value::Object(members) => members.into_iter().for_each(|(name, value)| match value {
+                Value::String(text) if is_written(&name) => texts.push(text),
+                value => collect(value, names, texts),
+            }),
+            Value::Array(values) => values.into_iter().for_each(|value| collect(value, names, texts)),
+            _ => {}
+        }
+    }
+    let mut texts = Vec::new();
+    match serde_json::from_str(input) {
+        Ok(value) => collect(value, names, &mut texts),
+        Err(_) => texts.push(input.to_owned()),
+    }
+    texts.join("\n")
+}

@@ -1,0 +1,81 @@
+//! Laws of the packer, over all fixtures.
+
+use crate::commands::ids;
+use crate::sandbox::{Sandbox, homes, repository};
+use expect_test::expect_file;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const BUDGETS: [&str; 6] = ["150", "300", "301", "700", "2k", "1M"];
+
+fn pack(sandbox: &Sandbox, id: &str, budget: &str) -> Option<Value> {
+    let outcome = sandbox.run(&["pack", id, "--budget", budget, "--json"]);
+    (outcome.code == 0).then(|| serde_json::from_str(&outcome.stdout).unwrap())
+}
+
+/// Returns the units of a pack, each with its section.
+fn units(pack: &Value) -> BTreeSet<String> {
+    let sections = pack["sections"].as_array().unwrap().iter();
+    let units = sections.flat_map(|section| {
+        section["units"].as_array().unwrap().iter().map(|unit| format!("{} {unit}", section["section"])).collect::<Vec<_>>()
+    });
+    units.collect()
+}
+
+#[test]
+fn a_pack_observes_its_budget_grows_with_it_and_counts_the_rest() {
+    let mut packs = 0;
+    for home in homes() {
+        let sandbox = Sandbox::of(&home);
+        for id in ids(&sandbox) {
+            let all = pack(&sandbox, &id, "10M").map(|all| units(&all)).unwrap_or_default();
+            let mut before = BTreeSet::new();
+            for budget in BUDGETS {
+                let Some(packed) = pack(&sandbox, &id, budget) else {
+                    assert!(before.is_empty(), "{home} {id}: {budget} is too small, a smaller budget was not");
+                    continue;
+                };
+                assert_eq!(Some(&packed), pack(&sandbox, &id, budget).as_ref(), "{home} {id}");
+                let text = packed["text"].as_str().unwrap();
+                assert_eq!(sandbox.run(&["pack", &id, "--budget", budget]).stdout, text, "{home} {id}");
+                let tokens = aperture::engine::tokens::of_model(text, packed["model"].as_str().unwrap());
+                assert!(tokens <= packed["budget"].as_f64().unwrap(), "{home} {id}: {tokens} tokens of {budget}");
+                let now = units(&packed);
+                assert!(before.is_subset(&now) && now.is_subset(&all), "{home} {id}: {budget}");
+                let left = packed["sections"].as_array().unwrap().iter().map(|section| section["left_out"]["lines"].as_u64());
+                assert_eq!(left.flatten().sum::<u64>() as usize, all.len() - now.len(), "{home} {id}: {budget}");
+                before = now;
+                packs += 1;
+            }
+        }
+    }
+    assert!(packs > 50, "{packs}");
+}
+
+/// Every text is made from originals.
+#[test]
+fn a_pack_of_a_shortened_session_equals_that_of_the_session_before() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let text = || {
+        let id = ids(&sandbox).swap_remove(0);
+        pack(&sandbox, &id, "3k").map(|pack| pack["text"].as_str().unwrap().to_owned())
+    };
+    let before = text();
+    assert!(before.is_some());
+    for line in ["compress 4|16 --level minimal", "compress --preset aggressive", "archive 19"] {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        assert_eq!(sandbox.run(&arguments).code, 0, "{line}");
+        assert_eq!(before, text(), "{line}");
+    }
+}
+
+#[test]
+fn packing() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut text = String::new();
+    for line in ["--budget 700", "--budget 400 --query echo", "--budget 700 --explain", "--budget 5", "--budget 400 --query=-x"] {
+        let arguments: Vec<&str> = ["pack"].into_iter().chain(line.split(' ')).collect();
+        text.push_str(&format!("$ aperture pack {line}\n{}\n", sandbox.run(&arguments).all()));
+    }
+    expect_file![repository().join("tests/it/snapshots/pack.txt")].assert_eq(&text);
+}
