@@ -205,7 +205,7 @@ const REFUSALS: [&str; 9] = [
 ];
 
 /// Words of a printed command in the place of something that only the user knows, with a value for each.
-fn placeholders(sandbox: &Sandbox) -> [(&'static str, String); 6] {
+fn placeholders(sandbox: &Sandbox) -> [(&'static str, String); 7] {
     let saved = sandbox.home.join("saved.aperture").display().to_string();
     let session = repository().join("tests/it/rows.jsonl").display().to_string();
     [
@@ -215,6 +215,7 @@ fn placeholders(sandbox: &Sandbox) -> [(&'static str, String); 6] {
         ("DIRECTORY", "DIRECTORY".to_owned()),
         ("NAME", "a-name".to_owned()),
         ("TEXT", "'a text'".to_owned()),
+        ("N", "3".to_owned()),
     ]
 }
 
