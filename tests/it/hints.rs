@@ -215,7 +215,7 @@ fn placeholders(sandbox: &Sandbox) -> [(&'static str, String); 7] {
         ("DIRECTORY", "DIRECTORY".to_owned()),
         ("NAME", "a-name".to_owned()),
         ("TEXT", "'a text'".to_owned()),
-        ("N", "3".to_owned()),
+        ("N", "2".to_owned()),
     ]
 }
 
