@@ -10,12 +10,12 @@ mod git_hook;
 pub mod memory;
 pub mod model_commands;
 pub mod pack;
-mod query;
 mod reduce;
 mod report;
 mod retention;
 pub mod search;
 mod secrets;
+pub mod selector;
 mod strategy;
 mod vocabulary;
 
@@ -35,8 +35,6 @@ pub use cost::model_prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, Pric
 pub use cost::tokens;
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
 pub use model_commands::{ModelPolicy, Permission};
-pub use query::selector;
-pub use query::selector::{Selector, SelectorError};
 pub use reduce::{KeptPieces, Reducible, described, hint, marker};
 pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring, is_worth_looking};
 pub use report::change_groups::{ChangeGroup, change_groups};
@@ -62,6 +60,7 @@ pub use retention::{Forgettable, forgettable};
 pub use secrets::examples as secret_examples;
 pub use secrets::known::{Known, chosen, could_be_named, kind_of, named_in, replaced_texts};
 pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
+pub use selector::{Selector, SelectorError};
 pub use strategy::{
     AutomaticFacts, AutomaticRule, Context, DEFAULT_PRESET, DigestSource, LastAutomatic, Left, Need, Outlined, PRESETS, Preset,
     Rules, Selection, Shortened, Subject, Verdict, Why, bounded_words, digest, first_of_last_turns, newest, plan_key, preset,

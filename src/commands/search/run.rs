@@ -483,9 +483,9 @@ fn titles(env: &Env, listed: &mut [Listed], report: &mut SearchReport) {
 fn fit(env: &Env, report: &mut SearchReport, budget: u64) {
     let size = |report: &SearchReport| {
         let text = if env.json { report.json() } else { report.text(&env.style) };
-        tokens::estimate(&text)
+        tokens::count(&text) as u64
     };
-    while size(report) > budget as f64 {
+    while size(report) > budget {
         let count = report.sessions.len();
         match report.sessions.last_mut() {
             Some(last) if last.turns.len() > 1 => drop(last.turns.pop()),

@@ -61,7 +61,7 @@ pub fn parse(content: &str) -> Option<(Marker, &str)> {
     let number = number.parse().ok().filter(|number| *number > 0)?;
     let (level, size) = parts.next()?.split_once(" from ")?;
     let level = Level::from_name(level).filter(|level| *level != Level::Original)?;
-    let tokens = crate::engine::query::selector::amount(size)?;
+    let tokens = crate::engine::selector::amount(size)?;
     matches!(command, "expand" | "recall").then_some((Marker { number, level, tokens }, rest))
 }
 

@@ -337,7 +337,7 @@ fn round_down(tokens: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::query::selector::amount;
+    use crate::engine::selector::amount;
     use crate::engine::{Capacity, PRESETS};
     use crate::model::{
         BlockChange, Key, LoggedEdit, Marker, OperationKind, Role, Row, RowAddress, RowKind, Session, Slot, Window,

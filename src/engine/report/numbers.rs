@@ -66,7 +66,7 @@ mod tests {
             (1_250_000, "1.2M"),
         ] {
             assert_eq!(amount(value), text);
-            let read = crate::engine::query::selector::amount(text).unwrap_or_default();
+            let read = crate::engine::selector::amount(text).unwrap_or_default();
             assert!((read - value as f64).abs() <= value as f64 * 0.05, "{text}");
         }
     }

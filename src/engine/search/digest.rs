@@ -75,16 +75,13 @@ impl<'a> EarlierPassages<'a> {
             let (sum, last) = of_sessions[turn.session];
             let prior =
                 TURN_PRIOR * of_turns[at] + SESSION_PRIOR * sum / best + RECENT_PRIOR * (last + 1) as f32 / turns.len() as f32;
-            let events = turn.events.iter().filter(|event| !echoes.is_one(&event.content));
-            found
-                .places
-                .extend(events.filter(|event| !matches!(event.content, TraceContent::Inserted(_))).map(|event| (at, event)));
+            found.places.extend(turn.events.iter().filter(|event| !echoes.is_one(&event.content)).map(|event| (at, event)));
             found.priors.resize(found.places.len(), prior);
         }
         let masked = |(_, event): &(usize, &TraceEvent)| {
-            let passage = passage(event);
-            let (kind, title, text) = passage
-                .map_or((PassageKind::Result, "".into(), "".into()), |passage| (passage.kind, passage.title, passage.text));
+            // A text that the client inserted answers nothing.
+            let nothing = || Passage { kind: PassageKind::Result, title: "".into(), text: "".into() };
+            let Passage { kind, title, text } = passage(event).unwrap_or_else(nothing);
             let text = mask(whole_words(&text, PASSAGE_BYTES)).into_owned();
             Passage { kind, title: title.into_owned().into(), text: text.into() }
         };

@@ -2,7 +2,7 @@
 
 use super::{DEFAULT_PRESET, PRESETS, Preset, preset};
 use crate::engine::Analysis;
-use crate::engine::query::selector::PathPattern;
+use crate::engine::selector::PathPattern;
 use crate::model::{Block, BlockNumber};
 use globset::{GlobBuilder, GlobMatcher};
 

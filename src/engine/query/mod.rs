@@ -1,3 +1,0 @@
-//! Queries over blocks: selectors.
-
-pub mod selector;
