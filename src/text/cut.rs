@@ -24,9 +24,11 @@ pub fn cut(text: &str, characters: usize) -> String {
     with_ellipsis(&start[..word.unwrap_or(end)])
 }
 
-/// Returns the start of a text with `…` behind its last word.
+/// Returns the start of a text with `…` behind its last word. A placeholder of a masked value remains whole or goes.
 pub fn with_ellipsis(start: &str) -> String {
-    format!("{}…", start.trim_end_matches([' ', '…', '.', ',', ';', ':', '-', '(']))
+    let is_part = |end: &str| "[secret:".starts_with(end) || end.starts_with("[secret:") && !end.contains(']');
+    let whole = start.rfind('[').filter(|at| is_part(&start[*at..])).map_or(start, |at| &start[..at]);
+    format!("{}…", whole.trim_end_matches([' ', '…', '.', ',', ';', ':', '-', '(', '=']))
 }
 
 #[cfg(test)]
@@ -42,6 +44,9 @@ mod tests {
         check("an overlong word", "an overlon…");
         check("oneverylongword", "oneverylon…");
         check("größer, als gedacht", "größer…");
+        check("ab [secret:token] is it", "ab…");
+        check("key=[secret:token] is it", "key…");
+        check("a [b] [c] and more", "a [b] [c]…");
         assert_eq!((cut("", 0), cut("a", 0)), (String::new(), "…".to_owned()));
     }
 
