@@ -226,6 +226,9 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         'aperture;pack' {
             [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'Maximum number of tokens')
             [CompletionResult]::new('--query', '--query', [CompletionResultType]::ParameterName, 'Words whose lines come first, as in search')
+            [CompletionResult]::new('--turns', '--turns', [CompletionResultType]::ParameterName, 'Turns that come first: 3,7..9')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Form of these turns: header, summary or full')
+            [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Order of lines of equal value')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
@@ -233,6 +236,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--across', '--across', [CompletionResultType]::ParameterName, 'Include the other sessions of the project: their titles, and summaries of the newest')
             [CompletionResult]::new('--explain', '--explain', [CompletionResultType]::ParameterName, 'Print the parts with their lines and tokens instead of the text')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')

@@ -2520,7 +2520,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__pack)
-            opts="-s -C -h --budget --query --format --explain --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --budget --query --turns --as --across --seed --format --explain --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2534,8 +2534,20 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --turns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
+                    COMPREPLY=($(compgen -W "header summary full" -- "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
-                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text json messages" -- "${cur}"))
                     return 0
                     ;;
                 --session)

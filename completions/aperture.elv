@@ -216,6 +216,9 @@ set edit:completion:arg-completer[aperture] = {|@words|
         &'aperture;pack'= {
             cand --budget 'Maximum number of tokens'
             cand --query 'Words whose lines come first, as in search'
+            cand --turns 'Turns that come first: 3,7..9'
+            cand --as 'Form of these turns: header, summary or full'
+            cand --seed 'Order of lines of equal value'
             cand --format 'Output format'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
@@ -223,6 +226,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
+            cand --across 'Include the other sessions of the project: their titles, and summaries of the newest'
             cand --explain 'Print the parts with their lines and tokens instead of the text'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'

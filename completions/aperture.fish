@@ -212,14 +212,21 @@ complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-pager -
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l budget -d 'Maximum number of tokens' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l query -d 'Words whose lines come first, as in search' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l turns -d 'Turns that come first: 3,7..9' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l as -d 'Form of these turns: header, summary or full' -r -f -a "header\t''
+summary\t''
+full\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l seed -d 'Order of lines of equal value' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l format -d 'Output format' -r -f -a "text\t'The text for a model'
-json\t'JSON, as with --json'"
+json\t'JSON, as with --json'
+messages\t'A JSON array of messages for an API: system prompt, context, user input'"
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l across -d 'Include the other sessions of the project: their titles, and summaries of the newest'
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l explain -d 'Print the parts with their lines and tokens instead of the text'
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l no-cache -d 'Do not read or write the cache'

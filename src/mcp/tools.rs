@@ -368,6 +368,17 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[argument("turns", r#""3..5""#, "Only these turns, such as 3..5, 3.. or 4")],
     },
     Tool {
+        name: "pack",
+        action: None,
+        about: "Print what a session holds in a number of tokens: words of the user, files, commands, failures, code, texts.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[
+            argument("budget", r#""4k""#, "Maximum number of tokens"),
+            argument("query", r#""retry limit""#, "Words whose lines come first"),
+        ],
+    },
+    Tool {
         name: "explain",
         action: None,
         about: "Explain one block: why it is stale or in use, references to it, its content at each level.",

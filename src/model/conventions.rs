@@ -39,6 +39,8 @@ pub struct Conventions {
     pub reason_ends: Vec<&'static str>,
     /// Prefixes of texts of the client in the place of such a reason, or of an answer.
     pub no_reasons: Vec<&'static str>,
+    /// Prefixes of texts in the user's name with the message of a hook that stopped a prompt.
+    pub hook_messages: Vec<&'static str>,
     /// Rules of clients about their tools, by the errors that they answer with. Facts name a rule by its place.
     pub client_rules: Vec<ClientRule>,
     /// Parts of the first or last lines of an output that the client cut.
@@ -137,6 +139,7 @@ impl Conventions {
             reason_starts,
             reason_ends,
             no_reasons,
+            hook_messages,
             client_rules,
             cut_marks,
             timeout_marks,
@@ -162,6 +165,7 @@ impl Conventions {
             (&mut self.reason_starts, reason_starts),
             (&mut self.reason_ends, reason_ends),
             (&mut self.no_reasons, no_reasons),
+            (&mut self.hook_messages, hook_messages),
             (&mut self.cut_marks, cut_marks),
             (&mut self.timeout_marks, timeout_marks),
             (&mut self.created_files, created_files),

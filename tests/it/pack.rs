@@ -69,11 +69,41 @@ fn a_pack_of_a_shortened_session_equals_that_of_the_session_before() {
     }
 }
 
+/// The branches are the text, and the seed decides only the order of equals.
+#[test]
+fn a_pack_has_its_text_in_three_branches_and_is_deterministic() {
+    for home in ["tools-and-spill", "plain"].iter().filter(|home| homes().iter().any(|known| known == *home)) {
+        let sandbox = Sandbox::of(home);
+        let id = ids(&sandbox).swap_remove(0);
+        let run = |arguments: &[&str]| {
+            let outcome = sandbox.run(&[&["pack", &id, "--budget", "2k"], arguments].concat());
+            assert_eq!(outcome.code, 0, "{home}: {}", outcome.all());
+            outcome.stdout
+        };
+        let report: Value = serde_json::from_str(&run(&["--json"])).unwrap();
+        let branch = |name: &str| report["branches"][name].as_str().unwrap();
+        let whole = format!("{}{}{}", branch("system_prompt"), branch("user_input"), branch("context_prompt"));
+        assert_eq!(whole, report["text"].as_str().unwrap());
+        let messages: Value = serde_json::from_str(&run(&["--format", "messages"])).unwrap();
+        let roles: Vec<&str> = messages.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["system", "user", "user"], "{home}");
+        assert_eq!(run(&["--seed", "7"]), run(&["--seed", "7"]));
+        assert_eq!(run(&["--no-cache"]), run(&[]));
+        assert_eq!(run(&["--across"]), run(&["--across", "--no-cache"]));
+        for form in ["header", "summary", "full"] {
+            assert!(run(&["--turns", "1", "--as", form]).contains("Requested turns:\nturn 1: "), "{home} {form}");
+        }
+    }
+}
+
 #[test]
 fn packing() {
     let sandbox = Sandbox::of("tools-and-spill");
     let mut text = String::new();
-    for line in ["--budget 700", "--budget 400 --query echo", "--budget 700 --explain", "--budget 5", "--budget 400 --query=-x"] {
+    for line in [
+        "--budget 700", "--budget 400 --query echo", "--budget 700 --explain", "--budget 5", "--budget 400 --query=-x",
+        "--budget 300 --turns 99",
+    ] {
         let arguments: Vec<&str> = ["pack"].into_iter().chain(line.split(' ')).collect();
         text.push_str(&format!("$ aperture pack {line}\n{}\n", sandbox.run(&arguments).all()));
     }

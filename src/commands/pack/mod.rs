@@ -6,18 +6,26 @@ mod run;
 pub use report::{PackFormat, PackReport};
 pub use run::{report, run};
 
+use crate::engine::pack::TurnForm;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
 /// Arguments of `pack`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture pack --budget 4k                       the newest session here in 4,000 tokens
   aperture pack 6666 --budget 10k > context.md    to continue in another session
   aperture pack --budget 2k --query 'retry limit'   the lines about the query first
+  aperture pack --budget 4k --turns 3,7..9 --as full   these turns first, whole
+  aperture pack --budget 8k --across              with the other sessions of the project
+  aperture pack --budget 4k --format messages     system prompt, context and user input apart
   aperture pack --budget 4k --explain             which parts are in, and what is left out
   aperture pack --budget 4k --format json | jq '.sections[].units[].text'
 
 Extractive only: every line is from the session, also from content that was shortened, archived or
-compacted. In this order: the newest prompt and the words of the user, what is open, files, failed calls,
-commands that worked, edits and results, texts of the agent, decisions, turns. Tokens are those of
+compacted. The newest prompt precedes everything; then the words of the user, what is open, files, failed
+calls, commands that worked, code and results, texts of the agent, a summary, turns, functions and decisions
+share the budget, and a part that ends leaves its share to the others. Code is in pieces that are whole;
+lines that a later edit replaced are left out. Tokens are those of
 the session's model. A larger budget only adds lines.")]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
@@ -29,6 +37,19 @@ pub struct Arguments {
     /// Words whose lines come first, as in search
     #[arg(long, value_name = "TEXT")]
     pub query: Option<String>,
+    /// Turns that come first: 3,7..9
+    #[arg(long, value_name = "TURNS", value_delimiter = ',', value_parser = turns)]
+    pub turns: Vec<TurnRange>,
+    /// Form of these turns: header, summary or full
+    #[arg(id = "as", long = "as", value_name = "FORM", default_value = "summary", requires = "turns", value_parser = form())]
+    #[serde(rename = "as")]
+    pub form: TurnForm,
+    /// Include the other sessions of the project: their titles, and summaries of the newest
+    #[arg(long)]
+    pub across: bool,
+    /// Order of lines of equal value
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     #[serde(serialize_with = "super::json::choice")]
@@ -36,4 +57,25 @@ pub struct Arguments {
     /// Print the parts with their lines and tokens instead of the text
     #[arg(long)]
     pub explain: bool,
+}
+
+/// A range of turns, first and last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TurnRange(pub u32, pub u32);
+
+impl serde::Serialize for TurnRange {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}..{}", self.0, self.1))
+    }
+}
+
+fn form() -> impl TypedValueParser<Value = TurnForm> {
+    PossibleValuesParser::new(TurnForm::ALL.map(TurnForm::name)).map(|name| TurnForm::from_name(&name).unwrap_or_default())
+}
+
+/// Parses `3` or `7..9`.
+fn turns(text: &str) -> Result<TurnRange, String> {
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let range = first.trim().parse().ok().zip(last.trim().parse().ok()).filter(|(first, last)| 0 < *first && first <= last);
+    range.map(|(first, last)| TurnRange(first, last)).ok_or_else(|| "turns are numbers and ranges: 3,7..9".to_owned())
 }

@@ -1,8 +1,9 @@
-use crate::engine::pack::{LeftOut, Section};
+use crate::engine::pack::{Branches, LeftOut, Section, Unit};
 use crate::model::{As, BlockNumber, Estimated};
 use crate::output::{Paint, Report, Style, count, padded, plural};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// The output formats of a pack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -12,6 +13,8 @@ pub enum PackFormat {
     Text,
     /// JSON, as with --json.
     Json,
+    /// A JSON array of messages for an API: system prompt, context, user input.
+    Messages,
 }
 
 /// A unit of a pack: a line, or a line under its title.
@@ -19,8 +22,18 @@ pub enum PackFormat {
 pub struct PackedUnit {
     /// Source block; null for a turn.
     pub block: Option<BlockNumber>,
+    /// Line or number before the first unit of a block; null if there is none.
+    pub title: Option<String>,
     /// Text.
     pub text: String,
+}
+
+impl PackedUnit {
+    pub(super) fn new(unit: &Unit) -> PackedUnit {
+        let title = unit.title.trim().trim_end_matches(':');
+        let title = (!title.is_empty()).then(|| title.to_owned());
+        PackedUnit { block: unit.block, title, text: unit.text.clone() }
+    }
 }
 
 /// A part of a pack.
@@ -56,6 +69,8 @@ pub struct PackReport {
     pub sections: Vec<PackedSection>,
     /// Text for a model.
     pub text: String,
+    /// The same text by its purpose.
+    pub branches: Branches,
     #[serde(skip)]
     pub format: PackFormat,
     #[serde(skip)]
@@ -71,6 +86,7 @@ impl Report for PackReport {
     fn text(&self, style: &Style) -> String {
         match self.format {
             PackFormat::Json => self.json(),
+            PackFormat::Messages => self.messages(),
             PackFormat::Text if self.explains => self.explanation(style),
             PackFormat::Text => self.text.clone(),
         }
@@ -78,6 +94,16 @@ impl Report for PackReport {
 }
 
 impl PackReport {
+    /// Returns the branches as messages; empty ones are left out.
+    fn messages(&self) -> String {
+        let Branches { system_prompt, context_prompt, user_input } = &self.branches;
+        let messages = [("system", system_prompt), ("user", context_prompt), ("user", user_input)];
+        let messages = messages.map(|(role, content)| (role, content.trim()));
+        let filled = messages.iter().filter(|(_, content)| !content.is_empty());
+        let list: Vec<Value> = filled.map(|(role, content)| json!({"role": role, "content": content})).collect();
+        format!("{:#}\n", Value::from(list))
+    }
+
     fn explanation(&self, style: &Style) -> String {
         let mut text = style.paint(Paint::Heading, &format!("~{} of {} tokens\n", self.tokens as u64, count(self.budget)));
         for section in &self.sections {

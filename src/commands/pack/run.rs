@@ -2,11 +2,19 @@ use super::Arguments;
 use super::report::{PackReport, PackedSection, PackedUnit};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::search;
-use crate::engine::pack::{Section, Source, Sources, Unit, left_out, needed, pack};
+use crate::engine::pack::{OtherSession, Section, Source, Sources, Unit, Wanted, in_section, left_out, needed, pack};
+use crate::engine::{SelectorError, summary};
 use crate::model::{Block, BlockNumber, Role};
-use crate::output::printable;
-use crate::workspace::{PlanError, Workspace};
+use crate::output::{plural, printable, short_id};
+use crate::text::cut::{cut, one_line};
+use crate::workspace::{self, FindError, Found, Listed, PlanError, Project, Workspace};
 use rayon::prelude::*;
+use std::path::Path;
+
+/// Other sessions of a project, those with a summary, and characters of a title.
+const SESSIONS: usize = 200;
+const SUMMARIZED: usize = 5;
+const TITLE_CHARACTERS: usize = 80;
 
 /// Prints the pack.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -20,25 +28,32 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// The budget is too small, the query has no words, or the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandError> {
     let query = arguments.query.as_deref().map(search::parse).transpose()?;
-    let workspace = env.open(arguments.session.as_deref())?;
-    let reading = &workspace.reading;
-    let sources = sources(env, &workspace, &needed(reading, query.is_some()))?;
+    let found = env.find(arguments.session.as_deref())?;
     let zone = (env.style.zone)();
-    let clock = |moment: i64| {
+    let format = |moment: i64, format: &str| {
         let time = jiff::Timestamp::from_millisecond(moment).map(|time| time.to_zoned(zone.clone()));
-        time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
+        time.map(|time| time.strftime(format).to_string()).unwrap_or_default()
     };
-    let packed = pack(reading, &sources, query.as_ref(), arguments.budget, &clock)
+    let clock = |moment: i64| format(moment, "%H:%M");
+    let sessions = if arguments.across { others(env, &found, &|moment| format(moment, "%Y-%m-%d"))? } else { Vec::new() };
+    let workspace = env.read(found)?;
+    let reading = &workspace.reading;
+    let turns = arguments.turns.iter().flat_map(|range| range.0..=range.1).collect();
+    let wanted = Wanted { query, turns, form: arguments.form, sessions, seed: arguments.seed };
+    let last = reading.turns.len() as u32;
+    if let Some(turn) = wanted.turns.iter().find(|turn| **turn > last) {
+        return Err(CommandError::new(ErrorKind::Refused, SelectorError::NoSuchTurn { number: *turn, last }));
+    }
+    let sources = sources(env, &workspace, &needed(reading, &wanted))?;
+    let packed = pack(reading, &sources, &wanted, arguments.budget, &clock)
         .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
     let of_section = |section: Section| {
-        let is_in = |unit: &&Unit| unit.section == section;
-        let mut units: Vec<&Unit> = packed.units.iter().filter(is_in).collect();
-        units.sort_by_key(|unit| unit.place());
-        let left: Vec<Unit> = packed.left_out.iter().filter(is_in).cloned().collect();
+        let units = in_section(&packed.units, section);
+        let left: Vec<Unit> = packed.left_out.iter().filter(|unit| unit.section == section).cloned().collect();
         PackedSection {
             section,
-            tokens: units.iter().fold(0.0, |sum, unit| sum + unit.tokens),
-            units: units.iter().map(|unit| PackedUnit { block: unit.block, text: unit.text.clone() }).collect(),
+            tokens: units.iter().fold(0.0, |sum, (unit, _)| sum + unit.tokens),
+            units: units.into_iter().map(|(unit, _)| PackedUnit::new(unit)).collect(),
             left_out: left_out(&left).pop(),
         }
     };
@@ -51,9 +66,47 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandErr
         tokens: packed.tokens as f64,
         sections: sections.filter(|section| !section.units.is_empty() || section.left_out.is_some()).collect(),
         text: packed.text,
+        branches: packed.branches,
         format: arguments.format,
         explains: arguments.explain,
     })
+}
+
+/// Returns the other sessions of the project of a session, the newest first.
+fn others(env: &Env, found: &Found, day: &dyn Fn(i64) -> String) -> Result<Vec<OtherSession>, CommandError> {
+    let project = Project::of_session(env.disk, found);
+    let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), false, &mut skip);
+    let listed: Vec<Listed> = match listed {
+        Err(FindError::NoSessions(_)) => Vec::new(),
+        listed => listed?.into_iter().flatten().collect(),
+    };
+    let is_other = |listed: &Listed| !listed.found.location.subagent && listed.found.path != found.path;
+    let mut listed: Vec<Listed> = listed.into_iter().filter(is_other).collect();
+    listed.sort_by(|a, b| b.last_written().cmp(&a.last_written()).then_with(|| a.found.path.cmp(&b.found.path)));
+    listed.truncate(SESSIONS);
+    workspace::read_titles(env.disk, &env.totals(), &mut listed.iter_mut().collect::<Vec<_>>());
+    let mut others = Vec::new();
+    for (at, listed) in listed.into_iter().enumerate() {
+        let (totals, id) = (&listed.totals, short_id(&listed.found.location.id));
+        let title = one_line(&totals.title);
+        let turns = plural(u64::from(totals.turns), "turn");
+        let header = format!("{id} {} {} · {turns}", day(listed.last_written()), cut(&title, TITLE_CHARACTERS));
+        let summary = match () {
+            () if at >= SUMMARIZED => String::new(),
+            () => match env.read(listed.found) {
+                Ok(workspace) => {
+                    let numbers = summary::needed(&workspace.reading);
+                    let sources = sources(env, &workspace, &numbers)?;
+                    let contents = sources.into_iter().map(|(number, source)| (number, source.text)).collect();
+                    summary::summarize(&workspace.reading, &contents, &|_| String::new()).1.summary.text
+                }
+                Err(_) => String::new(),
+            },
+        };
+        others.push(OtherSession { header, summary });
+    }
+    Ok(others)
 }
 
 /// Returns the originals of blocks, without credentials and control characters. A block whose original is unknown has its current

@@ -1,5 +1,6 @@
 //! The contents that a pack is made from, and which of them are needed.
 
+use super::{TurnForm, Wanted};
 use crate::engine::Analysis;
 use crate::engine::summary::live_turns;
 use crate::model::{Block, BlockKind, BlockNumber, InputNames, Key, Level, Role, ToolVerb};
@@ -71,13 +72,18 @@ impl<'a> LiveBlocks<'a> {
     }
 }
 
-/// Returns the blocks whose originals a pack is made from, in file order; with a query all blocks that could answer it.
-pub fn needed(reading: &Analysis, has_query: bool) -> Vec<BlockNumber> {
+/// Returns the blocks whose originals a pack is made from, in file order; with a query or for whole turns all of their texts, calls and
+/// results.
+pub fn needed(reading: &Analysis, wanted: &Wanted) -> Vec<BlockNumber> {
     let live = LiveBlocks::new(reading);
+    let is_wanted = |block: &Block| {
+        let is_requested = wanted.form == TurnForm::Full && wanted.turns.contains(&block.position.turn);
+        is_content(block) && (is_requested || wanted.query.is_some())
+    };
     let is_told = |block: &&&Block| {
-        let is_shortened_call = block.kind == BlockKind::ToolUse && block.level != Level::Original;
-        let is_content = matches!(block.kind, BlockKind::Text | BlockKind::ToolUse | BlockKind::ToolResult);
-        !block.words.is_empty() || is_shortened_call || has_query && is_content && !block.ground
+        let verb = block.tool.as_deref().map(|tool| tool.verb);
+        let is_call = block.kind == BlockKind::ToolUse && (block.level != Level::Original || verb == Some(ToolVerb::Plan));
+        !block.words.is_empty() || is_call || is_wanted(block)
     };
     // A shortened block can have lost the words of a person.
     let is_prompt = |block: &Block| block.kind == BlockKind::Text && block.role == Role::User && block.level != Level::Original;
@@ -90,26 +96,36 @@ pub fn needed(reading: &Analysis, has_query: bool) -> Vec<BlockNumber> {
     numbers
 }
 
+/// Returns true if a block has a text that is not an instruction of its client.
+pub(super) fn is_content(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::Text | BlockKind::ToolUse | BlockKind::ToolResult) && !block.ground
+}
+
 /// Returns the texts that the input of a tool writes or runs: of JSON the members with such names, any other input as it is.
 pub(super) fn written(input: &str, names: &InputNames) -> String {
-    fn collect(value: Value, names: &InputNames, texts: &mut Vec<String>) {
-        let is_written = |name: &str| {
-            let lists = [&names.written, &names.patches, &names.commands];
-            lists.iter().any(|list| list.contains(&name)) || names.replacements.iter().any(|(_, after)| *after == name)
-        };
+    let is_written = |name: &str| {
+        let lists = [&names.written, &names.patches, &names.commands];
+        lists.iter().any(|list| list.contains(&name)) || names.replacements.iter().any(|(_, after)| *after == name)
+    };
+    strings(input, &is_written).join("\n")
+}
+
+/// Returns the strings of the members of a JSON input whose names are wanted; any other input as it is.
+pub(super) fn strings(input: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<String> {
+    fn collect(value: Value, is_wanted: &dyn Fn(&str) -> bool, texts: &mut Vec<String>) {
         match value {
             Value::Object(members) => members.into_iter().for_each(|(name, value)| match value {
-                Value::String(text) if is_written(&name) => texts.push(text),
-                value => collect(value, names, texts),
+                Value::String(text) if is_wanted(&name) => texts.push(text),
+                value => collect(value, is_wanted, texts),
             }),
-            Value::Array(values) => values.into_iter().for_each(|value| collect(value, names, texts)),
+            Value::Array(values) => values.into_iter().for_each(|value| collect(value, is_wanted, texts)),
             _ => {}
         }
     }
     let mut texts = Vec::new();
     match serde_json::from_str(input) {
-        Ok(value) => collect(value, names, &mut texts),
+        Ok(value) => collect(value, is_wanted, &mut texts),
         Err(_) => texts.push(input.to_owned()),
     }
-    texts.join("\n")
+    texts
 }

@@ -9,28 +9,37 @@ mod content;
 #[cfg(test)]
 mod tests;
 mod units;
+mod worth;
 
 pub use content::{Source, Sources, needed};
 
 use crate::engine::search::Query;
 use crate::engine::{Analysis, tokens};
 use crate::model::{BlockNumber, words};
+use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
+use std::rc::Rc;
 
 words! {
     /// A part of a pack.
-    #[derive(PartialOrd, Ord)]
+    #[derive(PartialOrd, Ord, Hash)]
     pub enum Section {
         /// The newest prompt, and what is open.
         Task = "task",
+        /// Turns that were requested.
+        Requested = "requested",
         /// Lines with the words of the query.
         Query = "query",
         /// The other words of the user.
         User = "user",
+        /// State, next steps, results and course of the session.
+        Summary = "summary",
         /// Files that calls name.
         Files = "files",
+        /// Functions and types that edits declare.
+        Functions = "functions",
         /// Commands that worked.
         Commands = "commands",
         /// Calls that failed and did not succeed later.
@@ -39,10 +48,14 @@ words! {
         Decisions = "decisions",
         /// Turns with their outcome.
         Turns = "turns",
+        /// Key points of turns.
+        Points = "points",
         /// Texts of the agent.
         Agent = "agent",
         /// Lines of edits and results.
         Content = "content",
+        /// Other sessions of the project.
+        Sessions = "sessions",
     }
 }
 
@@ -50,15 +63,20 @@ impl Section {
     fn heading(self) -> &'static str {
         match self {
             Section::Task => "Current task",
+            Section::Requested => "Requested turns",
             Section::Query => "Lines about the query",
             Section::User => "Words of the user, oldest first",
+            Section::Summary => "Summary",
             Section::Files => "Files, most used lately first",
-            Section::Commands => "Commands that worked, newest first",
-            Section::Failed => "Failed calls that did not succeed later, newest first",
+            Section::Functions => "Functions and types of the newest edits",
+            Section::Commands => "Commands that worked",
+            Section::Failed => "Failed calls that did not succeed later",
             Section::Decisions => "Decisions, newest first",
             Section::Turns => "Turns, newest first",
+            Section::Points => "Key points of earlier turns, newest first",
             Section::Agent => "Texts of the agent, oldest first",
             Section::Content => "Lines of edits and results, oldest first",
+            Section::Sessions => "Other sessions of the project, newest first",
         }
     }
 }
@@ -76,6 +94,7 @@ struct LaneRow {
 /// The units of a section that have one place in the order of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lane {
+    Requested,
     Task,
     Open,
     Query,
@@ -89,28 +108,40 @@ enum Lane {
     Content,
     Decisions,
     Turns,
+    Sessions,
+    SessionPoints,
+    Summary,
+    Points,
+    Functions,
 }
 
-/// The order of value. Lanes advance side by side by their shares, and the share of a lane that ends falls to the others. The shares
-/// were tuned on 33 recorded compactions, by what the agent needed next, and set by hand between the best of two halves of the projects.
-static LANES: [LaneRow; 13] = {
+/// The order of value. Lanes advance side by side by their shares, and the share of a lane that ends falls to the others: words of the
+/// user, of which the newest 30 prompts count, receive at most three quarters of a small budget. The shares were set by hand on 33
+/// recorded compactions, by what the agent needed next in both halves of the projects.
+static LANES: [LaneRow; 19] = {
     use Lane::*;
     const fn row(lane: Lane, section: Section, start: f64, share: f64) -> LaneRow {
         LaneRow { lane, section, start, share }
     }
     [
+        row(Requested, Section::Requested, 0.0, f64::INFINITY),
         row(Task, Section::Task, 0.0, f64::INFINITY),
-        row(Words, Section::User, 0.0, f64::INFINITY),
+        row(Words, Section::User, 0.0, 3.0),
         row(Open, Section::Task, 0.0, 5.0),
         row(Query, Section::Query, 0.0, 1.0),
         row(Files, Section::Files, 40.0, 0.15),
-        row(Failed, Section::Failed, 0.0, 0.11),
-        row(Commands, Section::Commands, 0.0, 0.14),
-        row(Agent, Section::Agent, 80.0, 0.10),
-        row(Content, Section::Content, 0.0, 0.18),
+        row(Failed, Section::Failed, 0.0, 0.20),
+        row(Commands, Section::Commands, 0.0, 0.15),
+        row(Agent, Section::Agent, 80.0, 0.06),
+        row(Content, Section::Content, 0.0, 0.24),
+        row(Sessions, Section::Sessions, 0.0, 0.3),
+        row(SessionPoints, Section::Sessions, 400.0, 0.3),
         row(OlderWords, Section::User, 0.0, 0.08),
-        row(Decisions, Section::Decisions, 500.0, 0.03),
-        row(Turns, Section::Turns, 500.0, 0.03),
+        row(Decisions, Section::Decisions, 1500.0, 0.03),
+        row(Turns, Section::Turns, 500.0, 0.05),
+        row(Summary, Section::Summary, 400.0, 0.05),
+        row(Points, Section::Points, 4000.0, 0.03),
+        row(Functions, Section::Functions, 4000.0, 0.02),
         row(PastedWords, Section::User, 1000.0, 0.05),
     ]
 };
@@ -122,17 +153,25 @@ pub struct Unit {
     /// The block that has the text; `None` for a turn.
     pub block: Option<BlockNumber>,
     pub text: String,
+    /// Text before the first of the units that have it, which follow each other in their section.
+    pub title: Rc<str>,
     /// Tokens of the text with its line feed, in the vocabulary of the model, at most one too many; 0 far beyond the budget.
     pub tokens: f64,
     /// Its place in its section.
     place: (u32, u32),
 }
 
-impl Unit {
-    /// Returns its place in its section: units of the text are in this order.
-    pub fn place(&self) -> (u32, u32) {
-        self.place
-    }
+/// Returns the units of a section in the order of the text, each with its text: the first with a title has it.
+pub fn in_section(units: &[Unit], section: Section) -> Vec<(&Unit, String)> {
+    let mut found: Vec<&Unit> = units.iter().filter(|unit| unit.section == section).collect();
+    found.sort_by_key(|unit| unit.place);
+    let mut before = "";
+    let texts = found.into_iter().map(|unit| {
+        let is_first = std::mem::replace(&mut before, &unit.title) != &*unit.title;
+        let title = if is_first { &*unit.title } else { "" };
+        (unit, format!("{title}{}", unit.text))
+    });
+    texts.collect()
 }
 
 /// The content of a session within a budget.
@@ -140,6 +179,8 @@ impl Unit {
 pub struct Pack {
     /// The whole text, with a line feed at its end.
     pub text: String,
+    /// The same text by its purpose.
+    pub branches: Branches,
     /// Tokens of the text, rounded up.
     pub tokens: u64,
     /// Units of the text, in the order of value.
@@ -148,7 +189,18 @@ pub struct Pack {
     pub left_out: Vec<Unit>,
 }
 
-/// A budget that is too small for the first unit.
+/// The text of a pack by its purpose: together, its sections and lines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Branches {
+    /// Explanation of the references in the context.
+    pub system_prompt: String,
+    /// Sections about earlier work.
+    pub context_prompt: String,
+    /// The newest prompt, and what is open.
+    pub user_input: String,
+}
+
+/// A budget that is too small for the first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a budget of {budget} tokens is too small for this session; the least is {least}")]
 pub struct BudgetError {
@@ -171,45 +223,96 @@ pub struct LeftOut {
     pub last_block: Option<BlockNumber>,
 }
 
+words! {
+    /// The form in which a turn is requested.
+    #[derive(Default)]
+    pub enum TurnForm {
+        /// Time, topic, names and outcome.
+        Header = "header",
+        /// Key points.
+        #[default]
+        Summary = "summary",
+        /// All texts.
+        Full = "full",
+    }
+}
+
+/// The parts of a pack that are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Words whose lines precede others.
+    pub query: Option<Query>,
+    /// Turns that precede everything else.
+    pub turns: Vec<u32>,
+    /// The form of these turns.
+    pub form: TurnForm,
+    /// Other sessions of the project, the newest first.
+    pub sessions: Vec<OtherSession>,
+    /// Decides the order of units of equal value.
+    pub seed: u64,
+}
+
+/// Another session of the project.
+#[derive(Clone, Debug, Default)]
+pub struct OtherSession {
+    /// Its id, date and title.
+    pub header: String,
+    /// Its key points, a line for each; empty if only the header is wanted.
+    pub summary: String,
+}
+
 /// Returns the content of a session in at most `budget` tokens of its model. `sources` has the originals of the blocks that [`needed`]
 /// returns; `clock` formats a time as the time of day.
 ///
 /// # Errors
 ///
-/// The budget is too small for the first unit.
+/// The budget is too small for the first line.
 pub fn pack(
     reading: &Analysis,
     sources: &Sources,
-    query: Option<&Query>,
+    wanted: &Wanted,
     budget: u64,
     clock: &dyn Fn(i64) -> String,
 ) -> Result<Pack, BudgetError> {
     let cost = |text: &str| tokens::of_model(text, &reading.model);
-    let mut units = units::units(reading, sources, query, clock);
+    let mut units = units::units(reading, sources, wanted, clock);
     let head = head(reading);
     // The tokens of each start of the order, without the line about the rest.
     let mut sums = vec![cost(&head)];
     let mut begun = [false; Section::ALL.len()];
+    let mut titled: FxHashSet<(Section, Rc<str>)> = FxHashSet::default();
     for unit in &mut units {
         let heading = if std::mem::replace(&mut begun[unit.section as usize], true) { 0.0 } else { cost(&heading(unit.section)) };
+        let is_titled = unit.title.is_empty() || !titled.insert((unit.section, unit.title.clone()));
+        let title = if is_titled { 0.0 } else { cost(&unit.title) + 1.0 };
         // A line feed and a slash that follows it can be one token.
-        unit.tokens = cost(&format!("{}\n", unit.text)) + f64::from(unit.text.starts_with('/'));
+        unit.tokens = title + cost(&format!("{}\n", unit.text)) + f64::from(unit.text.starts_with('/'));
         let sum = sums[sums.len() - 1] + heading + unit.tokens;
         sums.push(sum);
         if sum > budget as f64 {
             break;
         }
     }
-    let total = |count: usize| (sums[count] + cost(&rest(&left_out(&units[count..])))).ceil() as u64;
+    let total = |count: usize, rest: &str| (sums[count] + cost(rest)).ceil() as u64;
     let most = sums.partition_point(|sum| *sum <= budget as f64);
-    let least = usize::from(!units.is_empty());
-    let Some(count) = (least..most).rev().find(|count| total(*count) <= budget) else {
-        return Err(BudgetError { budget, least: total(least) });
+    let fits = |count: &usize| total(*count, &rest(&left_out(&units[*count..]))) <= budget;
+    // A budget that is too small for the line about the rest has its shortest form.
+    let least = |count: usize| format!("\nLines left out: {}\n", units.len() - count);
+    let (count, rest) = match (1..most).rev().find(fits) {
+        Some(count) => (count, rest(&left_out(&units[count..]))),
+        None => match (0..most.min(2)).rev().find(|count| total(*count, &least(*count)) <= budget) {
+            Some(count) => (count, least(count)),
+            None => return Err(BudgetError { budget, least: total(0, &least(0)) }),
+        },
     };
     let left = units.split_off(count);
-    let text = format!("{head}{}{}", body(&units), rest(&left_out(&left)));
+    let rest = if left.is_empty() { "" } else { &rest };
+    let user_input = body(&units, &|section| section == Section::Task);
+    let context_prompt = body(&units, &|section| section != Section::Task) + rest;
+    let text = format!("{head}{user_input}{context_prompt}");
     let tokens = cost(&text).ceil() as u64;
-    Ok(Pack { text, tokens, units, left_out: left })
+    let branches = Branches { system_prompt: head, context_prompt, user_input };
+    Ok(Pack { text, branches, tokens, units, left_out: left })
 }
 
 /// Returns the line before all sections.
@@ -224,16 +327,16 @@ fn heading(section: Section) -> String {
     format!("\n{}:\n", section.heading())
 }
 
-fn body(units: &[Unit]) -> String {
+/// Returns the text of some sections.
+fn body(units: &[Unit], is_wanted: &dyn Fn(Section) -> bool) -> String {
     let mut text = String::new();
-    for section in Section::ALL {
-        let mut of_section: Vec<&Unit> = units.iter().filter(|unit| unit.section == section).collect();
-        of_section.sort_by_key(|unit| unit.place());
+    for section in Section::ALL.into_iter().filter(|section| is_wanted(*section)) {
+        let of_section = in_section(units, section);
         if !of_section.is_empty() {
             text.push_str(&heading(section));
         }
-        for unit in of_section {
-            text.push_str(&unit.text);
+        for (_, unit) in of_section {
+            text.push_str(&unit);
             text.push('\n');
         }
     }

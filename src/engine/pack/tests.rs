@@ -10,7 +10,7 @@ fn every_lane_has_one_row() {
 
 #[test]
 fn the_rest_is_counted_by_section() {
-    let unit = |section, block| Unit { section, block, text: "a".into(), tokens: 1.0, place: (0, 0) };
+    let unit = |section, block| Unit { section, block, text: "a".into(), title: "".into(), tokens: 1.0, place: (0, 0) };
     let left = left_out(&[unit(Section::Files, Some(9)), unit(Section::Turns, None), unit(Section::Files, Some(3))]);
     assert_eq!(rest(&left), "\nLines left out: files 2 (#3..#9), turns 1\n");
     assert_eq!(rest(&[]), "");

@@ -1,32 +1,48 @@
 //! The units of a session in their order of value.
 
-use super::content::{LiveBlocks, Sources, written};
-use super::{LANES, Lane, Unit};
-use crate::engine::reduce::without_number;
+use super::content::{LiveBlocks, Sources, is_content, strings, written};
+use super::worth::{LINE_BYTES, Names, Piece, pieces, plain};
+use super::{LANES, Lane, OtherSession, TurnForm, Unit, Wanted};
 use crate::engine::search::Query;
-use crate::engine::summary::{Contents, PointKind, TurnSummary, error_line, is_reply, summarize};
-use crate::engine::{Analysis, files_in_work, label, mask};
-use crate::model::paths::is_absolute;
-use crate::model::{Block, BlockKind, BlockNumber, ToolVerb};
+use crate::engine::summary::{
+    Contents, PointKind, SessionSummary, TurnSummary, error_line, functions_in_work, is_chatter, is_client_command, is_reply,
+    summarize,
+};
+use crate::engine::{Analysis, files_in_work, label, mask, plural};
+use crate::model::paths::{is_absolute, relative};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, ToolVerb, starts_with_any};
 use crate::text::cut::{cut, one_line};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::hash::BuildHasher;
+use std::rc::Rc;
 
 /// Newest prompts whose words come before everything else.
 const PROMPTS: usize = 30;
 /// Bytes above which a prompt is assumed to be mostly pasted, and its first lines that count as words of the user.
 const LONG_PROMPT_BYTES: usize = 2_000;
 const LONG_PROMPT_LINES: usize = 10;
+/// Lines of a prompt with the same start from which they are assumed to be output.
+const OUTPUT_LINES: usize = 3;
 /// Entries of lists.
 const FILES: usize = 150;
 const COMMANDS: usize = 200;
-/// Characters of a command and of an error line.
-const COMMAND_CHARACTERS: usize = 200;
-const ERROR_CHARACTERS: usize = 160;
+/// Characters of a command, of a call that failed, and of an error line.
+const COMMAND_CHARACTERS: usize = 160;
+const FAILED_CHARACTERS: usize = 100;
+const ERROR_CHARACTERS: usize = 130;
+/// Bytes that a command and a failure cost in addition to their own.
+const COMMAND_BYTES: usize = 20;
+const FAILED_BYTES: usize = 60;
 /// Characters of the title of a call or result.
-const TITLE_CHARACTERS: usize = 80;
-/// Lines of a call or result, and their lengths in bytes: shorter ones hold no statement, longer ones are data.
-const RECORD_LINES: usize = 30;
-const RECORD_LINE_BYTES: std::ops::RangeInclusive<usize> = 12..=300;
+const TITLE_CHARACTERS: usize = 50;
+/// Pieces of a call or result.
+const RECORD_PIECES: usize = 400;
+/// Headers of turns, the newest turns whose texts are in other sections, and those before whose key points are listed.
+const HEADERS: usize = 200;
+const WHOLE_TURNS: usize = 5;
+const SUMMARIZED_TURNS: usize = 5;
 /// Lines about a query.
 const QUERY_LINES: usize = 300;
 
@@ -36,7 +52,7 @@ pub(super) fn directory(reading: &Analysis) -> &str {
 }
 
 /// Returns all units, without their tokens, the most valuable first.
-pub(super) fn units(reading: &Analysis, sources: &Sources, query: Option<&Query>, clock: &dyn Fn(i64) -> String) -> Vec<Unit> {
+pub(super) fn units(reading: &Analysis, sources: &Sources, wanted: &Wanted, clock: &dyn Fn(i64) -> String) -> Vec<Unit> {
     let live = LiveBlocks::new(reading);
     let contents: Contents = sources
         .iter()
@@ -45,21 +61,26 @@ pub(super) fn units(reading: &Analysis, sources: &Sources, query: Option<&Query>
             Some((*number, text))
         })
         .collect();
-    let (mut turns, _) = summarize(reading, &contents, clock);
+    let (mut turns, session) = summarize(reading, &contents, clock);
     turns.retain(|turn| turn.live);
     let mut units = Units::default();
-    units.words(&live, sources);
+    units.requested(reading, &live, sources, wanted, &turns);
+    units.words(reading, &live, sources);
     units.open(&turns);
-    if let Some(query) = query {
+    if let Some(query) = &wanted.query {
         units.about(reading, &live, sources, query);
     }
+    units.summary(&session);
     units.files(reading);
-    units.calls(reading, &live, sources);
+    units.functions(reading, &contents);
+    units.commands(&live, sources);
+    units.failures(reading, &live, sources);
     units.agent(&live, sources);
     units.content(reading, &live, sources);
     units.points(Lane::Decisions, &turns, PointKind::Decided);
     units.turns(&turns);
-    units.in_order()
+    units.sessions(&wanted.sessions);
+    units.in_order(wanted.seed)
 }
 
 /// Collects the units of each lane.
@@ -71,8 +92,8 @@ struct Units {
 }
 
 impl Units {
-    /// Returns the units in the order of value.
-    fn in_order(self) -> Vec<Unit> {
+    /// Returns the units in the order of value. The seed decides between units of equal value; 0 keeps the order of the lanes.
+    fn in_order(self, seed: u64) -> Vec<Unit> {
         let mut keyed: Vec<(f64, Unit)> = Vec::new();
         for (row, units) in LANES.iter().zip(self.lanes) {
             let mut place = row.start;
@@ -82,13 +103,14 @@ impl Units {
                 keyed.push((place, unit));
             }
         }
-        keyed.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let tie = |unit: &Unit| if seed == 0 { 0 } else { FxBuildHasher.hash_one((seed, &unit.text)) };
+        keyed.sort_by(|(one, unit), (other, second)| one.total_cmp(other).then_with(|| tie(unit).cmp(&tie(second))));
         keyed.into_iter().map(|(_, unit)| unit).collect()
     }
 
-    fn push(&mut self, lane: Lane, block: Option<BlockNumber>, place: (u32, u32), text: String) {
+    fn push(&mut self, lane: Lane, block: Option<BlockNumber>, title: &str, place: (u32, u32), text: String) {
         if let Some(at) = LANES.iter().position(|row| row.lane == lane) {
-            self.lanes[at].push(Unit { section: LANES[at].section, block, text, tokens: 0.0, place });
+            self.lanes[at].push(Unit { section: LANES[at].section, block, text, title: title.into(), tokens: 0.0, place });
         }
     }
 
@@ -99,41 +121,48 @@ impl Units {
         let number = block.map(|block| format!(" #{block}")).unwrap_or_default();
         let text = one_line(text);
         if !text.is_empty() && self.seen.insert(text.clone()) {
-            self.push(lane, block, (place, 0), format!("- {text}{number}"));
+            self.push(lane, block, "", (place, 0), format!("- {text}{number}"));
         }
     }
 
-    /// Adds lines of a block that no unit has so far, the first after the number of the block and its title.
-    fn lines<'a>(&mut self, lane: &dyn Fn(usize) -> Lane, block: &Block, title: &str, lines: impl Iterator<Item = &'a str>) {
-        let mut begun = false;
+    /// Adds lines of a block that no unit has so far, the first after the number of the block.
+    fn lines<'a>(&mut self, lane: &dyn Fn(usize) -> Lane, block: &Block, lines: impl Iterator<Item = &'a str>) {
+        let mut title: Rc<str> = format!("#{} ", block.number).into();
         for (at, line) in lines.enumerate() {
             let line = line.trim_end();
             if line.trim().is_empty() || !self.seen.insert(line.trim().to_owned()) {
                 continue;
             }
-            let line = match (begun, title) {
-                (true, _) => line.to_owned(),
-                (false, "") => format!("#{} {}", block.number, line.trim_start()),
-                (false, title) => format!("#{} {title}:\n{line}", block.number),
-            };
-            begun = true;
-            self.push(lane(at), Some(block.number), (block.number, at as u32), line);
+            let line = if title.is_empty() { line } else { line.trim_start() };
+            self.push(lane(at), Some(block.number), &title, (block.number, at as u32), line.to_owned());
+            title = "".into();
         }
     }
 
-    /// Adds the words of the user, the newest prompt first.
-    fn words(&mut self, live: &LiveBlocks<'_>, sources: &Sources) {
-        let prompts = live.blocks.iter().rev().filter_map(|block| Some((*block, sources.get(&block.number)?)));
+    /// Adds the words of the user, the newest prompt first. The message of a hook in the user's name is a failure.
+    fn words(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
+        let conventions = reading.session.conventions;
+        let prompts = live.blocks.iter().rev().filter_map(|block| Some((*block, &sources.get(&block.number)?.words)));
         let mut newest = Lane::Task;
-        for (at, (block, source)) in prompts.filter(|(_, source)| !source.words.is_empty()).enumerate() {
-            let lines = source.words.iter().flat_map(|words| words.lines());
-            let is_long = source.words.iter().map(String::len).sum::<usize>() > LONG_PROMPT_BYTES;
+        let mut at = 0;
+        for (block, words) in prompts.filter(|(_, words)| !words.is_empty()) {
+            let own: Vec<&str> = words.iter().filter_map(|words| own_words(block, words, conventions)).collect();
+            if own.iter().any(|words| starts_with_any(words, &conventions.hook_messages)) {
+                self.lines(&|_| Lane::Failed, block, own.iter().flat_map(|words| words.lines()));
+                continue;
+            }
+            if own.is_empty() || own.iter().all(|words| is_client_command(words)) {
+                continue;
+            }
+            let is_long = own.iter().map(|words| words.len()).sum::<usize>() > LONG_PROMPT_BYTES;
+            let output = output_lines(own.iter().flat_map(|words| words.lines()));
             let lane = |line: usize| match () {
                 () if is_long && line >= LONG_PROMPT_LINES => Lane::PastedWords,
-                () if at < PROMPTS => newest,
+                () if at < PROMPTS && !output.contains(&line) => newest,
                 () => Lane::OlderWords,
             };
-            self.lines(&lane, block, "", lines);
+            self.lines(&lane, block, own.iter().flat_map(|words| words.lines()));
+            at += 1;
             if block.kind == BlockKind::Text {
                 newest = Lane::Words;
             }
@@ -160,7 +189,7 @@ impl Units {
         let mut found: Vec<(u32, &Block, u32, String)> = Vec::new();
         for block in live.blocks.iter().rev() {
             let Some(text) = text_of(reading, block, sources) else { continue };
-            for (at, line) in text.lines().enumerate().filter(|(_, line)| RECORD_LINE_BYTES.contains(&line.trim().len())) {
+            for (at, line) in text.lines().enumerate().filter(|(_, line)| LINE_BYTES.contains(&line.trim().len())) {
                 let mut terms = 0u64;
                 matcher.find(line, |term, _, _| terms |= 1 << term);
                 if terms != 0 {
@@ -168,11 +197,11 @@ impl Units {
                 }
             }
         }
-        found.sort_by_key(|(terms, ..)| std::cmp::Reverse(*terms));
+        found.sort_by_key(|(terms, ..)| Reverse(*terms));
         for (_, block, at, line) in found.into_iter().take(QUERY_LINES) {
-            let line = without_number(&line).trim();
+            let line = plain(&line).trim();
             if self.seen.insert(line.to_owned()) {
-                self.push(Lane::Query, Some(block.number), (block.number, at), format!("#{} {line}", block.number));
+                self.push(Lane::Query, Some(block.number), "", (block.number, at), format!("#{} {line}", block.number));
             }
         }
     }
@@ -188,56 +217,285 @@ impl Units {
         }
     }
 
-    /// Adds the commands that worked, and the calls that failed.
-    fn calls(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
-        let mut commands = 0;
-        for (block, target) in live.last_results(sources) {
-            let target = mask(&cut(&target, COMMAND_CHARACTERS)).into_owned();
-            let is_command = block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Run);
-            if !block.error {
-                commands += usize::from(is_command);
-                if is_command && commands <= COMMANDS {
-                    self.entry(Lane::Commands, Some(block.number), &format!("`{target}`"));
-                }
-            } else if let Some(source) = sources.get(&block.number) {
-                let first = source.text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-                let error = error_line(&source.text, reading.session.conventions).filter(|error| error != first);
-                let error = [Some(first.to_owned()), error].into_iter().flatten();
-                let error: Vec<String> = error.map(|line| cut(&line, ERROR_CHARACTERS)).collect();
-                self.entry(Lane::Failed, Some(block.number), &format!("`{target}`: {}", error.join(" · ")));
-            }
+    /// Adds the commands that worked: new, short and often run ones first.
+    fn commands(&mut self, live: &LiveBlocks<'_>, sources: &Sources) {
+        let is_command = |block: &Block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Run);
+        let calls = live.blocks.iter().filter(|block| block.kind == BlockKind::ToolUse && is_command(block));
+        let (mut runs, mut forms): (FxHashMap<&str, usize>, FxHashMap<&str, usize>) = Default::default();
+        for target in calls.map(|block| live.target(block, sources)) {
+            *runs.entry(target).or_default() += 1;
+            *forms.entry(stem(target)).or_default() += 1;
+        }
+        let results = live.last_results(sources).into_iter().filter(|(block, _)| is_command(block) && !block.error);
+        let mut named: FxHashSet<String> = FxHashSet::default();
+        let mut ranked: Vec<(f64, &Block, String)> = Vec::new();
+        for (age, (block, target)) in results.take(COMMANDS).enumerate() {
+            let count = |counts: &FxHashMap<&str, usize>, key: &str| counts.get(key).copied().unwrap_or(1) as f64;
+            let (runs, of_form) = (count(&runs, &target), count(&forms, stem(&target)));
+            // Of commands that differ only in how their output is cut, the newest is the one to run again.
+            let uses = if named.insert(stem(&target).to_owned()) { (runs + of_form) / 2.0 } else { runs / 2.0 };
+            let bytes = COMMAND_BYTES + target.len().min(COMMAND_CHARACTERS);
+            ranked.push(((age + 2) as f64 / uses * bytes as f64, block, target));
+        }
+        ranked.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
+        for (_, block, target) in ranked {
+            let target = mask(&cut(&one_line(&target), COMMAND_CHARACTERS)).into_owned();
+            self.entry(Lane::Commands, Some(block.number), &format!("`{target}`"));
         }
     }
 
-    /// Adds the texts of the agent, the newest first.
+    /// Adds the calls that failed and did not succeed later: new and short ones first.
+    fn failures(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
+        let conventions = reading.session.conventions;
+        let mut ranked: Vec<(usize, BlockNumber, String)> = Vec::new();
+        for (block, target) in live.last_results(sources).into_iter().filter(|(block, _)| block.error) {
+            let Some(source) = sources.get(&block.number) else { continue };
+            let target = relative(&target, directory(reading));
+            let target = mask(&cut(&one_line(target), FAILED_CHARACTERS)).into_owned();
+            let text = conventions.error_tags.iter().fold(source.text.clone(), |text, tag| text.replace(tag, ""));
+            if conventions.cancelled.iter().any(|mark| text.contains(mark)) {
+                continue;
+            }
+            let is_own = |line: &&str| !line.is_empty() && !starts_with_any(line, &conventions.envelope_lines);
+            let first = text.lines().map(str::trim).find(is_own).unwrap_or_default();
+            let error = error_line(&text, conventions).filter(|error| error != first);
+            let error: Vec<String> =
+                [Some(first.to_owned()), error].into_iter().flatten().map(|line| cut(&line, ERROR_CHARACTERS)).collect();
+            let text = format!("`{target}`: {}", error.join(" · "));
+            ranked.push(((ranked.len() + 2) * (FAILED_BYTES + text.len()), block.number, text));
+        }
+        ranked.sort_by_key(|(rank, ..)| *rank);
+        for (_, block, text) in ranked {
+            self.entry(Lane::Failed, Some(block), &text);
+        }
+    }
+
+    /// Adds the texts of the agent, the newest first, without lines that only announce an action.
     fn agent(&mut self, live: &LiveBlocks<'_>, sources: &Sources) {
         for block in live.texts() {
             if let Some(source) = sources.get(&block.number) {
-                self.lines(&|_| Lane::Agent, block, "", source.text.lines());
+                self.lines(&|_| Lane::Agent, block, source.text.lines().filter(|line| !is_chatter(line)));
             }
         }
     }
 
-    /// Adds lines of the newest edits and results.
+    /// Adds pieces of edits and results: those worth most for their size beside what is shown.
     fn content(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
-        for block in live.records() {
-            // A command of one line is in the list of commands.
-            let is_listed = |text: &str| block.kind == BlockKind::ToolUse && text.lines().count() < 2;
-            let Some(text) = text_of(reading, block, sources).filter(|text| !is_listed(text)) else { continue };
-            let lines = text.lines().map(without_number);
-            let lines = lines.filter(|line| RECORD_LINE_BYTES.contains(&line.trim().len()) && !self.seen.contains(line.trim()));
-            let lines: Vec<&str> = lines.take(RECORD_LINES).collect();
-            let title = cut(&mask(&label(block)), TITLE_CHARACTERS);
-            self.lines(&|_| Lane::Content, block, &title, lines.into_iter());
+        let names = Names::new(live, sources);
+        let records = live.records().filter_map(|block| Some((block, record_text(reading, block, sources)?)));
+        let texts: Vec<(&Block, String)> = records.collect();
+        let olds: Vec<String> = texts.iter().map(|(block, _)| replaced_text(reading, block, sources)).collect();
+        let lines: Vec<Vec<&str>> = texts.iter().map(|(_, text)| text.lines().map(plain).collect()).collect();
+        let mut candidates: Vec<(usize, Piece)> = Vec::new();
+        let mut replaced: FxHashSet<&str> = FxHashSet::default();
+        for (at, (block, _)) in texts.iter().enumerate() {
+            // Newer edits replaced most of these lines.
+            let is_current = |piece: &Piece| {
+                let lines = &lines[at][piece.lines.clone()];
+                lines.iter().filter(|line| replaced.contains(line.trim())).count() * 2 < lines.len()
+            };
+            let pieces = pieces(&lines[at], is_code(block)).into_iter().filter(is_current);
+            candidates.extend(pieces.take(RECORD_PIECES).map(|piece| (at, piece)));
+            let new: FxHashSet<&str> = lines[at].iter().map(|line| line.trim()).collect();
+            replaced.extend(olds[at].lines().map(str::trim).filter(|line| line.len() >= LINE_BYTES.start && !new.contains(line)));
+        }
+        let mut shown: FxHashSet<u32> = FxHashSet::default();
+        let worth = |at: usize, shown: &FxHashSet<u32>| {
+            let (text, piece) = &candidates[at];
+            Worth(names.worth(texts[*text].0, piece, shown))
+        };
+        let mut queue: BinaryHeap<(Worth, Reverse<usize>)> =
+            (0..candidates.len()).map(|at| (worth(at, &shown), Reverse(at))).collect();
+        while let Some((before, Reverse(at))) = queue.pop() {
+            // Worths only decrease while more is shown.
+            let now = worth(at, &shown);
+            if now.0 <= 0.0 {
+                continue;
+            }
+            if now < before && queue.peek().is_some_and(|(next, _)| *next > now) {
+                queue.push((now, Reverse(at)));
+                continue;
+            }
+            let (text, piece) = &candidates[at];
+            piece.show(&mut shown);
+            let (block, lines) = (texts[*text].0, &lines[*text][piece.lines.clone()]);
+            let is_seen = |line: &&str| line.trim().len() < LINE_BYTES.start || self.seen.contains(line.trim());
+            if lines.iter().all(is_seen) {
+                continue;
+            }
+            self.seen.extend(lines.iter().map(|line| line.trim().to_owned()));
+            let place = (block.number, piece.lines.start as u32);
+            let title = format!("#{} {}:\n", block.number, cut(&mask(&label(block)), TITLE_CHARACTERS));
+            self.push(Lane::Content, Some(block.number), &title, place, lines.join("\n"));
         }
     }
 
-    /// Adds the headers of turns, the newest first.
+    /// Adds the headers of turns and the key points of some, the newest first.
     fn turns(&mut self, turns: &[TurnSummary]) {
-        for turn in turns.iter().rev().filter(|turn| !turn.header.text.is_empty()) {
-            self.entry(Lane::Turns, None, &format!("turn {}: {}", turn.number, turn.header.text));
+        let newest = || turns.iter().rev().filter(|turn| !turn.header.text.is_empty());
+        for turn in newest().take(HEADERS) {
+            self.entry(Lane::Turns, None, &header(turn));
+        }
+        let older = newest().count().saturating_sub(HEADERS);
+        if older > 0 {
+            self.entry(Lane::Turns, None, &format!("{} before", plural(older, "turn")));
+        }
+        for turn in newest().skip(WHOLE_TURNS).take(SUMMARIZED_TURNS) {
+            // Other sections have the words of the user.
+            let points = turn.summary.points.iter().filter(|point| !matches!(point.kind, PointKind::Asked | PointKind::Replied));
+            let points: Vec<String> = points.map(|point| format!("{}: {}", point.kind.label(), point.text())).collect();
+            if !points.is_empty() {
+                self.entry(Lane::Points, None, &format!("turn {}: {}", turn.number, points.join("; ")));
+            }
         }
     }
+
+    /// Adds the requested turns: the headers of all, then their key points or texts.
+    fn requested(
+        &mut self,
+        reading: &Analysis,
+        live: &LiveBlocks<'_>,
+        sources: &Sources,
+        wanted: &Wanted,
+        turns: &[TurnSummary],
+    ) {
+        let turns: Vec<&TurnSummary> = turns.iter().filter(|turn| wanted.turns.contains(&turn.number)).collect();
+        let first = |turn: &TurnSummary| turn.blocks.map_or(0, |(first, _)| first);
+        for turn in &turns {
+            self.push(Lane::Requested, None, "", (first(turn), 0), header(turn));
+        }
+        match wanted.form {
+            TurnForm::Header => {}
+            TurnForm::Summary => {
+                for turn in &turns {
+                    for (at, line) in turn.summary.text.lines().enumerate() {
+                        self.push(Lane::Requested, None, "", (first(turn), at as u32 + 1), line.to_owned());
+                    }
+                }
+            }
+            TurnForm::Full => {
+                let is_wanted = |block: &&&Block| wanted.turns.contains(&block.position.turn) && is_content(block);
+                for block in live.blocks.iter().filter(is_wanted) {
+                    let text = text_of(reading, block, sources).unwrap_or_default();
+                    let title = match block.kind {
+                        BlockKind::Text => format!("#{} {}: ", block.number, block.role.name()),
+                        _ => format!("#{} {}:\n", block.number, cut(&mask(&label(block)), TITLE_CHARACTERS)),
+                    };
+                    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+                        let place = (block.number, at as u32 + 1);
+                        self.seen.insert(line.trim().to_owned());
+                        self.push(Lane::Requested, Some(block.number), &title, place, line.trim_end().to_owned());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what the summary of the session says beyond the other sections.
+    fn summary(&mut self, session: &SessionSummary) {
+        for kind in [PointKind::State, PointKind::Next, PointKind::Achieved, PointKind::Narrative] {
+            for point in session.summary.points.iter().filter(|point| point.kind == kind) {
+                self.entry(Lane::Summary, None, &format!("{}: {}", kind.label(), point.text()));
+            }
+        }
+    }
+
+    /// Adds other sessions: the headers of all, and the summaries of the newest.
+    fn sessions(&mut self, sessions: &[OtherSession]) {
+        for (at, session) in sessions.iter().enumerate() {
+            self.push(Lane::Sessions, None, "", (at as u32, 0), format!("- {}", session.header));
+            for (line, text) in session.summary.lines().enumerate() {
+                self.push(Lane::SessionPoints, None, "", (at as u32, line as u32 + 1), format!("  {text}"));
+            }
+        }
+    }
+
+    fn functions(&mut self, reading: &Analysis, contents: &Contents) {
+        for part in functions_in_work(reading, contents) {
+            self.entry(Lane::Functions, part.block, &part.text);
+        }
+    }
+}
+
+fn header(turn: &TurnSummary) -> String {
+    format!("turn {}: {}", turn.number, turn.header.text)
+}
+
+/// A worth for each byte, in order.
+#[derive(Clone, Copy, PartialEq)]
+struct Worth(f64);
+
+impl Eq for Worth {}
+impl PartialOrd for Worth {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Worth {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// Returns the words of a person without the sentence of the client around them; `None` if the client wrote all of them.
+fn own_words<'a>(block: &Block, words: &'a str, conventions: &Conventions) -> Option<&'a str> {
+    if !is_reply(block) {
+        return Some(words);
+    }
+    let Some(reason) = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)) else {
+        return Some(words).filter(|words| !starts_with_any(words, &conventions.declined));
+    };
+    let end = conventions.reason_ends.iter().find_map(|end| reason.find(end)).unwrap_or(reason.len());
+    Some(reason[..end].trim()).filter(|reason| !reason.is_empty() && !starts_with_any(reason, &conventions.no_reasons))
+}
+
+/// Returns the lines of a prompt that are pasted output: several with the same first word, which ends with a mark.
+fn output_lines<'a>(lines: impl Iterator<Item = &'a str>) -> FxHashSet<usize> {
+    let mut starts: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for (at, line) in lines.enumerate() {
+        let start = line.trim_start().split([' ', '=', '/']).next().unwrap_or_default();
+        if line.contains([':', '=', '|', '/']) && start.len() > 2 {
+            starts.entry(start).or_default().push(at);
+        }
+    }
+    starts.into_values().filter(|places| places.len() >= OUTPUT_LINES).flatten().collect()
+}
+
+/// Returns a command without the part that cuts its output.
+fn stem(target: &str) -> &str {
+    let end = ["2>&1", "|"].iter().filter_map(|mark| target.rfind(mark)).min();
+    target[..end.unwrap_or(target.len())].trim()
+}
+
+/// Returns true if a record holds code, whose lines belong together.
+fn is_code(block: &Block) -> bool {
+    let verb = block.tool.as_deref().map(|tool| tool.verb);
+    block.kind == BlockKind::ToolUse || verb == Some(ToolVerb::Read)
+}
+
+/// Returns the text of a call or result from which pieces are taken; `None` if a list has it.
+fn record_text(reading: &Analysis, block: &Block, sources: &Sources) -> Option<String> {
+    let conventions = reading.session.conventions;
+    let is_edit = block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit);
+    // The result of an edit confirms it, and repeats its text. A call that failed is in the list of failures.
+    if block.kind == BlockKind::ToolResult && (is_edit || block.error) {
+        return None;
+    }
+    let text = text_of(reading, block, sources)?;
+    // A command of one line is in the list of commands.
+    if block.kind == BlockKind::ToolUse && text.lines().count() < 2 {
+        return None;
+    }
+    let is_own = |line: &&str| !starts_with_any(line, &conventions.envelope_lines) && !conventions.envelope_titles.contains(line);
+    Some(text.lines().filter(is_own).fold(String::new(), |text, line| text + line + "\n"))
+}
+
+/// Returns the text that the input of an edit replaces.
+fn replaced_text(reading: &Analysis, block: &Block, sources: &Sources) -> String {
+    let is_edit = block.kind == BlockKind::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit);
+    let source = sources.get(&block.number).filter(|_| is_edit);
+    let names = &reading.session.conventions.inputs;
+    source.map(|source| strings(&source.text, &|name| names.replaced.contains(&name)).join("\n")).unwrap_or_default()
 }
 
 /// Returns the text of a block for people: of a call the texts that it writes.

@@ -36,6 +36,7 @@ pub(super) fn conventions() -> Conventions {
         reason_starts: vec!["the user said:\n", "the following reason for the rejection:"],
         reason_ends: vec!["\n\nNote: The user"],
         no_reasons: vec!["The user wants to clarify these questions", "(No answer provided)"],
+        hook_messages: vec!["Operation stopped by hook:"],
         client_rules: vec![
             ClientRule { marks: &["has not been read yet"], advice: "read the file first" },
             ClientRule { marks: &["modified since read"], advice: "read it again if it changed" },

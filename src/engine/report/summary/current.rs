@@ -7,7 +7,7 @@ use super::turn::{REPLIED, TurnFacts, directory, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, plural};
-use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb};
+use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb, Turn};
 use crate::text::cut::cut;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -45,7 +45,7 @@ pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts
         (PointKind::Narrative, narrative(&live)),
         (PointKind::Achieved, achieved(&live, &items)),
         (PointKind::Files, files(reading, &live)),
-        (PointKind::Functions, functions(reading, contents, &live)),
+        (PointKind::Functions, functions(reading, contents, live.iter().map(|told| told.turn))),
         (PointKind::Concepts, concepts(reading, &live)),
         (PointKind::State, state(&live, &items)),
         (PointKind::Next, next(reading, &live, &items)),
@@ -159,12 +159,17 @@ fn goal(asked: &[Part]) -> Option<Part> {
 
 /// Returns true if a prompt contains a request: not a client command, not an acknowledgement.
 fn is_wish(asked: &[Part]) -> bool {
-    const COMMANDS: &[&str] =
-        &["/clear", "/model", "/compact", "/exit", "/resume", "/login", "/mcp", "/config", "/usage", "/context"];
     let Some(first) = asked.first() else { return false };
     let words: usize = asked.iter().map(|part| part.text.split_whitespace().count()).sum();
     let nods = words < 3 && first.text.is_ascii() && !first.text.starts_with('/');
-    !nods && !COMMANDS.iter().any(|command| first.text.split_whitespace().next() == Some(command))
+    !nods && !is_client_command(&first.text)
+}
+
+/// Returns true if a prompt is a command that only the client answers.
+pub fn is_client_command(prompt: &str) -> bool {
+    const COMMANDS: &[&str] =
+        &["/clear", "/model", "/compact", "/exit", "/resume", "/login", "/mcp", "/config", "/usage", "/context"];
+    prompt.split_whitespace().next().is_some_and(|word| COMMANDS.contains(&word))
 }
 
 /// Returns the last sentences of the assistant in the most important turns, in order.
@@ -231,9 +236,13 @@ fn is_call(block: &Block, verb: ToolVerb) -> bool {
     block.kind == BlockKind::ToolResult && block.tool.as_deref().is_some_and(|tool| tool.verb == verb)
 }
 
-/// Returns the functions and types declared in the latest edits.
-fn functions(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Vec<Part> {
-    let blocks = live.iter().rev().flat_map(|told| told.turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
+/// Returns the functions and types declared in the latest edits of turns.
+pub(super) fn functions<'a>(
+    reading: &Analysis,
+    contents: &Contents,
+    turns: impl DoubleEndedIterator<Item = &'a Turn>,
+) -> Vec<Part> {
+    let blocks = turns.rev().flat_map(|turn| turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
     let edits = blocks.filter(|block| block.kind == BlockKind::ToolUse && contents.contains_key(&block.number));
     let edits = edits.filter(|block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit));
     let mut found: Vec<Part> = Vec::new();

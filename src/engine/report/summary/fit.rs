@@ -8,6 +8,14 @@ use crate::text::cut::{one_line, with_ellipsis};
 /// Maximum tokens of a sentence after it is cut.
 const SHORT_SENTENCE_TOKENS: u32 = 28;
 
+/// Words of a topic before which names are dropped.
+const TOPIC_WORDS: usize = 4;
+/// Words that cannot end a topic, in lowercase.
+const OPEN_WORDS: &[&str] = &[
+    "a", "an", "the", "to", "of", "for", "in", "on", "at", "by", "with", "from", "and", "or", "that", "this", "is", "are", "it",
+    "its", "my", "our", "your", "into", "as", "if", "but", "be", "we", "i", "you", "not", "which", "how", "what", "-", "–", "—",
+];
+
 impl PointKind {
     /// Returns the label of the point.
     pub fn label(self) -> &'static str {
@@ -159,7 +167,12 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Headline {
             parts.names.pop();
         } else if parts.outcomes.len() > 1 {
             parts.outcomes.pop();
-        } else if parts.topic.len() > 2 {
+        } else if parts.topic.len() > TOPIC_WORDS {
+            parts.topic.pop();
+        } else if parts.names.is_empty() && parts.topic.len() == TOPIC_WORDS && !parts.when.is_empty() {
+            // The topic says more than the time of day.
+            parts.when.clear();
+        } else if parts.names.is_empty() && parts.topic.len() > 2 {
             parts.topic.pop();
         } else if parts.names.pop().is_none() && (parts.topic.len() < 2 || parts.topic.pop().is_none()) {
             if parts.topic.pop().is_some() || !std::mem::take(&mut parts.when).is_empty() {
@@ -173,8 +186,12 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Headline {
 
 impl HeaderParts {
     fn text(&self) -> String {
-        let topic = self.topic.join(" ");
-        let front = [&*self.when, &*topic].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        // A topic that is cut ends with a word that says something.
+        let is_open = |word: &&String| OPEN_WORDS.contains(&word.to_lowercase().trim_end_matches([',', ';', ':', '.']));
+        let open = if self.topic.len() > 1 { self.topic[1..].iter().rev().take_while(is_open).count() } else { 0 };
+        let topic = self.topic[..self.topic.len() - open].join(" ");
+        let topic = topic.trim_end_matches([',', ';', ':', '.', '-', '(', '"']);
+        let front = [&*self.when, topic].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let all = [front, self.names.join(" "), self.outcomes.join(", ")];
         all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ")
     }

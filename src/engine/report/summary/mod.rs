@@ -15,7 +15,9 @@ mod sentences;
 mod tests;
 mod turn;
 
+pub use current::is_client_command;
 pub use facts::{Outcome, error_line};
+pub use sentences::is_chatter;
 
 use crate::engine::Analysis;
 use crate::model::{
@@ -210,6 +212,11 @@ pub fn briefing(reading: &Analysis, contents: &Contents) -> Vec<Point> {
     let turns = live_turns(reading).into_iter();
     let told: Vec<turn::TurnFacts<'_>> = turns.map(|turn| turn::turn_facts(reading, contents, turn, true)).collect();
     current::briefing(reading, contents, &told)
+}
+
+/// Returns the functions and types that the latest edits declare, the newest first.
+pub fn functions_in_work(reading: &Analysis, contents: &Contents) -> Vec<Part> {
+    current::functions(reading, contents, live_turns(reading).into_iter())
 }
 
 /// Returns the turns that are not on an abandoned branch, in file order.

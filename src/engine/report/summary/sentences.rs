@@ -114,8 +114,7 @@ pub(super) fn salience(sentence: &Sentence) -> u32 {
     let lower = sentence.text.to_lowercase().replace('’', "'");
     let words = sentence.text.split_whitespace().count();
     let findings = FINDINGS.iter().filter(|part| lower.contains(**part)).count() as u32;
-    let intends = INTENTIONS.iter().any(|start| begins(&lower, start));
-    let chatter = if intends { findings == 0 } else { CHATTER.iter().any(|start| begins(&lower, start)) };
+    let chatter = announces(&lower, findings > 0);
     // Text that starts with a lowercase letter is the remainder of a sentence.
     let torn = sentence.text.starts_with(|c: char| c.is_ascii_lowercase());
     let wide = !sentence.text.is_ascii() && words < 4 && sentence.text.chars().count() >= 10;
@@ -123,6 +122,24 @@ pub(super) fn salience(sentence: &Sentence) -> u32 {
         return 0;
     }
     1 + 2 * findings.min(2) + u32::from(sentence.text.contains('`')) + u32::from((6..=35).contains(&words))
+}
+
+/// Returns true if a sentence in lowercase only announces an action or acknowledges.
+fn announces(lower: &str, finds: bool) -> bool {
+    let intends = INTENTIONS.iter().any(|start| begins(lower, start));
+    // `Now adding the test`, `Now the second file`.
+    let next = lower.strip_prefix("now ").and_then(|rest| rest.split(' ').next());
+    let is_next = next.is_some_and(|word| matches!(word, "the" | "for" | "we") || word.ends_with("ing"));
+    if intends || is_next { !finds } else { CHATTER.iter().any(|start| begins(lower, start)) }
+}
+
+/// Returns true if a line of the agent only announces its next action or acknowledges, without a finding.
+pub fn is_chatter(line: &str) -> bool {
+    let lower = line.trim().to_lowercase().replace('\u{2019}', "'");
+    let finds = FINDINGS.iter().any(|part| lower.contains(part)) || lower.contains(['|', '#']);
+    let is_announced = |sentence: &str| announces(sentence, finds) || sentence.split_whitespace().count() < 2;
+    let mut sentences = crate::text::sentence::sentences(&lower).map(|part| lower[part].trim());
+    !finds && lower.starts_with(char::is_alphabetic) && sentences.all(is_announced)
 }
 
 /// Returns true if a text starts with the given whole words.
@@ -161,6 +178,18 @@ mod tests {
             "✅ **All** tests pass\n- one thing\n- password=hunter2hunter2 is it",
             &["All tests pass", "one thing", "password=[secret:password] is it"],
         );
+    }
+
+    #[test]
+    fn a_line_that_only_announces_is_chatter() {
+        for line in ["Let me look at it.", "Now adding the test.", "Perfect! Now the second file.", "I'll run it."] {
+            assert!(is_chatter(line), "{line}");
+        }
+        for line in
+            ["The tax is rounded twice.", "Now all tests pass.", "| Good | bad |", "I'll keep it because of the cache.", ""]
+        {
+            assert!(!is_chatter(line), "{line}");
+        }
     }
 
     #[test]

@@ -180,33 +180,65 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i
         time: turn.timestamp,
         live: told.live,
         blocks: turn.blocks.first().copied().zip(turn.blocks.last().copied()),
-        header: header(header_parts(reading, told, clock), HEADER_TOKENS),
+        header: header(header_parts(told, clock), HEADER_TOKENS),
         summary,
         outcomes: told.outcomes.clone(),
         needs: if whole { Vec::new() } else { vec![Fillable::Topic, Fillable::Summary] },
     }
 }
 
-/// Returns the first words of a prompt, in their order: a command, or what fits into a header.
+/// Phrases before a request that do not say what it is about, in lowercase.
+const COURTESIES: &[&str] = &[
+    "can you", "could you", "would you", "can we", "could we", "please", "let's", "lets", "let us", "i want you to", "i want to",
+    "i need you to", "i would like to", "i'd like to", "i think", "we need to", "we should", "you should", "yes", "no", "ok",
+    "okay", "now", "so", "and", "also", "just", "then", "great", "good", "thanks", "hi", "hey", "hello", "alright", "sure",
+    "well", "but",
+];
+
+/// Returns a sentence from its first word that says what it is about.
+fn without_courtesies(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        let lower = rest.to_lowercase().replace('\u{2019}', "'");
+        let length = |start: &&&str| {
+            let is_word = lower[start.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric() && c != '-' && c != '/');
+            lower.starts_with(**start) && is_word
+        };
+        // A lowercase letter can be longer than its capital.
+        let length = COURTESIES.iter().filter(|start| lower.starts_with(**start)).find(length).map(|start| start.chars().count());
+        let Some(length) = length else { return rest };
+        let end = rest.char_indices().nth(length).map_or(rest.len(), |(at, _)| at);
+        let left = rest[end..].trim_start_matches([' ', ',', '.', ':', '!', '-', ';']);
+        if left.split_whitespace().count() < 2 {
+            return rest;
+        }
+        rest = left;
+    }
+}
+
+/// Returns the first words of a request, in their order: a command, or what fits into a header.
 fn first_words(asked: &[Part]) -> Vec<String> {
-    let Some(first) = asked.first() else { return Vec::new() };
+    let says = |part: &&Part| without_courtesies(&part.text).split_whitespace().count() > 1 && !part.text.ends_with(':');
+    let Some(first) = asked.iter().take(4).find(says).or(asked.first()) else { return Vec::new() };
     if first.text.starts_with('/') {
         return first.text.split_whitespace().take(1).map(str::to_owned).collect();
     }
+    let first = without_courtesies(&first.text);
     let mut left = TOPIC_CHARACTERS;
     let fits = |word: &&str| {
         let length = word.chars().count() + 1;
         left = left.saturating_sub(length);
         left > 0
     };
-    first.text.split_whitespace().take_while(fits).map(str::to_owned).collect()
+    first.split_whitespace().take_while(fits).map(str::to_owned).collect()
 }
 
-fn header_parts(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> HeaderParts {
-    let label = told.turn.topic.and_then(|topic| reading.topics.get(topic as usize)).map_or("", |topic| &topic.label);
+fn header_parts(told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> HeaderParts {
     let mut topic = first_words(&told.asked);
     if topic.is_empty() {
-        topic = label.split_whitespace().map(|word| Part::counted(word).text).collect();
+        // Without a prompt, such as after the notice of a background task, the answer says what the turn is about.
+        let said = told.reply_sentences().into_iter().take(1).map(|(sentence, block)| Part::new(&sentence.text, *block));
+        topic = first_words(&said.collect::<Vec<_>>());
     }
     let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| file_name(path));
     HeaderParts {
@@ -214,5 +246,23 @@ fn header_parts(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) ->
         topic,
         names: names.filter(|name| !name.is_empty()).map(|name| Part::counted(name).text).collect(),
         outcomes: told.outcomes.iter().take(2).map(|outcome| outcome.words()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_begins_with_what_is_wanted() {
+        for (text, expected) in [
+            ("Can you please fix the tax?", "fix the tax?"),
+            ("ok, let's add a param", "add a param"),
+            ("Now", "Now"),
+            ("yes please", "yes please"),
+            ("Nowhere is it set.", "Nowhere is it set."),
+        ] {
+            assert_eq!(without_courtesies(text), expected);
+        }
     }
 }
