@@ -307,6 +307,9 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         'aperture;recall' {
             [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'Maximum number of tokens printed')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'In every session of the project in this directory [default: the current directory]')
+            [CompletionResult]::new('--turns', '--turns', [CompletionResultType]::ParameterName, 'Turns, such as 3,7..9 or 3.., in the window or not')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Form of the turns: header, summary, full or mixed [default: mixed]')
+            [CompletionResult]::new('--priority', '--priority', [CompletionResultType]::ParameterName, 'Turns that get the budget first: recent, relevant to the query, or specific (as listed)')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')

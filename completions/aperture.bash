@@ -2970,7 +2970,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__recall)
-            opts="-n -s -C -h --max-tokens --project --all --memory --restore --inject --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --max-tokens --project --all --memory --turns --as --priority --restore --inject --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2982,6 +2982,18 @@ _aperture() {
                     ;;
                 --project)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --turns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
+                    COMPREPLY=($(compgen -W "header summary full mixed" -- "${cur}"))
+                    return 0
+                    ;;
+                --priority)
+                    COMPREPLY=($(compgen -W "recent relevant specific" -- "${cur}"))
                     return 0
                     ;;
                 --session)

@@ -292,6 +292,9 @@ set edit:completion:arg-completer[aperture] = {|@words|
         &'aperture;recall'= {
             cand --max-tokens 'Maximum number of tokens printed'
             cand --project 'In every session of the project in this directory [default: the current directory]'
+            cand --turns 'Turns, such as 3,7..9 or 3.., in the window or not'
+            cand --as 'Form of the turns: header, summary, full or mixed [default: mixed]'
+            cand --priority 'Turns that get the budget first: recent, relevant to the query, or specific (as listed)'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'

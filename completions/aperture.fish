@@ -279,6 +279,14 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-page
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Maximum number of tokens printed' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of the project in this directory [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l turns -d 'Turns, such as 3,7..9 or 3.., in the window or not' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l as -d 'Form of the turns: header, summary, full or mixed [default: mixed]' -r -f -a "header\t''
+summary\t''
+full\t''
+mixed\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l priority -d 'Turns that get the budget first: recent, relevant to the query, or specific (as listed)' -r -f -a "recent\t''
+relevant\t''
+specific\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -43,7 +43,7 @@ mod pack;
 mod pin;
 mod preset;
 pub mod proxy;
-mod recall;
+pub mod recall;
 mod redact;
 mod redo;
 mod repair;

@@ -154,7 +154,8 @@ pub const TOOLS: &[Tool] = &[
         name: "recall",
         action: None,
         about: "Read content outside your context window: archived, shortened and compacted blocks. Takes block numbers (then \
-                you get the full original text at once) or a question (then the matching passages). Changes nothing.",
+                you get the full original text at once), a question (then the matching passages), or turns (then their headers, \
+                summaries or full texts, in the window or not). Changes nothing.",
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[
@@ -173,6 +174,9 @@ pub const TOOLS: &[Tool] = &[
                      learned here, and all sessions of the project",
                 )
             },
+            argument("turns", r#""3,7..9""#, "Turns, in place of a query; with a query, those about it get the tokens first"),
+            argument("as", r#""summary""#, "Form of the turns (default mixed: summaries, and full texts while the tokens last)"),
+            argument("priority", r#""recent""#, "Turns that get the tokens first: the newest, by the query, or as listed"),
         ],
     },
     Tool {

@@ -21,7 +21,7 @@ pub fn session(sandbox: &Sandbox) -> PathBuf {
 }
 
 /// Sets something in the user's settings.
-fn set(sandbox: &Sandbox, text: &str) {
+pub fn set(sandbox: &Sandbox, text: &str) {
     fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
     fs::write(sandbox.home.join(".aperture/config.toml"), text).unwrap();
 }

@@ -28,7 +28,10 @@ impl From<&ModelCommand> for ModelAction {
         }
         let (selector, options) = (vec![command.selector()], ChangeOptions::default());
         ModelAction::Change(match command.verb {
-            Verb::Recall => return ModelAction::Recall(recall::Arguments::new(query(command))),
+            Verb::Recall => {
+                let blocks = || recall::Arguments::new(query(command));
+                return ModelAction::Recall(command.turns.as_ref().map_or_else(blocks, recall::Arguments::of_turns));
+            }
             Verb::Expand => {
                 let level = command.level.filter(|level| *level != Level::Original);
                 Change::Expand(expand::Arguments { selector, level, options })
@@ -168,7 +171,7 @@ impl ModelAction {
     pub fn with_blocks(mut self, blocks: String) -> ModelAction {
         match &mut self {
             ModelAction::Change(Change::Update(update::Arguments { selector, .. })) => *selector = blocks,
-            ModelAction::Recall(recall::Arguments { query: selector, .. })
+            ModelAction::Recall(recall::Arguments { query: selector, turns: None, .. })
             | ModelAction::Change(
                 Change::Compress(compress::Arguments { selector, .. })
                 | Change::Expand(expand::Arguments { selector, .. })
@@ -227,6 +230,12 @@ mod tests {
         ("@recall(3..9, 12)", &["recall", "3..9|12"]),
         ("@recall(\"how are tokens refreshed\")", &["recall", "how are tokens refreshed"]),
         ("@recall(\"stale\")", &["recall", "\"stale\""]),
+        ("@recall(turns 3,7..9, summary)", &["recall", "--turns", "3,7..9", "--as", "summary"]),
+        ("@recall(turn 3)", &["recall", "--turns", "3", "--as", "mixed"]),
+        (
+            "@recall(turns 3.., full, specific, \"retry policy\")",
+            &["recall", "--turns", "3..", "--as", "full", "--priority", "specific", "retry policy"],
+        ),
         ("@compress(stale)", &["compress", "stale"]),
         ("@compress(3, minimal)", &["compress", "3", "--level", "minimal"]),
         ("@archive(3..9, reason: auth is done)", &["archive", "3..9", "--reason", "auth is done"]),

@@ -5,7 +5,9 @@ use crate::commands::change::pipeline::takes_effect;
 use crate::commands::live::pending::LiveChanges;
 use crate::commands::model::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
 use crate::commands::model::reported;
-use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus, request_id};
+use crate::engine::Spent;
+use crate::engine::model_commands::read;
+use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus, Verb, request_id};
 use crate::output::ChangeReport;
 use crate::store::{NewProposal, Outcome, SessionKey, Store, StoreError};
 use crate::workspace::Workspace;
@@ -118,7 +120,7 @@ fn obey_with(env: &Env, message: Option<(&str, u64)>) -> Result<ObeyReport, Comm
     }
     let mut commands = Vec::new();
     for (number, written) in asked {
-        let before = carried_out(&store, session, written.turn)?;
+        let before = spent(&store, session, written.turn)?;
         let decision = decide(env, &workspace, &written.request, written.block, before);
         let (Written { place, turn, text, .. }, now) = (&written, env.style.now.as_millisecond());
         let blocks = &decision.blocks();
@@ -173,10 +175,15 @@ fn take_up(store: &Store, session: SessionKey) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Returns the number of executed commands of a turn.
-pub fn carried_out(store: &Store, session: SessionKey, turn: u32) -> Result<usize, CommandError> {
-    let done = |proposal: &&Proposal| proposal.turn == turn && proposal.status == ProposalStatus::Done;
-    Ok(store.proposals(session)?.iter().filter(done).count())
+/// Returns the executed commands of a turn.
+pub fn spent(store: &Store, session: SessionKey, turn: u32) -> Result<Spent, CommandError> {
+    let mut spent = Spent::default();
+    let done = |proposal: &Proposal| proposal.turn == turn && proposal.status == ProposalStatus::Done;
+    for proposal in store.proposals(session)?.into_iter().filter(done) {
+        let is_recall = read(&proposal.command).is_some_and(|command| command.verb == Verb::Recall);
+        spent.add(is_recall.then_some(&proposal.answer));
+    }
+    Ok(spent)
 }
 
 /// Returns the report of a dry run; writes nothing.
@@ -201,11 +208,13 @@ fn dry_run(env: &Env) -> Result<ObeyReport, CommandError> {
         Some(store) => store.is_proposed(place),
         None => Ok(false),
     })?);
-    let mut commands = Vec::new();
+    let (mut commands, mut before) = (Vec::new(), Spent::default());
     for written in asked {
-        let before = commands.iter().filter(|command: &&ObeyedCommand| command.status == ProposalStatus::Done).count();
         let decision = decide(env, &workspace, &written.request, written.block, before);
         let (outcome, change) = follow(env, &path, &decision, &written.text, true);
+        if outcome.status == ProposalStatus::Done {
+            before.add(decision.is_recall().then_some(&outcome.answer));
+        }
         commands.push(obeyed(None, &written, outcome, change));
     }
     Ok(report(&workspace, true, commands))

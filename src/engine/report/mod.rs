@@ -12,6 +12,7 @@ pub mod label;
 pub mod manifest;
 pub mod model_activity;
 pub mod numbers;
+pub mod requested_turns;
 pub mod summary;
 pub mod topics;
 pub mod usage;

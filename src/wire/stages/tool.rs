@@ -16,7 +16,8 @@ pub const TOOL: ToolDefinition = ToolDefinition {
     name: "aperture",
     description: "Manages your context window. Earlier content is kept as numbered blocks; [@recall(12) …] marks a shortened one. \
         `commands`, one per line:\n\
-        @recall(\"words\") or @recall(3..9): returns archived, shortened or compacted content at once\n\
+        @recall(\"words\") or @recall(3..9): returns removed content at once\n\
+        @recall(turns 3..5, summary): also header, full, mixed\n\
         @expand(12): full content again, from the next request on\n\
         @archive(3..9, reason: done) or @compress(stale): makes room; may need the user's approval\n\
         @pin(12) @unpin(12): never shortened\n\

@@ -1,0 +1,183 @@
+//! Requests for turns, by the user and by the model.
+
+use crate::mcp::{Server, open_in_client};
+use crate::obeying::{sandbox, say, session, set};
+use crate::sandbox::Sandbox;
+use expect_test::expect;
+use serde_json::json;
+
+/// Returns a session with four turns.
+fn four_turns() -> Sandbox {
+    let sandbox = sandbox();
+    for text in ["The retry limit is 3.", "The parser keeps comments.", "Is the cache warm?"] {
+        say(&sandbox, text);
+    }
+    sandbox
+}
+
+#[test]
+fn turns_are_printed_in_their_forms() {
+    let sandbox = four_turns();
+    let screen = |arguments: &[&str]| {
+        let outcome = sandbox.run(&[&["recall", "--turns"], arguments].concat());
+        format!("{}{}", outcome.stdout, outcome.stderr)
+    };
+    expect![[r#"
+        turn 1  21:05 Please do · edited 2 files  #1..#47
+        turn 2  23:50 go on · answered  #48..#49
+        turn 3  23:50 go on · answered  #50..#51
+        turn 4  23:50 go on · asks  #52..#53
+    "#]]
+    .assert_eq(&screen(&["1..", "--as", "header"]));
+    expect![[r#"
+        turn 2  23:50 go on · answered  #48..#49
+          asked: go on
+          said: The retry limit is 3.
+
+        turn 4  23:50 go on · asks  #52..#53
+          asked: go on
+          said: Is the cache warm?
+          open: Is the cache warm?
+
+    "#]]
+    .assert_eq(&screen(&["2,4", "--as", "summary"]));
+    expect![[r#"
+        turn 2  23:50 go on · answered  #48..#49
+        [#48 user]
+        go on
+        [#49 assistant]
+        The retry limit is 3.
+
+        turn 3  23:50 go on · answered  #50..#51
+        [#50 user]
+        go on
+        [#51 assistant]
+        The parser keeps comments.
+
+        turn 4  23:50 go on · asks  #52..#53
+        [#52 user]
+        go on
+        [#53 assistant]
+        Is the cache warm?
+
+        [no turn 5..9; the session has turns 1..4]
+    "#]]
+    .assert_eq(&screen(&["2..9", "--as", "full"]));
+    expect![[r#"
+        turn 1  21:05 Please do · edited 2 files  #1..#47
+          asked: Please do the big job ALPHA
+          changed: src/small.py, src/new.py
+          said: The answer is 42.
+          open: Error: No such tool available: NoSuchTool
+
+        turn 2  23:50 go on · answered  #48..#49
+        [#48 user]
+        go on
+        [#49 assistant]
+        The retry limit is 3.
+
+        turn 3  23:50 go on · answered  #50..#51
+        [#50 user]
+        go on
+        [#51 assistant]
+        The parser keeps comments.
+
+        turn 4  23:50 go on · asks  #52..#53
+        [#52 user]
+        go on
+        [#53 assistant]
+        Is the cache warm?
+
+    "#]]
+    .assert_eq(&screen(&["1..", "parser", "--max-tokens", "220"]));
+    expect![[r#"
+        error: no turn 7,9; the session has turns 1..4
+        hint: to list the latest turns: aperture summary -s 11111111
+    "#]]
+    .assert_eq(&screen(&["7,9"]));
+}
+
+#[test]
+fn turns_are_recalled_from_originals() {
+    let sandbox = four_turns();
+    let before = sandbox.text(&["recall", "--turns", "1", "--as", "full", "--max-tokens", "100k"]);
+    sandbox.text(&["archive", "16", "19"]);
+    assert_eq!(sandbox.text(&["recall", "--turns", "1", "--as", "full", "--max-tokens", "100k"]), before);
+}
+
+/// Returns the answers that the next prompt brings.
+fn answers(sandbox: &Sandbox) -> String {
+    sandbox.text(&["obey"]);
+    sandbox.text(&["obey", "--tell"])
+}
+
+#[test]
+fn a_model_asks_for_turns() {
+    let sandbox = four_turns();
+    open_in_client(&sandbox);
+    sandbox.text(&["obey"]);
+    say(&sandbox, "@recall(turns 2, 3, summary)");
+    expect![[r#"
+        aperture: @recall(turns 2, 3, summary): Recalled from earlier in this session, as it was then:
+        turn 2  23:50 go on · answered  #48..#49
+          asked: go on
+          said: The retry limit is 3.
+
+        turn 3  23:50 go on · answered  #50..#51
+          asked: go on
+          said: The parser keeps comments.
+    "#]]
+    .assert_eq(&answers(&sandbox));
+    // A failed request says what exists, and so does one with a wrong word.
+    say(&sandbox, "@recall(turns 40..42) and @recall(turns 3, sumary)");
+    expect![[r#"
+        aperture: @recall(turns 40..42) was not executed: no turn 40..42; the session has turns 1..6
+        aperture: @recall(turns 3, sumary) was not executed: 'sumary' is not a form of turns: header, summary, full or mixed; example: @recall(turns 3..5, summary)
+    "#]].assert_eq(&answers(&sandbox));
+}
+
+#[test]
+fn an_answer_has_room_in_a_prompt() {
+    let sandbox = four_turns();
+    open_in_client(&sandbox);
+    sandbox.text(&["obey"]);
+    say(&sandbox, &format!("{}\n\n@recall(turns 1..5, full)", "A long answer about widgets. ".repeat(2_000)));
+    let told = answers(&sandbox);
+    assert!(told.len() < 6_200 && told.contains("only the summary of turn"), "{} {told}", told.len());
+    assert!(!told.contains("truncated"), "{told}");
+}
+
+#[test]
+fn beyond_the_quota_turns_are_headers() {
+    let sandbox = four_turns();
+    open_in_client(&sandbox);
+    sandbox.text(&["obey"]);
+    set(&sandbox, "[model]\nrecalls_per_turn = 2\n");
+    say(&sandbox, "@recall(turns 2, full)\n@recall(turns 3, full)\n@recall(turns 2, full)");
+    let told = answers(&sandbox);
+    assert_eq!(told.matches("[#").count(), 4, "{told}");
+    assert_eq!(told.matches("the quota of recalls in this turn is used").count(), 1, "{told}");
+    // A new turn has a new quota, also in tokens.
+    set(&sandbox, "[model]\nrecalled_tokens_per_turn = 180\n");
+    say(&sandbox, "@recall(turns 2, full)\n@recall(turns 3, full)");
+    let told = answers(&sandbox);
+    assert!(told.contains("[#") && told.contains("the quota of recalls"), "{told}");
+}
+
+#[test]
+fn the_quota_holds_for_tool_calls() {
+    let sandbox = four_turns();
+    set(&sandbox, "[model]\nrecalls_per_turn = 2\n");
+    let mut server = Server::new(&sandbox, &[]);
+    let call = json!({"turns": "2,3", "as": "summary"});
+    for _ in 0..2 {
+        assert!(server.text("recall", call.clone()).contains("said: The retry limit is 3."));
+    }
+    let text = server.text("recall", call.clone());
+    assert!(!text.contains("said:") && text.contains("the quota of recalls in this turn is used"), "{text}");
+    say(&sandbox, "On.");
+    assert!(server.text("recall", call).contains("said:"), "a new turn");
+    assert!(server.error("recall", json!({"turns": "70"})).contains("the session has turns 1..5"));
+    assert!(session(&sandbox).exists());
+    assert_eq!(server.end(), 0);
+}
