@@ -40,7 +40,7 @@ pub struct Server {
     /// The first root of the client, after it was requested.
     root: OnceLock<Option<PathBuf>>,
     /// The recalls of turns in the current turn of each session, with that turn.
-    recalls: Mutex<BTreeMap<PathBuf, (usize, Spent)>>,
+    recalls: Mutex<BTreeMap<PathBuf, (u32, Spent)>>,
 }
 
 impl Server {
@@ -142,7 +142,7 @@ impl Server {
     fn recall_turns(&self, env: &Env, arguments: &recall::Arguments) -> Result<Body, CommandError> {
         let found = env.find(None)?;
         let path = found.path.clone();
-        let turn = env.read_as_wanted(found, &|_| false)?.reading.turns.len();
+        let turn = env.read_as_wanted(found, &|_| false)?.reading.last_turn();
         let mut recalls = self.recalls.lock().unwrap_or_else(PoisonError::into_inner);
         let (of_turn, spent) = recalls.entry(path).or_default();
         if std::mem::replace(of_turn, turn) != turn {

@@ -25,11 +25,24 @@ impl TurnList {
         self.0.iter().position(|range| range.contains(&turn))
     }
 
-    /// Returns the named turns above a number, as text: `40, 50..60`. A range without an end names none.
-    pub fn above(&self, last: u32) -> String {
-        let beyond = self.0.iter().filter(|range| *range.end() > last && *range.end() != u32::MAX || *range.start() > last);
-        let named = beyond.map(|range| shown(&(last.saturating_add(1).max(*range.start())..=*range.end())));
-        named.collect::<Vec<_>>().join(", ")
+    /// Returns the named turns that are not among these, which ascend. A range without an end names none after the last one.
+    pub fn without(&self, turns: &[u32]) -> TurnList {
+        let mut missing = Vec::new();
+        for range in &self.0 {
+            let mut start = *range.start();
+            for turn in turns.iter().filter(|turn| range.contains(turn)) {
+                missing.extend((start < *turn).then(|| start..=*turn - 1));
+                start = turn.saturating_add(1);
+            }
+            let is_open = *range.end() == u32::MAX && turns.last().is_some_and(|last| *last >= *range.start());
+            missing.extend((start <= *range.end() && !is_open).then(|| start..=*range.end()));
+        }
+        TurnList(missing)
+    }
+
+    /// Returns true if it has no turn.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Adds the turns of another list.
@@ -108,11 +121,12 @@ mod tests {
     }
 
     #[test]
-    fn turns_beyond_the_last_one_are_named() {
-        let above = |text: &str| text.parse::<TurnList>().unwrap().above(12);
-        assert_eq!(above("3,99"), "99");
-        assert_eq!(above("10..14,20.."), "13..14, 20..");
-        assert_eq!(above("3.."), "");
+    fn turns_that_do_not_exist_are_named() {
+        let missing = |text: &str| text.parse::<TurnList>().unwrap().without(&[1, 2, 7, 8, 12]).to_string();
+        assert_eq!(missing("3,99"), "3,99");
+        assert_eq!(missing("10..14,20.."), "10..11,13..14,20..");
+        assert_eq!(missing("2.."), "3..6,9..11");
+        assert_eq!(missing("7..8"), "");
     }
 
     #[test]

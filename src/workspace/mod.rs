@@ -133,7 +133,8 @@ impl<'a> Workspace<'a> {
         let Capacity { tokens, source, .. } = reading.capacity;
         reading.capacity.reserve =
             provider.reserve(&reading.model, WindowSize { tokens, reported: source == CapacitySource::Client });
-        let turn = reading.turns.len() as u32;
+        planning::keep_turn_numbers(&mut reading, &history);
+        let turn = reading.last_turn();
         planning::apply_marks(&mut reading.session, &history, turn, settings.focus_turns);
         if planning::is_bill_changed(&reading, &history) {
             reading.price.without_bill();

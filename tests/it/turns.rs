@@ -3,8 +3,10 @@
 use crate::mcp::{Server, open_in_client};
 use crate::obeying::{sandbox, say, session, set};
 use crate::sandbox::Sandbox;
+use crate::shrink::{compacted, sandbox_of};
 use expect_test::expect;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::fs;
 
 /// Returns a session with four turns.
 fn four_turns() -> Sandbox {
@@ -91,7 +93,7 @@ fn turns_are_printed_in_their_forms() {
     "#]]
     .assert_eq(&screen(&["1..", "parser", "--max-tokens", "220"]));
     expect![[r#"
-        error: no turn 7,9; the session has turns 1..4
+        error: no turn 7, 9; the session has turns 1..4
         hint: to list the latest turns: aperture summary -s 11111111
     "#]]
     .assert_eq(&screen(&["7,9"]));
@@ -180,4 +182,44 @@ fn the_quota_holds_for_tool_calls() {
     assert!(server.error("recall", json!({"turns": "70"})).contains("the session has turns 1..5"));
     assert!(session(&sandbox).exists());
     assert_eq!(server.end(), 0);
+}
+
+/// Returns the turns of a session: their ids and the first words of each.
+fn ids(sandbox: &Sandbox) -> Vec<(u64, String)> {
+    let summary = sandbox.json(&["summary", "--turns", "1.."], "aperture.summary/2");
+    let id = |turn: &Value| (turn["turn_id"].as_u64().unwrap(), turn["summary"]["text"].as_str().unwrap().to_owned());
+    summary["turns"].as_array().unwrap().iter().map(id).collect()
+}
+
+#[test]
+fn a_turn_keeps_its_number_when_turns_are_removed_and_restored() {
+    let (sandbox, path) = sandbox_of(&compacted());
+    let (bytes, before) = (fs::read(&path).unwrap(), ids(&sandbox));
+    assert_eq!(before.len(), 13);
+    sandbox.text(&["shrink"]);
+    let shrunk = ids(&sandbox);
+    assert_eq!(shrunk.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 13]);
+    assert_eq!(shrunk.last(), before.last());
+    // Marks and selectors use the same numbers.
+    sandbox.text(&["focus", "turn(13)"]);
+    assert!(sandbox.text(&["blocks", "focused & turn(13)"]).contains("user"));
+    let gone = sandbox.run(&["recall", "--turns", "5"]);
+    assert!(gone.stderr.contains("no turn 5; the session has turns 1, 13"), "{}", gone.stderr);
+    assert!(sandbox.text(&["recall", "--turns", "5,13", "--as", "header"]).contains("[no turn 5;"));
+    for _ in 0..2 {
+        sandbox.text(&["undo"]);
+    }
+    assert_eq!(ids(&sandbox), before);
+    assert!(fs::read(&path).unwrap() == bytes);
+}
+
+#[test]
+fn a_turn_behind_a_fold_keeps_its_number_when_the_fold_is_undone() {
+    let sandbox = four_turns();
+    sandbox.text(&["compact", "2..3"]);
+    say(&sandbox, "A later answer.");
+    let last = ids(&sandbox).pop().unwrap();
+    sandbox.text(&["undo"]);
+    assert_eq!(ids(&sandbox).pop().unwrap(), last);
+    assert_eq!(sandbox.run(&["verify"]).code, 0);
 }

@@ -77,7 +77,7 @@ fn keep(
     // The approval decides about the options, such as --live.
     let request = Request::from(action.clone().with_options(ChangeOptions::default()));
     let (location, line) = (&workspace.location, request.line());
-    let turn = workspace.reading.turns.len() as u32;
+    let turn = workspace.reading.last_turn();
     let row = Key::from_bytes(format!("{} {turn} {line}", location.id).as_bytes());
     let place = CommandPlace { row, block: 0, offset: 0 };
     let store = env.store()?;

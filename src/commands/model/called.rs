@@ -34,7 +34,7 @@ pub fn obey_call(env: &Env, id: &str, input: &str) -> Result<String, CommandErro
     let mut workspace = env.read(found.clone())?;
     let location = &workspace.location;
     let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
-    let turn = workspace.reading.turns.len() as u32;
+    let turn = workspace.reading.last_turn();
     let row = Key::from_bytes(format!("call {id}").as_bytes());
     let mut answers = Vec::new();
     for command in read_all(input).into_iter().take(MOST_COMMANDS) {

@@ -74,7 +74,7 @@ pub fn register(env: &Env, path: &Path, workspace: Option<&Workspace<'_>>, in_tu
     let _lock = env.lock(&path.join("obey"))?;
     let session = store.register(found.provider.name(), &found.location.id, &path, &found.location.project)?;
     if store.obeyed_until(session)?.is_none() {
-        let turns = workspace.map_or(0, |workspace| workspace.reading.turns.len() as u32);
+        let turns = workspace.map_or(0, |workspace| workspace.reading.last_turn());
         store.obeyed(session, turns + u32::from(!in_turn))?;
     }
     Ok(())
@@ -97,7 +97,7 @@ fn obey_with(env: &Env, message: Option<(&str, u64)>) -> Result<ObeyReport, Comm
     let location = &workspace.location;
     let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
     take_up(&store, session)?;
-    let last = workspace.reading.turns.len() as u32;
+    let last = workspace.reading.last_turn();
     let since = store.obeyed_until(session)?.unwrap_or(last);
     let texts = texts(&workspace, since)?;
     for located in reported::locate(&store, session, &workspace.reading.session, &texts)? {
@@ -161,7 +161,7 @@ fn report_without_commands(env: &Env, path: &Path) -> Result<Option<ObeyReport>,
         return Ok(None);
     }
     let workspace = env.read_as_wanted(env.find(None)?, &|_| false)?;
-    let texts = texts(&workspace, workspace.reading.turns.len() as u32)?;
+    let texts = texts(&workspace, workspace.reading.last_turn())?;
     let nothing = texts.iter().all(|text| text.commands().is_empty());
     Ok(nothing.then(|| report(&workspace, false, Vec::new())))
 }
@@ -191,7 +191,7 @@ fn dry_run(env: &Env) -> Result<ObeyReport, CommandError> {
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
     let store = env.existing_store()?;
-    let mut since = workspace.reading.turns.len() as u32;
+    let mut since = workspace.reading.last_turn();
     let session = store.as_ref().map_or(Ok(None), |store| store.find(&path))?;
     if let (Some(store), Some(session)) = (&store, &session) {
         since = store.obeyed_until(session.key)?.unwrap_or(since);

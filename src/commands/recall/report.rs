@@ -31,8 +31,10 @@ pub struct RecalledBlock {
 /// A recalled turn.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RecalledTurn {
-    /// Turn, from 1 in file order.
-    pub number: u32,
+    /// Session id.
+    pub conversation_id: String,
+    /// Number of the turn, which it keeps when turns before it are removed or restored.
+    pub turn_id: u32,
     /// Form.
     #[serde(rename = "as")]
     pub form: TurnForm,

@@ -55,7 +55,8 @@ pub(super) fn turns(
         shown.notes.push("the quota of recalls in this turn is used: only headers until the next prompt".to_owned());
     }
     let recalled = shown.turns.into_iter().map(|turn| RecalledTurn {
-        number: turn.number,
+        conversation_id: workspace.location.id.clone(),
+        turn_id: turn.number,
         form: turn.form,
         tokens: turn.tokens as f64,
         text: turn.text,
@@ -71,8 +72,7 @@ pub(super) fn turns(
 
 fn blocks_of<'a>(turn: &TurnSummary, workspace: &'a Workspace<'_>) -> impl Iterator<Item = &'a Block> {
     let reading = &workspace.reading;
-    let turn = reading.turns.get(turn.number.saturating_sub(1) as usize);
-    turn.into_iter().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number))
+    reading.turn(turn.number).into_iter().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number))
 }
 
 /// Returns the rate of each turn by the query; empty if the order does not depend on it.

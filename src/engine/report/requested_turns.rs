@@ -94,23 +94,24 @@ impl ShownTurns {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TurnRequestError {
     /// None of the turns exists.
-    #[error("{}", missing(turns, *last))]
+    #[error("{}", missing(turns, existing))]
     Missing {
-        turns: String,
-        /// The last turn of the session.
-        last: u32,
+        turns: TurnList,
+        /// The turns of the session.
+        existing: TurnList,
     },
     #[error("a budget of {budget} tokens is too small for the header of a turn; the least is {least}")]
     Budget { budget: usize, least: usize },
 }
 
 /// Returns the sentence about turns that do not exist.
-fn missing(turns: &str, last: u32) -> String {
-    match last {
-        0 => format!("no turn {turns}; the session has no turns"),
-        1 => format!("no turn {turns}; the session has only turn 1"),
-        _ => format!("no turn {turns}; the session has turns 1..{last}"),
-    }
+fn missing(turns: &TurnList, existing: &TurnList) -> String {
+    let existing = if existing.is_empty() { "no turns".to_owned() } else { format!("turns {}", spaced(existing)) };
+    format!("no turn {}; the session has {existing}", spaced(turns))
+}
+
+fn spaced(turns: &TurnList) -> String {
+    turns.to_string().replace(',', ", ")
 }
 
 /// Returns the places of the requested turns in `turns`, those that receive the budget first at the start. `score` rates a turn by
@@ -126,8 +127,8 @@ pub fn requested(
 ) -> Result<Vec<usize>, TurnRequestError> {
     let mut places: Vec<usize> = (0..turns.len()).filter(|place| request.turns.contains(turns[*place].number)).collect();
     if places.is_empty() {
-        let last = turns.last().map_or(0, |turn| turn.number);
-        return Err(TurnRequestError::Missing { turns: request.turns.to_string(), last });
+        let existing = turns.iter().map(|turn| turn.number).collect();
+        return Err(TurnRequestError::Missing { turns: request.turns.clone(), existing });
     }
     places.reverse();
     match request.priority() {
@@ -162,7 +163,7 @@ pub fn within<E: From<TurnRequestError>>(
     request: &TurnRequest,
     budget: usize,
     cost: &dyn Fn(&str) -> usize,
-    full: &mut dyn FnMut(&TurnSummary, usize) -> Result<Option<String>, E>,
+    full: &mut impl FnMut(&TurnSummary, usize) -> Result<Option<String>, E>,
 ) -> Result<ShownTurns, E> {
     let shown = |place: usize, form: TurnForm, body: &str| {
         let text = text(&turns[place], form, body);
@@ -215,17 +216,17 @@ fn notes(turns: &[TurnSummary], found: &[ShownTurn], count: usize, request: &Tur
     let list = |turns: &[ShownTurn], is_in: &dyn Fn(&ShownTurn) -> bool| {
         let mut numbers: Vec<u32> = turns.iter().filter(|turn| is_in(turn)).map(|turn| turn.number).collect();
         numbers.sort_unstable();
-        let (length, list) = (numbers.len(), numbers.into_iter().collect::<TurnList>().to_string());
-        (length > 0).then(|| format!("{} {}", if length == 1 { "turn" } else { "turns" }, list.replace(',', ", ")))
+        let (length, list) = (numbers.len(), numbers.into_iter().collect::<TurnList>());
+        (length > 0).then(|| format!("{} {}", if length == 1 { "turn" } else { "turns" }, spaced(&list)))
     };
-    let last = turns.last().map_or(0, |turn| turn.number);
-    let beyond = request.turns.above(last);
+    let existing: Vec<u32> = turns.iter().map(|turn| turn.number).collect();
+    let absent = request.turns.without(&existing);
+    let absent = (!absent.is_empty()).then(|| missing(&absent, &existing.into_iter().collect()));
     let shorter = |form: TurnForm| {
         let short = list(&found[..count], &|turn| turn.form == form && form < request.form);
         short.filter(|_| request.form != TurnForm::Mixed).map(|turns| format!("only the {form} of {turns}: the budget is used"))
     };
     let left = list(&found[count..], &|_| true).map(|turns| format!("left out {turns}: the budget is used"));
-    let absent = (!beyond.is_empty()).then(|| missing(&beyond, last));
     [absent, left, shorter(TurnForm::Header), shorter(TurnForm::Summary)].into_iter().flatten().collect()
 }
 
@@ -297,7 +298,7 @@ mod tests {
         let forms = |request: &TurnRequest| shown(request, 320).unwrap().0;
         let mixed = request("3..6", TurnForm::Mixed);
         assert_eq!(forms(&mixed), ["3 summary", "4 summary", "5 summary", "6 full"]);
-        let relevant = TurnRequest { query: "five".into(), ..mixed.clone() };
+        let relevant = TurnRequest { query: "five".into(), ..mixed };
         assert_eq!(forms(&relevant), ["3 summary", "4 summary", "5 full", "6 summary"]);
         let specific = TurnRequest { priority: Some(TurnPriority::Specific), ..request("4,3,5..6", TurnForm::Mixed) };
         assert_eq!(forms(&specific), ["3 summary", "4 full", "5 summary", "6 summary"]);
