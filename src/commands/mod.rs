@@ -26,6 +26,7 @@ mod git_hook;
 pub mod help;
 mod help_topics;
 mod hook;
+mod housekeeping;
 mod import;
 mod inbox;
 mod install;

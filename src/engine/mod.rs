@@ -45,6 +45,7 @@ pub use report::events::{
 };
 pub use report::explain::{Explanation, LevelPreview, Referred, explain, levels, stale_reason};
 pub use report::files::{FileInWork, files_in_work};
+pub use report::housekeeping::{replace_headers, unsupported};
 pub use report::label::{label, placeholder_label};
 pub use report::manifest::{
     ArchivedRun, BlockSummary, Forgotten, Manifest, ShortenedBlocks, UserRule, ZoneSummary, entry, manifest,

@@ -203,7 +203,8 @@ mod tests {
                 if argument.parameter.name == "at" {
                     arguments.insert("selector".to_owned(), json!("12"));
                 }
-                if argument.parameter.name == "scope" {
+                // A search needs a query, unless turns are named.
+                if tool.name == "recall" {
                     arguments.insert("query".to_owned(), json!("12"));
                 }
                 // A form of turns requires turns.
@@ -227,7 +228,7 @@ mod tests {
                 let Kind::OneOf(values) = &argument.kind else { continue };
                 for value in values {
                     let mut arguments = Map::from_iter([(argument.parameter.name.to_owned(), json!(value))]);
-                    let names = ["query", "selector", "text", "turns"];
+                    let names = ["query", "selector", "text", "turns", "words"];
                     let is_scope = argument.parameter.name == "scope";
                     let names = names.into_iter().filter(|name| !(is_scope && *name == "turns"));
                     arguments.extend(names.map(|name| (name.to_owned(), json!("12"))));

@@ -309,6 +309,24 @@ pub const TOOLS: &[Tool] = &[
         ],
     },
     Tool {
+        name: "housekeeping",
+        action: None,
+        about: "Record your words about a turn: a header that replaces that of summaries, decisions and changes. What the turn does not \
+                show is marked as claimed. Off unless the settings allow it.",
+        effect: Effect::Adds,
+        idempotent: true,
+        parameters: &[
+            Parameter {
+                name: "words",
+                about: "A JSON object with response_header (12 tokens), context_summary, key_decisions, code_changes, user",
+                example: r#""{\"response_header\": \"parser keeps comments\"}""#,
+                ..SELECTOR
+            },
+            argument("turn", "7", "The turn (default: the last one)"),
+            DRY_RUN,
+        ],
+    },
+    Tool {
         name: "remember",
         action: Some(("memory", "add")),
         about: "Keep a lesson for later sessions of this project: a correction, a fix, a fact about the project. In your words, one to three \

@@ -6,6 +6,7 @@ mod block;
 mod conventions;
 mod flags;
 mod history;
+mod housekeeping;
 mod json;
 mod key;
 mod keywords;
@@ -34,6 +35,7 @@ pub use block::{Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Marker, 
 pub use conventions::{ClientRule, Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;
 pub use history::{History, Snapshot};
+pub use housekeeping::{FENCE, Housekeeping, PromptNotes};
 pub(crate) use json::json_forms;
 pub use json::{As, Estimated, JsonOf, Measured, Time};
 pub use key::Key;

@@ -134,8 +134,7 @@ impl<'a> Workspace<'a> {
         reading.capacity.reserve =
             provider.reserve(&reading.model, WindowSize { tokens, reported: source == CapacitySource::Client });
         planning::keep_turn_numbers(&mut reading, &history);
-        let turn = reading.last_turn();
-        planning::apply_marks(&mut reading.session, &history, turn, settings.focus_turns);
+        planning::apply_marks(&mut reading, &history, settings.focus_turns);
         if planning::is_bill_changed(&reading, &history) {
             reading.price.without_bill();
         }

@@ -170,6 +170,7 @@ fn every_tool_answers() {
         ("expand", json!({"selector": "19", "max_tokens": 150})),
         ("compress", json!({"selector": "16", "level": "minimal"})),
         ("create", json!({"text": "the tests need a database"})),
+        ("housekeeping", json!({"words": "{\"response_header\": \"big job done\"}"})),
         ("update", json!({"selector": "16", "text": "as it stands now"})),
         ("diff", json!({"from": "5", "stat": true})),
         ("undo", json!({})),
@@ -188,7 +189,11 @@ fn every_tool_answers() {
 fn permit(sandbox: &Sandbox) {
     let directory = sandbox.home.join(".aperture");
     fs::create_dir_all(&directory).unwrap();
-    fs::write(directory.join("config.toml"), "[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\n").unwrap();
+    fs::write(
+        directory.join("config.toml"),
+        "[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\nhousekeeping = 'on'\n",
+    )
+    .unwrap();
 }
 
 #[test]

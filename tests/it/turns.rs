@@ -223,3 +223,88 @@ fn a_turn_behind_a_fold_keeps_its_number_when_the_fold_is_undone() {
     assert_eq!(ids(&sandbox).pop().unwrap(), last);
     assert_eq!(sandbox.run(&["verify"]).code, 0);
 }
+
+/// Returns a text of the model with a block of housekeeping.
+fn with_block(text: &str, block: &Value) -> String {
+    format!("{text}\n\n```aperture\n{block}\n```")
+}
+
+fn header(sandbox: &Sandbox, turn: &str) -> String {
+    let summary = sandbox.json(&["summary", "--turns", turn], "aperture.summary/2");
+    summary["turns"][0]["header"]["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_header_of_the_model_replaces_that_of_its_turn() {
+    let sandbox = four_turns();
+    open_in_client(&sandbox);
+    sandbox.text(&["obey"]);
+    let words =
+        json!({"housekeeping": {"response_header": "lexer skips blanks", "key_decisions": ["blanks are skipped"], "mood": 3}});
+    let text = "The lexer now skips blanks in src/lexer.rs.";
+    say(&sandbox, &with_block(text, &words));
+    // Off is the default.
+    assert!(answers(&sandbox).contains("the user's settings deny @housekeeping"));
+    set(&sandbox, "[model]\nhousekeeping = \"on\"\n");
+    let before = header(&sandbox, "5");
+    say(&sandbox, &with_block(text, &words));
+    assert_eq!(answers(&sandbox), "", "it needs no answer");
+    assert_eq!(header(&sandbox, "6"), "23:50 lexer skips blanks · answered");
+    assert_eq!(header(&sandbox, "5"), before);
+    assert!(sandbox.text(&["recall", "--turns", "6", "--as", "header"]).contains("lexer skips blanks"));
+    assert!(sandbox.text(&["log"]).contains("Claude recorded 1 header"), "{}", sandbox.text(&["log"]));
+    // The actions of the model are operations.
+    sandbox.text(&["undo"]);
+    assert!(!header(&sandbox, "6").contains("lexer skips"), "{}", header(&sandbox, "6"));
+    sandbox.text(&["redo"]);
+    assert_eq!(header(&sandbox, "6"), "23:50 lexer skips blanks · answered");
+}
+
+#[test]
+fn words_that_the_turn_does_not_show_are_claimed() {
+    let sandbox = four_turns();
+    open_in_client(&sandbox);
+    sandbox.text(&["obey"]);
+    set(&sandbox, "[model]\nhousekeeping = \"on\"\n");
+    let words = json!({"housekeeping": {"response_header": "blanks skipped, 99 tests pass", "code_changes": ["src/other.rs"]}});
+    say(&sandbox, &with_block("The lexer now skips blanks.", &words));
+    let told = answers(&sandbox);
+    assert!(told.contains("recorded as claimed: the turn does not support 'blanks skipped, 99 tests pass'"), "{told}");
+    assert!(!header(&sandbox, "5").contains("99"));
+    let summary = sandbox.json(&["summary", "--turns", "5"], "aperture.summary/2");
+    assert_eq!(summary["turns"][0]["housekeeping"]["claimed"], true);
+    assert!(sandbox.text(&["summary", "--turns", "5"]).contains("claimed   blanks skipped, 99 tests pass"));
+    // A block that cannot be used is refused with its reason.
+    for (block, expected) in
+        [("{".repeat(1_000), "is not JSON"), ("[".repeat(1_000), "recursion limit"), ("x".repeat(20_000), "the maximum is 16384")]
+    {
+        say(&sandbox, &format!("```aperture\n{block}\n```"));
+        let told = answers(&sandbox);
+        assert!(told.len() < 300 && told.contains(expected), "{told}");
+    }
+}
+
+#[test]
+fn housekeeping_waits_for_the_user_if_it_is_asked_for() {
+    let sandbox = four_turns();
+    set(&sandbox, "[model]\nhousekeeping = \"ask\"\n");
+    sandbox.text(&["obey"]);
+    say(&sandbox, &with_block("The lexer skips blanks.", &json!({"housekeeping": {"response_header": "lexer skips blanks"}})));
+    sandbox.text(&["obey"]);
+    say(&sandbox, "A later turn.");
+    assert!(!header(&sandbox, "5").contains("lexer skips blanks"));
+    sandbox.text(&["approve", "1"]);
+    assert!(header(&sandbox, "5").contains("lexer skips blanks"), "of the turn that it was written in");
+    assert!(!header(&sandbox, "6").contains("lexer"));
+}
+
+#[test]
+fn a_block_requests_turns() {
+    let sandbox = four_turns();
+    open_in_client(&sandbox);
+    sandbox.text(&["obey"]);
+    let requests = json!({"context_requests": [{"turns": "2", "as": "summary"}, {"turns": [70]}]});
+    say(&sandbox, &with_block("I need more.", &requests));
+    let told = answers(&sandbox);
+    assert!(told.contains("said: The retry limit is 3.") && told.contains("no turn 70; the session has turns 1..5"), "{told}");
+}

@@ -38,7 +38,9 @@ pub fn obey_call(env: &Env, id: &str, input: &str) -> Result<String, CommandErro
     let row = Key::from_bytes(format!("call {id}").as_bytes());
     let mut answers = Vec::new();
     for command in read_all(input).into_iter().take(MOST_COMMANDS) {
-        let text = format!("@{}", input[command.place.clone()].trim().trim_start_matches('@'));
+        let text = input[command.place.clone()].trim();
+        let is_json = text.starts_with(['`', '{', '[', '"']);
+        let text = if is_json { text.to_owned() } else { format!("@{}", text.trim_start_matches('@')) };
         let asked = command.command.map(ModelRequest::from);
         let decision = decide(env, &workspace, &asked, BlockNumber::MAX, spent(&store, session, turn)?);
         let place = CommandPlace { row, block: 0, offset: command.place.start as u32 };

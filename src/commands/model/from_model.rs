@@ -2,7 +2,7 @@
 
 use crate::commands::memory::{self, Action, AddArguments, ReviewArguments};
 use crate::commands::request::{Change, Other, Read, Request};
-use crate::commands::{BulkOptions, ChangeOptions, archive, compress, create, expand, focus, pin, recall, update};
+use crate::commands::{BulkOptions, ChangeOptions, archive, compress, create, expand, focus, housekeeping, pin, recall, update};
 use crate::engine::Selector;
 use crate::engine::memory::markdown::parse_name;
 use crate::engine::model_commands::{ModelCommand, Named};
@@ -57,6 +57,10 @@ impl From<&ModelCommand> for ModelAction {
                 Change::Update(update::Arguments { selector: command.selector(), text: command.text.clone(), options })
             }
             Verb::Create => Change::Create(create::Arguments { text: command.text.clone(), options }),
+            Verb::Housekeeping => {
+                let words = command.housekeeping.as_deref().cloned().unwrap_or_default();
+                Change::Housekeeping(housekeeping::Arguments::new(&words))
+            }
         })
     }
 }
@@ -138,6 +142,7 @@ impl ModelAction {
                 Change::Unfocus(_) => Verb::Unfocus,
                 Change::Update(_) => Verb::Update,
                 Change::Create(_) => Verb::Create,
+                Change::Housekeeping(_) => Verb::Housekeeping,
                 _ => return None,
             },
             ModelAction::Memory(arguments) => match arguments.action.as_ref()? {
@@ -182,6 +187,14 @@ impl ModelAction {
                 | Change::Unfocus(focus::UnfocusArguments { selector, .. }),
             ) => *selector = vec![blocks],
             _ => {}
+        }
+        self
+    }
+
+    /// Returns the action about a turn, if it is about one and names none.
+    pub fn in_turn(mut self, turn: u32) -> ModelAction {
+        if let ModelAction::Change(Change::Housekeeping(arguments)) = &mut self {
+            arguments.turn.get_or_insert(turn);
         }
         self
     }
@@ -247,6 +260,10 @@ mod tests {
         ("@unfocus(12)", &["unfocus", "12"]),
         ("@update(12, \"the plan\")", &["update", "12", "the plan"]),
         ("@create(\"make db starts it\")", &["create", "make db starts it"]),
+        (
+            "```aperture\n{\"housekeeping\": {\"response_header\": \"db starts\"}}\n```",
+            &["housekeeping", "{\"response_header\":\"db starts\"}"],
+        ),
     ];
 
     #[test]

@@ -7,7 +7,8 @@ use crate::commands::{self, Change, ChangeOptions, ModelAction, memory};
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
 use crate::engine::{self, Permission, Spent};
 use crate::model::{
-    Actor, Block, BlockKind, BlockNumber, CommandPlace, Flags, History, Key, Level, MarkKind, ProposalStatus, Role, Verb, Zone,
+    Actor, Block, BlockKind, BlockNumber, CommandPlace, FENCE, Flags, History, Key, Level, MarkKind, ProposalStatus, Role, Verb,
+    Zone,
 };
 use crate::output::{ChangeReport, plural};
 use crate::store::Outcome;
@@ -178,7 +179,8 @@ pub fn decide(
         Ok(asked) => asked,
         Err(malformed) => return refused(malformed.to_string()),
     };
-    let (verb, mut action) = (*verb, action.clone());
+    let turn = workspace.reading.block(before).map_or(workspace.reading.last_turn(), |block| block.position.turn);
+    let (verb, mut action) = (*verb, action.clone().in_turn(turn));
     let permission = env.model.permission(verb);
     if permission == Permission::Deny {
         return Decision::No(ProposalStatus::Denied, format!("the user's settings deny @{}", verb.name()));
@@ -339,7 +341,9 @@ pub fn carry_out(env: &Env, path: &Path, action: &ModelAction, text: &str, dry_r
         _ => None,
     };
     let change = commands::change(&env, &change)?;
-    let mut answer = change.in_short();
+    // Housekeeping that is recorded needs no answer.
+    let is_recorded = matches!(action, ModelAction::Change(Change::Housekeeping(_))) && !change.is_nothing();
+    let mut answer = if is_recorded { change.notes.join("; ") } else { change.in_short() };
     if let Some(brought) = brought {
         answer = format!("{answer}\n{brought}");
     }
@@ -370,6 +374,9 @@ fn belongs_in_place(env: &Env, found: Found, query: &recall::Arguments) -> Resul
 
 /// Returns a command on one line, with credentials masked.
 pub fn shown(command: &str) -> String {
+    if command.starts_with(FENCE) {
+        return "the block aperture".to_owned();
+    }
     one_line(&engine::mask(command))
 }
 

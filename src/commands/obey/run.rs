@@ -6,7 +6,6 @@ use crate::commands::live::pending::LiveChanges;
 use crate::commands::model::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
 use crate::commands::model::reported;
 use crate::engine::Spent;
-use crate::engine::model_commands::read;
 use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus, Verb, request_id};
 use crate::output::ChangeReport;
 use crate::store::{NewProposal, Outcome, SessionKey, Store, StoreError};
@@ -180,7 +179,7 @@ pub fn spent(store: &Store, session: SessionKey, turn: u32) -> Result<Spent, Com
     let mut spent = Spent::default();
     let done = |proposal: &Proposal| proposal.turn == turn && proposal.status == ProposalStatus::Done;
     for proposal in store.proposals(session)?.into_iter().filter(done) {
-        let is_recall = read(&proposal.command).is_some_and(|command| command.verb == Verb::Recall);
+        let is_recall = proposal.verb() == Some(Verb::Recall);
         spent.add(is_recall.then_some(&proposal.answer));
     }
     Ok(spent)

@@ -1,6 +1,6 @@
 use crate::commands::show::ShowReport;
 use crate::engine::summary::{Point, SessionSummary, TurnSummary};
-use crate::model::{As, Time};
+use crate::model::{As, Housekeeping, Time};
 use crate::output::{Paint, Report, Style, age, clip, padded, plural, printable, wrap};
 use crate::text::cut::one_line;
 use jiff::tz::TimeZone;
@@ -26,6 +26,8 @@ pub struct IdentifiedTurn {
     pub conversation_id: String,
     /// Number of the turn, which it keeps when turns before it are removed or restored.
     pub turn_id: u32,
+    /// The words of the model about the turn; null if there are none.
+    pub housekeeping: Option<Housekeeping>,
     /// The summary.
     #[serde(flatten)]
     pub turn: TurnSummary,
@@ -116,10 +118,15 @@ impl SummaryReport {
         } else {
             let zone = (style.zone)();
             let mut day = String::new();
-            for IdentifiedTurn { turn, .. } in &self.turns {
+            for IdentifiedTurn { turn, housekeeping, .. } in &self.turns {
                 line(None, "");
                 self.heading(style, &zone, turn, &mut day).iter().for_each(|words| line(None, words));
                 points(style, &turn.summary.points, 2).iter().for_each(|words| line(None, words));
+                if let Some(words) = housekeeping {
+                    let name = if words.claimed { "claimed" } else { "model" };
+                    let text = words.texts().find(|text| !text.is_empty()).unwrap_or_default();
+                    line(None, &clip(&format!("  {}{text}", padded(name, LABEL)), style.width));
+                }
             }
         }
         if let Some(full) = &self.full {

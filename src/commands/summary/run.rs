@@ -5,7 +5,7 @@ use crate::commands::blocks::BlockRow;
 use crate::commands::show::{ShowReport, ShownBlock};
 use crate::commands::status;
 use crate::engine::summary::{Contents, PointKind, TurnSummary, is_reply, needed, summarize};
-use crate::engine::{Analysis, plural};
+use crate::engine::{Analysis, plural, replace_headers};
 use crate::model::{Block, BlockNumber, Role};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
@@ -43,6 +43,7 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
         time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
     };
     let (mut turns, current) = summarize(reading, &contents(workspace)?, &clock);
+    replace_headers(&mut turns, reading, &clock);
     let turn_count = turns.len();
     let asked = turns.iter().flat_map(|turn| &turn.summary.points).find(|point| point.kind == PointKind::Asked);
     let first = asked.map(|point| point.text());
@@ -53,8 +54,12 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
             return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the latest turns: aperture summary"));
         }
     }
-    let identified =
-        |turn: TurnSummary| IdentifiedTurn { conversation_id: reading.session.id.clone(), turn_id: turn.number, turn };
+    let identified = |turn: TurnSummary| IdentifiedTurn {
+        conversation_id: reading.session.id.clone(),
+        turn_id: turn.number,
+        housekeeping: reading.turn(turn.number).and_then(|turn| turn.housekeeping.as_deref().cloned()),
+        turn,
+    };
     let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(workspace, turn)).transpose()?;
     // Text that a client wrote before the first prompt is not a title.
     let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Parses the arguments of a command.
 
+use super::housekeeping::{self, parse};
 use super::{Malformed, ModelCommand, Named};
 use crate::engine::{Selector, SelectorError, TurnForm, TurnPriority, TurnRequest};
 use crate::model::{Level, Pin, TurnList, Verb};
@@ -109,6 +110,9 @@ pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malfor
     if verb == Verb::Create {
         command.text = content(verb, pieces.from(0))?;
         return Ok(command);
+    }
+    if verb == Verb::Housekeeping {
+        return parse(pieces.from(0)).map(housekeeping::command);
     }
     if verb == Verb::Recall {
         command.turns = turns(pieces)?;

@@ -8,10 +8,13 @@ use std::collections::BTreeMap;
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
     /// The command is executed immediately.
+    #[serde(alias = "on")]
     Auto,
     /// The command needs the approval of the user.
+    #[serde(alias = "ask")]
     Approve,
     /// The command is rejected.
+    #[serde(alias = "off")]
     Deny,
 }
 
@@ -49,11 +52,16 @@ impl Spent {
     }
 }
 
-/// By default, commands that remove content from the window need the approval of the user.
+/// By default, commands that remove content from the window need the approval of the user, and housekeeping is off.
 impl Default for ModelPolicy {
     fn default() -> Self {
         let waiting = [Verb::Archive, Verb::Compress, Verb::Update].map(|verb| (verb, Permission::Approve));
-        ModelPolicy { permissions: waiting.into(), commands_per_turn: 10, recalls_per_turn: 5, recalled_tokens_per_turn: 8_000 }
+        ModelPolicy {
+            permissions: waiting.into_iter().chain([(Verb::Housekeeping, Permission::Deny)]).collect(),
+            commands_per_turn: 10,
+            recalls_per_turn: 5,
+            recalled_tokens_per_turn: 8_000,
+        }
     }
 }
 

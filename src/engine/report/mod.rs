@@ -8,6 +8,7 @@ pub mod diff;
 pub mod events;
 pub mod explain;
 pub mod files;
+pub mod housekeeping;
 pub mod label;
 pub mod manifest;
 pub mod model_activity;

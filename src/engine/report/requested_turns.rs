@@ -309,7 +309,7 @@ mod tests {
         let notes = |text: &str, form, budget| shown(&request(text, form), budget).unwrap().1;
         assert_eq!(notes("3,40", TurnForm::Header, 900), ["no turn 40; the session has turns 1..12"]);
         assert_eq!(notes("1..12", TurnForm::Header, 150), ["left out turns 1..9: the budget is used"]);
-        assert_eq!(notes("3,5", TurnForm::Full, 250), ["only the summary of turn 3: the budget is used"]);
+        assert_eq!(notes("3,5", TurnForm::Full, 205), ["only the summary of turn 3: the budget is used"]);
         assert!(notes("1..", TurnForm::Mixed, 2_000).is_empty());
     }
 
