@@ -75,6 +75,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "obey" -d 'Execute
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "inbox" -d 'List model commands awaiting your approval'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "approve" -d 'Execute pending model commands'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "deny" -d 'Reject pending model commands'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "housekeeping" -d 'Record the model\'s header and summary of a turn'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "memory" -d 'Manage memories learned from sessions'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "run" -d 'Run a client behind the proxy'
@@ -286,6 +287,14 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-page
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Maximum number of tokens printed' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of the project in this directory [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l turns -d 'Turns, such as 3,7..9 or 3.., in the window or not' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l as -d 'Form of the turns: header, summary, full or mixed [default: mixed]' -r -f -a "header\t''
+summary\t''
+full\t''
+mixed\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l priority -d 'Turns that get the budget first: recent, relevant to the query, or specific (as listed)' -r -f -a "recent\t''
+relevant\t''
+specific\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -818,6 +827,22 @@ complete -c aperture -n "__fish_aperture_using_subcommand deny" -l json -d 'Prin
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l turn -d 'The turn [default: the last one]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l full -d 'In a dry run, show all changed lines'
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l keep-thinking -d 'Keep the thinking after the first change; rejected for models that sign thinking over preceding content'
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand housekeeping" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -51,6 +51,8 @@ pub struct Settings {
 #[derive(Clone, Debug, Default, Deserialize)]
 struct ModelSettings {
     commands_per_turn: Option<u32>,
+    recalls_per_turn: Option<u32>,
+    recalled_tokens_per_turn: Option<u32>,
     #[serde(flatten)]
     permissions: BTreeMap<Verb, Permission>,
 }
@@ -60,6 +62,8 @@ impl ModelSettings {
     fn over(&self, policy: ModelPolicy) -> ModelPolicy {
         let mut policy = policy.with(self.permissions.iter().map(|(verb, permission)| (*verb, *permission)));
         policy.commands_per_turn = self.commands_per_turn.unwrap_or(policy.commands_per_turn);
+        policy.recalls_per_turn = self.recalls_per_turn.unwrap_or(policy.recalls_per_turn);
+        policy.recalled_tokens_per_turn = self.recalled_tokens_per_turn.unwrap_or(policy.recalled_tokens_per_turn);
         policy
     }
 }

@@ -3,8 +3,8 @@
 use super::live::proxied;
 use super::{
     Change, Other, Read, archive, blame, blocks, bulk, check, compact, complete, compress, create, diff, expand, explain, export,
-    focus, fork, gc, git_hook, hook, import, inbox, install, keep, log, manifest, memory, obey, pack, pin, preset, recall,
-    redact, redo, repair, restore, search, sessions, show, shrink, snapshot, stage, status, statusline, summary, topics,
+    focus, fork, gc, git_hook, hook, housekeeping, import, inbox, install, keep, log, manifest, memory, obey, pack, pin, preset,
+    recall, redact, redo, repair, restore, search, sessions, show, shrink, snapshot, stage, status, statusline, summary, topics,
     transcript, undo, update, usage, util, verify, watch,
 };
 use crate::app::{Answer, CommandError, Env, ErrorKind};
@@ -97,6 +97,7 @@ pub fn change_one(env: &Env, request: &Change) -> Result<ChangeReport, CommandEr
         Change::Unfocus(arguments) => focus::run_unfocus(env, arguments),
         Change::Update(arguments) => update::run(env, arguments),
         Change::Create(arguments) => create::run(env, arguments),
+        Change::Housekeeping(arguments) => housekeeping::run(env, arguments),
         Change::Compact(arguments) => compact::run(env, arguments),
         Change::Uncompact(arguments) => compact::run_uncompact(env, arguments),
         Change::Restore(arguments) => restore::run(env, arguments),

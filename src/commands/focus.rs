@@ -66,7 +66,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
                 mark(draft, &mut summary, number, MarkKind::Focus, None)?;
             }
         }
-        let turn = reading.turns.len().to_string();
+        let turn = reading.last_turn().to_string();
         for number in chosen {
             mark(draft, &mut summary, number, MarkKind::Focus, Some(turn.clone()))?;
         }

@@ -169,6 +169,9 @@ overrides both.
   archive = \"auto\"             approve (pending in aperture inbox) or deny;
   recall = \"deny\"              default approve: compress, archive, update; a
   commands_per_turn = 10       project can only be stricter than the user
+  housekeeping = \"off\"         headers and summaries by the model: on, ask or off
+  recalls_per_turn = 5         further @recall(turns …) return only headers,
+  recalled_tokens_per_turn = 8000  also after this many tokens
 
   [prices]                     dollars per million input tokens, by
   claude-opus-4-6 = 5.0        a prefix of the model's name; the other prices

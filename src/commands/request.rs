@@ -3,9 +3,9 @@
 use super::deferred::commands;
 use super::{
     ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
-    export, focus, fork, gc, git_hook, help, hook, import, inbox, install, job, json, keep, log, manifest, mcp, memory, obey,
-    pack, pin, preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot, stage,
-    status, statusline, summary, topics, transcript, undo, update, usage, util, verify, watch,
+    export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json, keep, log, manifest, mcp,
+    memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot,
+    stage, status, statusline, summary, topics, transcript, undo, update, usage, util, verify, watch,
 };
 use crate::app::Globals;
 use clap::builder::StyledStr;
@@ -98,7 +98,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork"]),
-    ("Model", &["obey", "inbox", "approve", "deny", "mcp"]),
+    ("Model", &["obey", "inbox", "approve", "deny", "housekeeping", "mcp"]),
     ("Memory", &["memory"]),
     ("Live", &["run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
     ("Maintenance", &["keep", "check", "verify", "gc", "export", "import", "completions", "help"]),
@@ -162,6 +162,8 @@ pub enum Change {
     Update(update::Arguments) = "update",
     /// Append a note to a session
     Create(create::Arguments) = "create",
+    /// Record the model's header and summary of a turn
+    Housekeeping(housekeeping::Arguments) = "housekeeping",
     /// Replace credentials in a session with placeholders
     Redact(redact::Arguments) = "redact",
     /// Repair damage that changes or blocks the next request
@@ -380,6 +382,7 @@ impl Change {
             Change::Unfocus(arguments) => &mut arguments.options,
             Change::Update(arguments) => &mut arguments.options,
             Change::Create(arguments) => &mut arguments.options,
+            Change::Housekeeping(arguments) => &mut arguments.options,
             Change::Redact(arguments) => &mut arguments.options,
             Change::Repair(arguments) => &mut arguments.options,
             Change::Shrink(arguments) => &mut arguments.options,

@@ -34,7 +34,7 @@ pub use cost::edit_cost::{EditFacts, EditPrice, PAYS_BACK_TURNS, idle_millisecon
 pub use cost::model_prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use cost::tokens;
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
-pub use model_commands::{ModelPolicy, Permission};
+pub use model_commands::{ModelPolicy, Permission, Spent};
 pub use reduce::{KeptPieces, Reducible, described, hint, marker};
 pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring, is_worth_looking};
 pub use report::change_groups::{ChangeGroup, change_groups};
@@ -45,12 +45,16 @@ pub use report::events::{
 };
 pub use report::explain::{Explanation, LevelPreview, Referred, explain, levels, stale_reason};
 pub use report::files::{FileInWork, files_in_work};
+pub use report::housekeeping::{replace_headers, unsupported};
 pub use report::label::{label, placeholder_label};
 pub use report::manifest::{
     ArchivedRun, BlockSummary, Forgotten, Manifest, ShortenedBlocks, UserRule, ZoneSummary, entry, manifest,
 };
 pub use report::model_activity::ModelActivity;
 pub use report::numbers::{amount, bytes, count, plural, unit};
+pub use report::requested_turns::{
+    ShownTurn, ShownTurns, TurnForm, TurnPriority, TurnRequest, TurnRequestError, requested, within,
+};
 pub use report::topics::{SessionTopic, TopicCluster, TopicTurn, session_topics, topic_clusters};
 pub use report::usage::{
     BilledFile, Copies, UsageFilter, UsageGroup, UsageRow, UsageSource, UsageSums, UsageTable, usage, usage_sums,

@@ -203,6 +203,14 @@ mod tests {
                 if argument.parameter.name == "at" {
                     arguments.insert("selector".to_owned(), json!("12"));
                 }
+                // A search needs a query, unless turns are named.
+                if tool.name == "recall" {
+                    arguments.insert("query".to_owned(), json!("12"));
+                }
+                // A form of turns requires turns.
+                if matches!(argument.parameter.name, "as" | "priority") {
+                    arguments.insert("turns".to_owned(), json!("3"));
+                }
                 // `compress` needs a selection.
                 if tool.name == "compress" {
                     arguments.insert("stale".to_owned(), json!(true));
@@ -220,7 +228,9 @@ mod tests {
                 let Kind::OneOf(values) = &argument.kind else { continue };
                 for value in values {
                     let mut arguments = Map::from_iter([(argument.parameter.name.to_owned(), json!(value))]);
-                    let names = ["query", "selector", "text"];
+                    let names = ["query", "selector", "text", "turns", "words"];
+                    let is_scope = argument.parameter.name == "scope";
+                    let names = names.into_iter().filter(|name| !(is_scope && *name == "turns"));
                     arguments.extend(names.map(|name| (name.to_owned(), json!("12"))));
                     arguments.retain(|name, _| tool.arguments().iter().any(|argument| argument.parameter.name == name));
                     let call = read(tool, &arguments);
@@ -237,6 +247,8 @@ mod tests {
         check("recall", json!({"query": "--all"}), "recall -- --all");
         check("recall", json!({"query": "a b", "scope": "all", "max_tokens": "500"}), "recall 'a b' --max-tokens 500 --all");
         check("recall", json!({"query": "12", "scope": "session"}), "recall 12");
+        check("recall", json!({"turns": "3,7..9", "as": "summary"}), "recall --turns 3,7..9 --as summary");
+        check("recall", json!({"turns": 3, "priority": "specific"}), "recall --turns 3 --priority specific");
         check("recall", json!({"query": "a b", "scope": "memory"}), "recall 'a b' --memory");
         check("remember", json!({"text": "a b", "kind": "fact"}), "memory add 'a b' --kind fact");
         check("remember", json!({}), "cannot call remember: the argument 'text' is missing");

@@ -5,8 +5,8 @@ use super::tools::{Effect, TOOLS, Tool};
 use super::{answer, resources, session};
 use crate::app::{Answer, Client, CommandError, Env, ErrorKind};
 use crate::commands::model::{CallOutcome, ask};
-use crate::commands::{self, Change, Other, Request};
-use crate::engine::{mask, tokens};
+use crate::commands::{self, Change, Other, Read, Request, recall};
+use crate::engine::{Spent, mask, tokens};
 use crate::model::Actor;
 use anyhow::anyhow;
 use rmcp::ServerHandler;
@@ -17,8 +17,9 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The width of answers in columns.
 const COLUMNS: usize = 100;
@@ -38,13 +39,15 @@ pub struct Server {
     client: Client,
     /// The first root of the client, after it was requested.
     root: OnceLock<Option<PathBuf>>,
+    /// The recalls of turns in the current turn of each session, with that turn.
+    recalls: Mutex<BTreeMap<PathBuf, (u32, Spent)>>,
 }
 
 impl Server {
     /// Creates a server for the client that started this process.
     pub fn new(env: Env) -> Server {
         let client = env.client();
-        Server { env, client, root: OnceLock::new() }
+        Server { env, client, root: OnceLock::new(), recalls: Mutex::default() }
     }
 
     /// Returns the environment of a call: current settings and time, in the directory of the client's project.
@@ -104,6 +107,11 @@ impl Server {
         };
         env.command = line;
         env.actor = Actor::Model;
+        if let Request::Read(Read::Recall(arguments)) = &call.request
+            && arguments.turns.is_some()
+        {
+            return self.recall_turns(&env, arguments);
+        }
         if let Request::Read(request) = &call.request {
             return Ok(Body::new(String::new(), commands::read(&env, request)?));
         }
@@ -128,6 +136,21 @@ impl Server {
             return Ok(Body::new(before, Answer { text: env.answer(&content).text, json: answer.json }));
         }
         Ok(Body::new(String::new(), answer))
+    }
+
+    /// Returns the requested turns within the quota of the model.
+    fn recall_turns(&self, env: &Env, arguments: &recall::Arguments) -> Result<Body, CommandError> {
+        let found = env.find(None)?;
+        let path = found.path.clone();
+        let turn = env.read_as_wanted(found, &|_| false)?.reading.last_turn();
+        let mut recalls = self.recalls.lock().unwrap_or_else(PoisonError::into_inner);
+        let (of_turn, spent) = recalls.entry(path).or_default();
+        if std::mem::replace(of_turn, turn) != turn {
+            *spent = Spent::default();
+        }
+        let report = recall::report(env, &arguments.clone().within_quota(env.model.recall_tokens(*spent)))?;
+        spent.add(Some(&report.note()));
+        Ok(Body::new(String::new(), env.answer(&report)))
     }
 
     /// Returns the content of an address.

@@ -154,7 +154,8 @@ pub const TOOLS: &[Tool] = &[
         name: "recall",
         action: None,
         about: "Read content outside your context window: archived, shortened and compacted blocks. Takes block numbers (then \
-                you get the full original text at once) or a question (then the matching passages). Changes nothing.",
+                you get the full original text at once), a question (then the matching passages), or turns (then their headers, \
+                summaries or full texts, in the window or not). Changes nothing.",
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[
@@ -173,6 +174,9 @@ pub const TOOLS: &[Tool] = &[
                      learned here, and all sessions of the project",
                 )
             },
+            argument("turns", r#""3,7..9""#, "Turns, in place of a query; with a query, those about it get the tokens first"),
+            argument("as", r#""summary""#, "Form of the turns (default mixed: summaries, and full texts while the tokens last)"),
+            argument("priority", r#""recent""#, "Turns that get the tokens first: the newest, by the query, or as listed"),
         ],
     },
     Tool {
@@ -301,6 +305,24 @@ pub const TOOLS: &[Tool] = &[
                 example: r#""the tests need a database: start it with make db""#,
                 ..SELECTOR
             },
+            DRY_RUN,
+        ],
+    },
+    Tool {
+        name: "housekeeping",
+        action: None,
+        about: "Record your words about a turn: a header that replaces that of summaries, decisions and changes. What the turn does not \
+                show is marked as claimed. Off unless the settings allow it.",
+        effect: Effect::Adds,
+        idempotent: true,
+        parameters: &[
+            Parameter {
+                name: "words",
+                about: "A JSON object with response_header (12 tokens), context_summary, key_decisions, code_changes, user",
+                example: r#""{\"response_header\": \"parser keeps comments\"}""#,
+                ..SELECTOR
+            },
+            argument("turn", "7", "The turn (default: the last one)"),
             DRY_RUN,
         ],
     },

@@ -1,7 +1,7 @@
 //! The history of a session: which of its operations are in force, and the way from one point of the log to another.
 
 use super::operation::{Address, LoggedEdit, MarkAddress, MarkKind, Operation, OperationId, OperationKind, RowAddress};
-use super::{As, Time};
+use super::{As, Key, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -17,6 +17,8 @@ pub struct History {
     pub naming: Vec<String>,
     /// Values before and after credentials were removed from them.
     pub redacted: Vec<(String, String)>,
+    /// The numbers of turns before operations that moved turns: the identity of the first row of each, and its number.
+    pub turns: Vec<(Key, u32)>,
 }
 
 /// A snapshot in the log.

@@ -193,6 +193,8 @@ words! {
         Pin = "pin",
         /// Marked as relevant now (focus).
         Focus = "focus",
+        /// The words of the model about the turn that the block opens.
+        Housekeeping = "housekeeping",
     }
 }
 
@@ -212,7 +214,7 @@ pub struct Mark {
     /// The block.
     pub address: MarkAddress,
     pub kind: MarkKind,
-    /// Previous value: the position of the pin, or the turn of the selection; `None` if there was none.
+    /// Previous value: the position of the pin, the turn of the selection, or the words as JSON; `None` if there was none.
     pub before: Option<String>,
     /// New value; `None` if the mark was removed.
     pub after: Option<String>,

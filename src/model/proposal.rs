@@ -1,4 +1,4 @@
-use super::{Address, Key, OperationId, words};
+use super::{Address, FENCE, Key, OperationId, words};
 use serde::Deserialize;
 
 /// The number of a proposal in its store, from 1; never reused.
@@ -28,6 +28,8 @@ words! {
         Update = "update",
         /// Adds a note.
         Create = "create",
+        /// Records words about the turn.
+        Housekeeping = "housekeeping",
     }
 }
 
@@ -45,6 +47,7 @@ impl Verb {
             Verb::Archive => "archived",
             Verb::Update => "updated",
             Verb::Create => "created",
+            Verb::Housekeeping => "recorded",
         }
     }
 }
@@ -120,6 +123,13 @@ pub struct Proposal {
 impl Proposal {
     /// Command, if it could be parsed.
     pub fn verb(&self) -> Option<Verb> {
+        // In a fenced block, all but the block itself is a request for turns.
+        if self.command.starts_with(FENCE) {
+            return Some(Verb::Housekeeping);
+        }
+        if self.command.starts_with(['{', '[', '"']) {
+            return Some(Verb::Recall);
+        }
         let name = self.command.strip_prefix('@').unwrap_or(&self.command).split(['(', ' ']).next();
         name.and_then(Verb::from_name)
     }

@@ -1,4 +1,4 @@
-use super::BlockNumber;
+use super::{BlockNumber, Housekeeping};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -69,4 +69,6 @@ pub struct Turn {
     pub steps: u32,
     /// Its topic, an index into the topics of the reading.
     pub topic: Option<u32>,
+    /// The words of the model about it.
+    pub housekeeping: Option<Box<Housekeeping>>,
 }

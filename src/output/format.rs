@@ -51,6 +51,15 @@ pub fn time(style: &Style, milliseconds: i64) -> String {
         .unwrap_or_default()
 }
 
+/// Returns a function that formats a time as the time of day in the user's time zone: `14:03`.
+pub fn times_of_day(style: &Style) -> impl Fn(i64) -> String + use<> {
+    let zone = (style.zone)();
+    move |milliseconds| {
+        let time = jiff::Timestamp::from_millisecond(milliseconds).map(|time| time.to_zoned(zone.clone()));
+        time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
+    }
+}
+
 /// Lists the locations of blocks outside the window: `12 before a compaction, 3 of subagents`.
 pub fn hidden(hidden: &Hidden) -> String {
     let reasons = [

@@ -5,14 +5,17 @@ use crate::engine::Analysis;
 use crate::model::{Block, BlockChange, History, Key, Level, MarkAddress, MarkKind, Pin, Session, Slot};
 use rustc_hash::FxHashMap;
 
-/// Sets pins, focus marks and changes by other programs on the blocks of a session.
+/// Sets pins, focus marks and changes by other programs on the blocks of a session, and the words of the model on its turns.
 ///
 /// If the row of a mark is missing, after a compaction or a rewrite by another program, the mark is matched by the content of its
-/// block. `turn` is the last turn of the session; focus marks expire `focus_turns` turns after they were made.
-pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u32) {
+/// block. Focus marks expire `focus_turns` turns after they were made.
+pub fn apply(reading: &mut Analysis, history: &History, focus_turns: u32) {
     if history.operations.is_empty() {
         return;
     }
+    let turn = reading.last_turn();
+    let session = &mut reading.session;
+    let mut words: Vec<(u32, &String)> = Vec::new();
     let addresses = Addresses::new(session);
     let first: Vec<u32> = first_blocks(session);
     let mut by_content: FxHashMap<Key, usize> = FxHashMap::default();
@@ -32,6 +35,7 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
         };
         match kind {
             MarkKind::Pin => block.pin = Some(Pin::from_mark(value)),
+            MarkKind::Housekeeping => words.push((block.position.turn, value)),
             MarkKind::Focus => block.focused = value.parse::<u32>().is_ok_and(|since| turn < since.saturating_add(focus_turns)),
         }
     }
@@ -39,6 +43,11 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
         if let Some(block) = session.blocks.get_mut(place) {
             block.reason = change.reason.as_str().into();
             block.changed_elsewhere = marked_level(block) != change.level_after;
+        }
+    }
+    for (number, value) in words {
+        if let Some(turn) = reading.turns.iter_mut().find(|turn| turn.number == number) {
+            turn.housekeeping = serde_json::from_str(value).ok();
         }
     }
 }

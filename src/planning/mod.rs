@@ -22,6 +22,7 @@ mod splice;
 #[cfg(test)]
 mod tests;
 mod thinking;
+mod turn_numbers;
 mod way;
 mod window_change;
 
@@ -39,4 +40,5 @@ pub use revision::Revision;
 pub use rows::{MemoryRows, Rows, pass};
 pub use shorten::{Aim, KeptBlocks, PlanCache, Scope, shorten, shrink};
 pub use splice::{Splice, SpliceError, splice};
+pub use turn_numbers::{keep_turn_numbers, moves_turns, turn_numbers};
 pub use way::{Inexact, Undone};

@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0014_memories.sql"),
     include_str!("migrations/0015_memory_reads.sql"),
     include_str!("migrations/0016_companions.sql"),
+    include_str!("migrations/0017_turn_numbers.sql"),
 ];
 
 /// Longest wait of a command for another process that has locked the store.

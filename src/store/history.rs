@@ -181,6 +181,7 @@ impl Store {
         let sql = "SELECT name, operation, time FROM snapshots WHERE session = ?1 ORDER BY time, name";
         let snapshot = |row: &Row<'_>| Ok(Snapshot { name: row.get(0)?, operation: row.get(1)?, time: row.get(2)? });
         history.snapshots = self.connection.prepare_cached(sql)?.query_map([key.0], snapshot)?.collect::<Result<_, _>>()?;
+        history.turns = self.turn_numbers(key)?;
         Ok(history)
     }
 

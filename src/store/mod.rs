@@ -24,6 +24,7 @@ mod rows;
 mod sealed;
 mod search_index;
 mod totals;
+mod turn_numbers;
 mod values;
 mod window_changes;
 mod wire;

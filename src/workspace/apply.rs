@@ -4,7 +4,7 @@ use super::file::{SessionFile, SessionRows};
 use super::{ApplyError, Workspace, companions};
 use crate::fsio::{Disk, NewFile, expect_one_name, is_packed};
 use crate::model::{Address, Edit, Event, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
-use crate::planning::{Addresses, Rows, Splice, splice};
+use crate::planning::{Addresses, Rows, Splice, moves_turns, splice, turn_numbers};
 use crate::provider::ProviderAdapter;
 use crate::store::{SessionKey, Store, StoreError};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -114,6 +114,10 @@ fn apply_as(
     let logged = file.set_modified(identity.modified).and_then(|()| file.sync()).map_err(ApplyError::from);
     let hashed = followed.as_ref().map(|plan| Plan { base_hash, ..plan.clone() });
     let plan = hashed.as_ref().unwrap_or(plan);
+    if moves_turns(plan) {
+        let recorded = store.record_turn_numbers(key, &turn_numbers(&workspace.reading));
+        recorded.inspect_err(|_| discard(disk, &temporary))?;
+    }
     let log = || match deferred {
         Some(id) => store.prepare_deferred(key, id, plan, now, splice.hunks(), Some(after)),
         None => store.prepare(key, plan, now, splice.hunks(), Some(after)),

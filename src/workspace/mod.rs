@@ -133,8 +133,8 @@ impl<'a> Workspace<'a> {
         let Capacity { tokens, source, .. } = reading.capacity;
         reading.capacity.reserve =
             provider.reserve(&reading.model, WindowSize { tokens, reported: source == CapacitySource::Client });
-        let turn = reading.turns.len() as u32;
-        planning::apply_marks(&mut reading.session, &history, turn, settings.focus_turns);
+        planning::keep_turn_numbers(&mut reading, &history);
+        planning::apply_marks(&mut reading, &history, settings.focus_turns);
         if planning::is_bill_changed(&reading, &history) {
             reading.price.without_bill();
         }

@@ -406,7 +406,7 @@ fn help_fits_the_terminal() {
     let sandbox = Sandbox::new();
     for name in [
         "compress", "expand", "archive", "recall", "pin", "unpin", "focus", "unfocus", "update", "create", "compact",
-        "uncompact", "diff", "log", "snapshot", "restore", "preset", "undo", "redo",
+        "housekeeping", "uncompact", "diff", "log", "snapshot", "restore", "preset", "undo", "redo",
     ] {
         let text = done(&sandbox, &format!("help {name}"));
         let wide = text.lines().find(|text| text.width() > 80);

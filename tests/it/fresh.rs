@@ -234,6 +234,7 @@ const OTHERS: &[&str] = &[
     "aperture preset show",
     "aperture diff a b --full",
     "aperture recall 'a \"b\"' --max-tokens 3k --project --inject",
+    "aperture recall a --turns 3,7..9 --as full --priority specific",
     "aperture watch --apply-policy --live --for 1.5 --until-idle 2",
     "aperture check a b --max-tokens 1k --max-percent 12.5 --max-stale 0 --format junit",
     "aperture gc --older-than 5w --gone",

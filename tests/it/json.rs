@@ -286,6 +286,7 @@ const LINES: &[&str] = &[
     "explain 23",
     "explain 31",
     "recall the",
+    "recall --turns 1..",
     "show 99999",
     "recall echo --all",
     "search echo",

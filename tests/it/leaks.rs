@@ -148,6 +148,7 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "pin" | "unpin" | "focus" | "unfocus" => &["2"],
         "update" => &["12 other -n", "12 other"],
         "create" => &["note -n", "note"],
+        "housekeeping" => &["{\"response_header\":\"note\"}"],
         "redact" => &["1 -n", "--whole-file -n"],
         "compact" => &["2..3 -n", "2..20 -n", "2..3"],
         "blame" => &["a.rs", "a.rs:1"],

@@ -65,6 +65,7 @@ mod secrets;
 mod shrink;
 mod tidy;
 mod topics;
+mod turns;
 mod usage;
 mod walls;
 mod watch;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A server and a client of it that writes its own lines.
-struct Server<'a> {
+pub struct Server<'a> {
     sandbox: &'a Sandbox,
     process: Child,
     input: Option<ChildStdin>,
@@ -19,7 +19,7 @@ struct Server<'a> {
 
 impl<'a> Server<'a> {
     /// Starts the program in the project and initializes the connection.
-    fn new(sandbox: &'a Sandbox, environment: &[(&str, &str)]) -> Server<'a> {
+    pub fn new(sandbox: &'a Sandbox, environment: &[(&str, &str)]) -> Server<'a> {
         let mut command = sandbox.command(&["mcp"]);
         command.envs(environment.iter().copied());
         Server::start(sandbox, command).greeted()
@@ -78,14 +78,14 @@ impl<'a> Server<'a> {
     }
 
     /// The text of a call that goes well.
-    fn text(&mut self, tool: &str, arguments: Value) -> String {
+    pub fn text(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, &arguments);
         assert_ne!(result["isError"], true, "{tool} {arguments}: {result}");
         content(&result)
     }
 
     /// The text of a call that does not.
-    fn error(&mut self, tool: &str, arguments: Value) -> String {
+    pub fn error(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, &arguments);
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
         self.tidy(&content(&result))
@@ -97,7 +97,7 @@ impl<'a> Server<'a> {
     }
 
     /// Closes the connection and returns the exit code.
-    fn end(mut self) -> i32 {
+    pub fn end(mut self) -> i32 {
         drop(self.input.take());
         wait_for("the server ends", || self.process.try_wait().unwrap()).code().unwrap_or(-1)
     }
@@ -170,6 +170,7 @@ fn every_tool_answers() {
         ("expand", json!({"selector": "19", "max_tokens": 150})),
         ("compress", json!({"selector": "16", "level": "minimal"})),
         ("create", json!({"text": "the tests need a database"})),
+        ("housekeeping", json!({"words": "{\"response_header\": \"big job done\"}"})),
         ("update", json!({"selector": "16", "text": "as it stands now"})),
         ("diff", json!({"from": "5", "stat": true})),
         ("undo", json!({})),
@@ -188,7 +189,11 @@ fn every_tool_answers() {
 fn permit(sandbox: &Sandbox) {
     let directory = sandbox.home.join(".aperture");
     fs::create_dir_all(&directory).unwrap();
-    fs::write(directory.join("config.toml"), "[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\n").unwrap();
+    fs::write(
+        directory.join("config.toml"),
+        "[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\nhousekeeping = 'on'\n",
+    )
+    .unwrap();
 }
 
 #[test]
@@ -239,7 +244,7 @@ fn a_pending_command_is_the_requested_one() {
 }
 
 /// A client, which is this process, has the session open.
-fn open_in_client(sandbox: &Sandbox) -> PathBuf {
+pub fn open_in_client(sandbox: &Sandbox) -> PathBuf {
     let files = fs::read_dir(sandbox.home.join(".claude/projects").join(sandbox.slug())).unwrap();
     let path = files.map(|file| file.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
     let registry = sandbox.home.join(".claude/sessions");

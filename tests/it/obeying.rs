@@ -21,7 +21,7 @@ pub fn session(sandbox: &Sandbox) -> PathBuf {
 }
 
 /// Sets something in the user's settings.
-fn set(sandbox: &Sandbox, text: &str) {
+pub fn set(sandbox: &Sandbox, text: &str) {
     fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
     fs::write(sandbox.home.join(".aperture/config.toml"), text).unwrap();
 }
@@ -513,7 +513,7 @@ fn an_older_store_is_brought_up_to_date() {
     for table in [
         "block_edits", "companions", "window_changes", "hunks", "proposals", "messages", "obeyed", "manifests",
         "live_operations", "wire_lines", "wire_insertions", "wire_sessions", "staged_texts", "wire_tools", "wire_calls",
-        "memory_changes", "memory_contents", "memory_operations", "memory_reads",
+        "memory_changes", "memory_contents", "memory_operations", "memory_reads", "turn_numbers",
     ] {
         store.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }

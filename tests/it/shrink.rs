@@ -15,7 +15,7 @@ fn identity(number: usize) -> String {
 }
 
 /// Returns a session of several compactions, each after a turn with a long result, and with one short turn after the last of them.
-fn compacted() -> Vec<Value> {
+pub fn compacted() -> Vec<Value> {
     let mut rows: Vec<Value> = Vec::new();
     let mut number = 0;
     let mut add = |rows: &mut Vec<Value>, root: bool, mut row: Value| {
@@ -79,7 +79,7 @@ fn bytes_of(rows: &[Value]) -> Vec<u8> {
     rows.iter().map(|row| format!("{row}\n")).collect::<String>().into_bytes()
 }
 
-fn sandbox_of(rows: &[Value]) -> (Sandbox, PathBuf) {
+pub fn sandbox_of(rows: &[Value]) -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
     let path = sandbox.session(ID, bytes_of(rows), 0);
     (sandbox, path)

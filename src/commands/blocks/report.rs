@@ -149,7 +149,7 @@ impl BlockRow {
             time: block.timestamp,
             turn: block.position.turn,
             step: block.position.step,
-            age_turns: (reading.turns.len() as u32).saturating_sub(block.position.turn),
+            age_turns: reading.last_turn().saturating_sub(block.position.turn),
             zone: block.position.zone,
             relevance: block.position.relevance,
             level: block.level,

@@ -40,7 +40,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             }
             parts.push(manifest::detailed(env, &workspace).text(&env.style));
         }
-        parts.push(InstructionsReport::commands());
+        parts.push(InstructionsReport::commands(&env.model));
         if payload.source.as_deref() == Some("compact") {
             parts.extend(memory::at_start(env, payload));
         }
@@ -49,7 +49,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             parts.extend(if behind { compaction::endangered(&workspace)? } else { compaction::dropped(&workspace, &|_| true)? });
         }
     } else {
-        parts.push(InstructionsReport::commands());
+        parts.push(InstructionsReport::commands(&env.model));
         parts.extend(memory::at_start(env, payload));
         if env.hooks.handoff {
             parts.extend(handoff(env)?);

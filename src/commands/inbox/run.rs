@@ -169,7 +169,7 @@ fn approved_decision(proposal: &Proposal) -> Decision {
     let stored = |json: &String| Some(ModelAction::from_request(&serde_json::from_str::<Request>(json).ok()?)?.1);
     let action = match &proposal.request {
         Some(json) => stored(json),
-        None => read(&proposal.command).map(|command| ModelAction::from(&command)),
+        None => read(&proposal.command).map(|command| ModelAction::from(&command).in_turn(proposal.turn)),
     };
     match action {
         None => Decision::No(ProposalStatus::Refused, "this version cannot parse it".to_owned()),

@@ -134,10 +134,11 @@ fn in_words(agent: &str, actions: &[(Verb, usize)]) -> String {
         });
         let things = match verb {
             Verb::Create => plural(*count, "note"),
+            Verb::Housekeeping => plural(*count, "header"),
             _ if counted => count.to_string(),
             _ => plural(*count, "block"),
         };
-        counted |= *verb != Verb::Create;
+        counted |= !matches!(verb, Verb::Create | Verb::Housekeeping);
         text.push_str(&format!(" {} {things}", verb.past()));
     }
     text

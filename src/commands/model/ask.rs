@@ -4,7 +4,7 @@ use super::proposing::{Decision, ModelRequest, carry_out, decide, outcome};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::memory::{self, MemoryChangeReport};
 use crate::commands::{self, Change, ChangeOptions, ModelAction, Request, undo};
-use crate::engine::Permission;
+use crate::engine::{Permission, Spent};
 use crate::model::{Actor, BlockNumber, CommandPlace, Key, ProposalNumber, ProposalStatus, Verb};
 use crate::output::ChangeReport;
 use crate::store::{NewProposal, Outcome};
@@ -50,7 +50,7 @@ pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, C
     let asked = ModelRequest::from_call(verb, action);
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
-    let (action, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, 0) {
+    let (action, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, Spent::default()) {
         Decision::No(_, why) => return Err(refused(anyhow!("{why}"))),
         Decision::CarryOut(action) => (action, None),
         Decision::Wait(action, why) => (action, Some(why)),
@@ -77,7 +77,7 @@ fn keep(
     // The approval decides about the options, such as --live.
     let request = Request::from(action.clone().with_options(ChangeOptions::default()));
     let (location, line) = (&workspace.location, request.line());
-    let turn = workspace.reading.turns.len() as u32;
+    let turn = workspace.reading.last_turn();
     let row = Key::from_bytes(format!("{} {turn} {line}", location.id).as_bytes());
     let place = CommandPlace { row, block: 0, offset: 0 };
     let store = env.store()?;

@@ -3,7 +3,7 @@
 
 use super::proposing::{Decision, ModelRequest, decide, follow, outcome, shown};
 use crate::app::{CommandError, Env};
-use crate::commands::obey::carried_out;
+use crate::commands::obey::spent;
 use crate::commands::recall::search_only;
 use crate::commands::{Change, ModelAction};
 use crate::engine::model_commands::read_all;
@@ -34,13 +34,15 @@ pub fn obey_call(env: &Env, id: &str, input: &str) -> Result<String, CommandErro
     let mut workspace = env.read(found.clone())?;
     let location = &workspace.location;
     let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
-    let turn = workspace.reading.turns.len() as u32;
+    let turn = workspace.reading.last_turn();
     let row = Key::from_bytes(format!("call {id}").as_bytes());
     let mut answers = Vec::new();
     for command in read_all(input).into_iter().take(MOST_COMMANDS) {
-        let text = format!("@{}", input[command.place.clone()].trim().trim_start_matches('@'));
+        let text = input[command.place.clone()].trim();
+        let is_json = text.starts_with(['`', '{', '[', '"']);
+        let text = if is_json { text.to_owned() } else { format!("@{}", text.trim_start_matches('@')) };
         let asked = command.command.map(ModelRequest::from);
-        let decision = decide(env, &workspace, &asked, BlockNumber::MAX, carried_out(&store, session, turn)?);
+        let decision = decide(env, &workspace, &asked, BlockNumber::MAX, spent(&store, session, turn)?);
         let place = CommandPlace { row, block: 0, offset: command.place.start as u32 };
         let proposal = NewProposal { place, turn, command: &text, blocks: &decision.blocks(), request: None };
         let Some(number) = store.propose(session, &proposal, env.style.now.as_millisecond())? else {
@@ -71,10 +73,10 @@ fn execute(
     match decision {
         Decision::CarryOut(ModelAction::Recall(query)) => {
             let found = match search_only(env, query) {
-                Ok(report) if report.blocks.is_empty() => {
+                Ok(report) if report.is_empty() => {
                     outcome(ProposalStatus::Refused, "no matching content outside your context window")
                 }
-                Ok(report) => Outcome { count: report.blocks.len() as u32, ..outcome(ProposalStatus::Done, &report.note()) },
+                Ok(report) => Outcome { count: report.count() as u32, ..outcome(ProposalStatus::Done, &report.note()) },
                 Err(error) => outcome(ProposalStatus::Refused, &error.source.root_cause().to_string()),
             };
             Ok((found, None))

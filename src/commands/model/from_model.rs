@@ -2,7 +2,7 @@
 
 use crate::commands::memory::{self, Action, AddArguments, ReviewArguments};
 use crate::commands::request::{Change, Other, Read, Request};
-use crate::commands::{BulkOptions, ChangeOptions, archive, compress, create, expand, focus, pin, recall, update};
+use crate::commands::{BulkOptions, ChangeOptions, archive, compress, create, expand, focus, housekeeping, pin, recall, update};
 use crate::engine::Selector;
 use crate::engine::memory::markdown::parse_name;
 use crate::engine::model_commands::{ModelCommand, Named};
@@ -28,7 +28,10 @@ impl From<&ModelCommand> for ModelAction {
         }
         let (selector, options) = (vec![command.selector()], ChangeOptions::default());
         ModelAction::Change(match command.verb {
-            Verb::Recall => return ModelAction::Recall(recall::Arguments::new(query(command))),
+            Verb::Recall => {
+                let blocks = || recall::Arguments::new(query(command));
+                return ModelAction::Recall(command.turns.as_ref().map_or_else(blocks, recall::Arguments::of_turns));
+            }
             Verb::Expand => {
                 let level = command.level.filter(|level| *level != Level::Original);
                 Change::Expand(expand::Arguments { selector, level, options })
@@ -54,6 +57,10 @@ impl From<&ModelCommand> for ModelAction {
                 Change::Update(update::Arguments { selector: command.selector(), text: command.text.clone(), options })
             }
             Verb::Create => Change::Create(create::Arguments { text: command.text.clone(), options }),
+            Verb::Housekeeping => {
+                let words = command.housekeeping.as_deref().cloned().unwrap_or_default();
+                Change::Housekeeping(housekeeping::Arguments::new(&words))
+            }
         })
     }
 }
@@ -135,6 +142,7 @@ impl ModelAction {
                 Change::Unfocus(_) => Verb::Unfocus,
                 Change::Update(_) => Verb::Update,
                 Change::Create(_) => Verb::Create,
+                Change::Housekeeping(_) => Verb::Housekeeping,
                 _ => return None,
             },
             ModelAction::Memory(arguments) => match arguments.action.as_ref()? {
@@ -168,7 +176,7 @@ impl ModelAction {
     pub fn with_blocks(mut self, blocks: String) -> ModelAction {
         match &mut self {
             ModelAction::Change(Change::Update(update::Arguments { selector, .. })) => *selector = blocks,
-            ModelAction::Recall(recall::Arguments { query: selector, .. })
+            ModelAction::Recall(recall::Arguments { query: selector, turns: None, .. })
             | ModelAction::Change(
                 Change::Compress(compress::Arguments { selector, .. })
                 | Change::Expand(expand::Arguments { selector, .. })
@@ -179,6 +187,14 @@ impl ModelAction {
                 | Change::Unfocus(focus::UnfocusArguments { selector, .. }),
             ) => *selector = vec![blocks],
             _ => {}
+        }
+        self
+    }
+
+    /// Returns the action about a turn, if it is about one and names none.
+    pub fn in_turn(mut self, turn: u32) -> ModelAction {
+        if let ModelAction::Change(Change::Housekeeping(arguments)) = &mut self {
+            arguments.turn.get_or_insert(turn);
         }
         self
     }
@@ -227,6 +243,12 @@ mod tests {
         ("@recall(3..9, 12)", &["recall", "3..9|12"]),
         ("@recall(\"how are tokens refreshed\")", &["recall", "how are tokens refreshed"]),
         ("@recall(\"stale\")", &["recall", "\"stale\""]),
+        ("@recall(turns 3,7..9, summary)", &["recall", "--turns", "3,7..9", "--as", "summary"]),
+        ("@recall(turn 3)", &["recall", "--turns", "3", "--as", "mixed"]),
+        (
+            "@recall(turns 3.., full, specific, \"retry policy\")",
+            &["recall", "--turns", "3..", "--as", "full", "--priority", "specific", "retry policy"],
+        ),
         ("@compress(stale)", &["compress", "stale"]),
         ("@compress(3, minimal)", &["compress", "3", "--level", "minimal"]),
         ("@archive(3..9, reason: auth is done)", &["archive", "3..9", "--reason", "auth is done"]),
@@ -238,6 +260,10 @@ mod tests {
         ("@unfocus(12)", &["unfocus", "12"]),
         ("@update(12, \"the plan\")", &["update", "12", "the plan"]),
         ("@create(\"make db starts it\")", &["create", "make db starts it"]),
+        (
+            "```aperture\n{\"housekeeping\": {\"response_header\": \"db starts\"}}\n```",
+            &["housekeeping", "{\"response_header\":\"db starts\"}"],
+        ),
     ];
 
     #[test]

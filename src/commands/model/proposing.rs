@@ -5,9 +5,10 @@ use crate::commands::change::pipeline::is_live;
 use crate::commands::recall::{self, search_only};
 use crate::commands::{self, Change, ChangeOptions, ModelAction, memory};
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
-use crate::engine::{self, Permission};
+use crate::engine::{self, Permission, Spent};
 use crate::model::{
-    Actor, Block, BlockKind, BlockNumber, CommandPlace, Flags, History, Key, Level, MarkKind, ProposalStatus, Role, Verb, Zone,
+    Actor, Block, BlockKind, BlockNumber, CommandPlace, FENCE, Flags, History, Key, Level, MarkKind, ProposalStatus, Role, Verb,
+    Zone,
 };
 use crate::output::{ChangeReport, plural};
 use crate::store::Outcome;
@@ -151,6 +152,11 @@ pub enum Decision {
 }
 
 impl Decision {
+    /// Returns true for a recall that is executed.
+    pub fn is_recall(&self) -> bool {
+        matches!(self, Decision::CarryOut(ModelAction::Recall(_)))
+    }
+
     /// Returns the selector of the blocks; empty if the request names none.
     pub fn blocks(&self) -> String {
         match self {
@@ -160,21 +166,21 @@ impl Decision {
     }
 }
 
-/// Decides about a command. Blocks from `before` on are out of its scope; `carried_out` is the number of commands of its turn that
-/// were executed.
+/// Decides about a command. Blocks from `before` on are out of its scope; `spent` are the executed commands of its turn.
 pub fn decide(
     env: &Env,
     workspace: &Workspace<'_>,
     asked: &Result<ModelRequest, Malformed>,
     before: BlockNumber,
-    carried_out: usize,
+    spent: Spent,
 ) -> Decision {
     let refused = |why: String| Decision::No(ProposalStatus::Refused, why);
     let ModelRequest { verb, names, action } = match asked {
         Ok(asked) => asked,
         Err(malformed) => return refused(malformed.to_string()),
     };
-    let (verb, mut action) = (*verb, action.clone());
+    let turn = workspace.reading.block(before).map_or(workspace.reading.last_turn(), |block| block.position.turn);
+    let (verb, mut action) = (*verb, action.clone().in_turn(turn));
     let permission = env.model.permission(verb);
     if permission == Permission::Deny {
         return Decision::No(ProposalStatus::Denied, format!("the user's settings deny @{}", verb.name()));
@@ -191,9 +197,12 @@ pub fn decide(
         let names = if matches!(action, ModelAction::Memory(_)) { " of a memory" } else { "" };
         return Decision::Wait(action, format!("@{}{names} needs approval", verb.name()));
     }
-    if carried_out >= env.model.commands_per_turn as usize {
+    if spent.commands >= env.model.commands_per_turn as usize {
         let limit = plural(env.model.commands_per_turn as usize, "command");
         return Decision::Wait(action, format!("more than {limit} in one turn"));
+    }
+    if let ModelAction::Recall(arguments @ recall::Arguments { turns: Some(_), .. }) = action {
+        action = ModelAction::Recall(arguments.within_quota(env.model.recall_tokens(spent)));
     }
     Decision::CarryOut(action)
 }
@@ -309,7 +318,7 @@ pub fn carry_out(env: &Env, path: &Path, action: &ModelAction, text: &str, dry_r
         }
         ModelAction::Recall(query) if live => {
             let report = search_only(&env, &query)?;
-            let count = report.blocks.len() as u32;
+            let count = report.count() as u32;
             if count == 0 {
                 return Err(CommandError::new(ErrorKind::Refused, anyhow!("no matching content outside your context window")));
             }
@@ -327,12 +336,14 @@ pub fn carry_out(env: &Env, path: &Path, action: &ModelAction, text: &str, dry_r
     let brought = match &change {
         Change::Expand(blocks) if live => {
             let report = search_only(&env, &recall::Arguments::new(blocks.selector.join(", ")))?;
-            (!report.blocks.is_empty()).then(|| report.note())
+            (!report.is_empty()).then(|| report.note())
         }
         _ => None,
     };
     let change = commands::change(&env, &change)?;
-    let mut answer = change.in_short();
+    // Housekeeping that is recorded needs no answer.
+    let is_recorded = matches!(action, ModelAction::Change(Change::Housekeeping(_))) && !change.is_nothing();
+    let mut answer = if is_recorded { change.notes.join("; ") } else { change.in_short() };
     if let Some(brought) = brought {
         answer = format!("{answer}\n{brought}");
     }
@@ -352,7 +363,7 @@ fn project_of(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
 /// after it has expired. While the cache is valid, a note at the end costs only the note, but a restored block costs all content
 /// after it.
 fn belongs_in_place(env: &Env, found: Found, query: &recall::Arguments) -> Result<bool, CommandError> {
-    let Some(blocks) = query.selector() else { return Ok(false) };
+    let Some(blocks) = query.selector().filter(|_| query.turns.is_none()) else { return Ok(false) };
     let workspace = env.read(found)?;
     let reading = &workspace.reading;
     let idle = engine::idle_milliseconds(reading, env.style.now.as_millisecond());
@@ -363,6 +374,9 @@ fn belongs_in_place(env: &Env, found: Found, query: &recall::Arguments) -> Resul
 
 /// Returns a command on one line, with credentials masked.
 pub fn shown(command: &str) -> String {
+    if command.starts_with(FENCE) {
+        return "the block aperture".to_owned();
+    }
     one_line(&engine::mask(command))
 }
 

@@ -48,7 +48,7 @@ fn has_row(env: &Env, message: Option<&str>) -> Result<bool, CommandError> {
     let workspace = env.read_as_wanted(env.find(None)?, &|_| false)?;
     let session = &workspace.reading.session;
     let Some(message) = message else { return Ok(last_spoken(session).is_some_and(|row| row.kind == RowKind::Assistant)) };
-    let texts = super::proposing::texts(&workspace, workspace.reading.turns.len() as u32)?;
+    let texts = super::proposing::texts(&workspace, workspace.reading.last_turn())?;
     Ok(is_last(session, &texts, (message, 0), &|_| Ok(false))?)
 }
 

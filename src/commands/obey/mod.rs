@@ -4,7 +4,7 @@ mod report;
 mod run;
 
 pub use report::{ObeyReport, ObeyedCommand, TellReport};
-pub use run::{answers, carried_out, obey, obey_turn, register, run, untold};
+pub use run::{answers, obey, obey_turn, register, run, spent, untold};
 
 /// Arguments of `obey`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]

@@ -5,7 +5,8 @@ use crate::commands::change::pipeline::takes_effect;
 use crate::commands::live::pending::LiveChanges;
 use crate::commands::model::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
 use crate::commands::model::reported;
-use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus, request_id};
+use crate::engine::Spent;
+use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus, Verb, request_id};
 use crate::output::ChangeReport;
 use crate::store::{NewProposal, Outcome, SessionKey, Store, StoreError};
 use crate::workspace::Workspace;
@@ -72,7 +73,7 @@ pub fn register(env: &Env, path: &Path, workspace: Option<&Workspace<'_>>, in_tu
     let _lock = env.lock(&path.join("obey"))?;
     let session = store.register(found.provider.name(), &found.location.id, &path, &found.location.project)?;
     if store.obeyed_until(session)?.is_none() {
-        let turns = workspace.map_or(0, |workspace| workspace.reading.turns.len() as u32);
+        let turns = workspace.map_or(0, |workspace| workspace.reading.last_turn());
         store.obeyed(session, turns + u32::from(!in_turn))?;
     }
     Ok(())
@@ -95,7 +96,7 @@ fn obey_with(env: &Env, message: Option<(&str, u64)>) -> Result<ObeyReport, Comm
     let location = &workspace.location;
     let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
     take_up(&store, session)?;
-    let last = workspace.reading.turns.len() as u32;
+    let last = workspace.reading.last_turn();
     let since = store.obeyed_until(session)?.unwrap_or(last);
     let texts = texts(&workspace, since)?;
     for located in reported::locate(&store, session, &workspace.reading.session, &texts)? {
@@ -118,7 +119,7 @@ fn obey_with(env: &Env, message: Option<(&str, u64)>) -> Result<ObeyReport, Comm
     }
     let mut commands = Vec::new();
     for (number, written) in asked {
-        let before = carried_out(&store, session, written.turn)?;
+        let before = spent(&store, session, written.turn)?;
         let decision = decide(env, &workspace, &written.request, written.block, before);
         let (Written { place, turn, text, .. }, now) = (&written, env.style.now.as_millisecond());
         let blocks = &decision.blocks();
@@ -159,7 +160,7 @@ fn report_without_commands(env: &Env, path: &Path) -> Result<Option<ObeyReport>,
         return Ok(None);
     }
     let workspace = env.read_as_wanted(env.find(None)?, &|_| false)?;
-    let texts = texts(&workspace, workspace.reading.turns.len() as u32)?;
+    let texts = texts(&workspace, workspace.reading.last_turn())?;
     let nothing = texts.iter().all(|text| text.commands().is_empty());
     Ok(nothing.then(|| report(&workspace, false, Vec::new())))
 }
@@ -173,10 +174,15 @@ fn take_up(store: &Store, session: SessionKey) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Returns the number of executed commands of a turn.
-pub fn carried_out(store: &Store, session: SessionKey, turn: u32) -> Result<usize, CommandError> {
-    let done = |proposal: &&Proposal| proposal.turn == turn && proposal.status == ProposalStatus::Done;
-    Ok(store.proposals(session)?.iter().filter(done).count())
+/// Returns the executed commands of a turn.
+pub fn spent(store: &Store, session: SessionKey, turn: u32) -> Result<Spent, CommandError> {
+    let mut spent = Spent::default();
+    let done = |proposal: &Proposal| proposal.turn == turn && proposal.status == ProposalStatus::Done;
+    for proposal in store.proposals(session)?.into_iter().filter(done) {
+        let is_recall = proposal.verb() == Some(Verb::Recall);
+        spent.add(is_recall.then_some(&proposal.answer));
+    }
+    Ok(spent)
 }
 
 /// Returns the report of a dry run; writes nothing.
@@ -184,7 +190,7 @@ fn dry_run(env: &Env) -> Result<ObeyReport, CommandError> {
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
     let store = env.existing_store()?;
-    let mut since = workspace.reading.turns.len() as u32;
+    let mut since = workspace.reading.last_turn();
     let session = store.as_ref().map_or(Ok(None), |store| store.find(&path))?;
     if let (Some(store), Some(session)) = (&store, &session) {
         since = store.obeyed_until(session.key)?.unwrap_or(since);
@@ -201,11 +207,13 @@ fn dry_run(env: &Env) -> Result<ObeyReport, CommandError> {
         Some(store) => store.is_proposed(place),
         None => Ok(false),
     })?);
-    let mut commands = Vec::new();
+    let (mut commands, mut before) = (Vec::new(), Spent::default());
     for written in asked {
-        let before = commands.iter().filter(|command: &&ObeyedCommand| command.status == ProposalStatus::Done).count();
         let decision = decide(env, &workspace, &written.request, written.block, before);
         let (outcome, change) = follow(env, &path, &decision, &written.text, true);
+        if outcome.status == ProposalStatus::Done {
+            before.add(decision.is_recall().then_some(&outcome.answer));
+        }
         commands.push(obeyed(None, &written, outcome, change));
     }
     Ok(report(&workspace, true, commands))

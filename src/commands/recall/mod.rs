@@ -2,13 +2,16 @@
 
 mod report;
 mod run;
+mod turns;
 
 pub use report::RecallReport;
 pub use run::{bring_back, memory_report, original_texts, report, run, search_only};
 
 use super::{ChangeOptions, search};
 use crate::app::tokens;
-use crate::engine::Selector;
+use crate::engine::{Selector, TurnForm, TurnPriority, TurnRequest};
+use crate::model::TurnList;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 
 /// Arguments of `recall`.
@@ -18,6 +21,9 @@ use std::path::PathBuf;
   aperture recall 'how are tokens refreshed'   the parts that match a query
   aperture recall 'retry policy' --all         in every session on this machine, in the window or not
   aperture recall 'release steps' --memory     in the memories and sessions of the project
+  aperture recall --turns 3,7..9               turns: summaries, and full texts while the budget lasts
+  aperture recall --turns 3.. --as header      one line for each
+  aperture recall --turns 3.. 'retry policy'   the turns about it get the budget first
   aperture recall 412 --restore                restores it in place
   aperture recall 'retry policy' --inject      as a note at the end; the prompt cache stays valid
 
@@ -26,7 +32,7 @@ it is aperture search. A selector names blocks; anything else is a query. The ex
 without a match.")]
 pub struct Arguments {
     /// Blocks, by selectors, or the words of a query
-    #[arg(required = true)]
+    #[arg(required_unless_present = "turns")]
     #[serde(serialize_with = "super::json::union")]
     pub query: Vec<String>,
     /// Maximum number of tokens printed
@@ -41,6 +47,20 @@ pub struct Arguments {
     /// In the memories and in all sessions of this project, archived or not
     #[arg(long, conflicts_with_all = ["project", "all", "restore", "inject"])]
     pub memory: bool,
+    /// Turns, such as 3,7..9 or 3.., in the window or not
+    #[arg(long, value_name = "LIST", value_parser = |list: &str| list.parse::<TurnList>(), conflicts_with_all = ["project", "all", "memory", "restore"])]
+    pub turns: Option<TurnList>,
+    /// Form of the turns: header, summary, full or mixed [default: mixed]
+    #[arg(id = "as", long, value_name = "FORM", value_parser = forms(), hide_possible_values = true, requires = "turns")]
+    #[serde(rename = "as")]
+    pub form: Option<TurnForm>,
+    /// Turns that get the budget first: recent, relevant to the query, or specific (as listed)
+    #[arg(long, value_name = "ORDER", value_parser = priorities(), hide_possible_values = true, requires = "turns")]
+    pub priority: Option<TurnPriority>,
+    /// The quota of the model in this turn; `None` for the user.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub quota: Option<Quota>,
     /// Restore the blocks in place
     #[arg(long, conflicts_with = "inject")]
     pub restore: bool,
@@ -53,8 +73,29 @@ pub struct Arguments {
     pub options: ChangeOptions,
 }
 
+/// The state of the quota of recalls in a turn of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quota {
+    /// Tokens are left.
+    Left,
+    /// The quota is used: turns are returned as headers.
+    Used,
+}
+
+fn forms() -> impl TypedValueParser<Value = TurnForm> {
+    PossibleValuesParser::new(TurnForm::ALL.map(TurnForm::name)).try_map(|name| TurnForm::from_name(&name).ok_or("unknown form"))
+}
+
+fn priorities() -> impl TypedValueParser<Value = TurnPriority> {
+    let names = TurnPriority::ALL.map(TurnPriority::name);
+    PossibleValuesParser::new(names).try_map(|name| TurnPriority::from_name(&name).ok_or("unknown order"))
+}
+
 /// The default for the maximum number of tokens printed.
 const MOST_TOKENS: &str = "2k";
+
+/// The maximum number of tokens of turns beyond the quota of the model.
+const HEADERS_TOKENS: u64 = 300;
 
 impl Arguments {
     /// Returns the arguments of a search for blocks or words in this session.
@@ -67,10 +108,32 @@ impl Arguments {
             project: None,
             all: false,
             memory: false,
+            turns: None,
+            form: None,
+            priority: None,
+            quota: None,
             restore: false,
             inject: false,
             options,
         }
+    }
+
+    /// Returns the arguments of a request for turns.
+    pub fn of_turns(request: &TurnRequest) -> Arguments {
+        Arguments {
+            query: Some(request.query.clone()).filter(|query| !query.is_empty()).into_iter().collect(),
+            turns: Some(request.turns.clone()),
+            form: Some(request.form),
+            priority: request.priority,
+            ..Arguments::new(String::new())
+        }
+    }
+
+    /// Returns the arguments within the quota of the model in a turn, of which `tokens` are left; `None` if it is used.
+    pub fn within_quota(self, tokens: Option<usize>) -> Arguments {
+        let quota = Some(if tokens.is_some() { Quota::Left } else { Quota::Used });
+        let max_tokens = self.max_tokens.min(tokens.map_or(HEADERS_TOKENS, |tokens| tokens as u64));
+        Arguments { quota, max_tokens, ..self }
     }
 
     /// Returns the query as a selector; `None` if it is none, but words. A quoted topic is a query.

@@ -1,4 +1,5 @@
-use crate::model::{As, BlockNumber, Level, Time};
+use crate::engine::TurnForm;
+use crate::model::{As, BlockNumber, Estimated, Level, Time};
 use crate::output::{Paint, Report, Style, clip, printable, short_id, time};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,19 +28,50 @@ pub struct RecalledBlock {
     pub content: String,
 }
 
-/// Recalled content.
+/// A recalled turn.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RecalledTurn {
+    /// Session id.
+    pub conversation_id: String,
+    /// Number of the turn, which it keeps when turns before it are removed or restored.
+    pub turn_id: u32,
+    /// Form.
+    #[serde(rename = "as")]
+    pub form: TurnForm,
+    /// Cost of the text.
+    #[serde(with = "As::<Estimated>")]
+    pub tokens: f64,
+    /// Header, with the summary or the contents.
+    pub text: String,
+}
+
+/// Recalled content.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct RecallReport {
     /// Query.
     pub query: String,
     /// Blocks: in file order if they were named, else the best match first.
     pub blocks: Vec<RecalledBlock>,
+    /// Turns, in file order; empty if blocks or words were requested.
+    pub turns: Vec<RecalledTurn>,
+    /// Requested turns that are missing or shorter than requested, a sentence for each.
+    pub notes: Vec<String>,
     /// The current session. Blocks of other sessions are shown with their origin.
     #[serde(skip)]
     pub session: String,
 }
 
 impl RecallReport {
+    /// Returns true if nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// Returns the number of blocks or turns.
+    pub fn count(&self) -> usize {
+        self.blocks.len() + self.turns.len()
+    }
+
     /// Returns the text of a note for the model.
     pub fn note(&self) -> String {
         let own = self.blocks.iter().all(|block| block.session == self.session);
@@ -48,6 +80,12 @@ impl RecallReport {
         for block in &self.blocks {
             let content = block.content.trim_end();
             text.push_str(&format!("\n[#{} {}{}]\n{content}\n", block.number, block.label, self.origin(block)));
+        }
+        for turn in &self.turns {
+            text.push_str(&turn.text);
+        }
+        for note in &self.notes {
+            text.push_str(&format!("[{note}]\n"));
         }
         text.trim_end().to_owned()
     }
@@ -78,6 +116,16 @@ impl Report for RecallReport {
                 "" => text.push_str(&style.paint(Paint::Dim, "(no text)")),
                 content => text.push_str(content),
             }
+            text.push('\n');
+        }
+        for turn in &self.turns {
+            let (heading, body) = turn.text.split_once('\n').unwrap_or((&turn.text, ""));
+            text.push_str(&style.paint(Paint::Heading, &printable(heading)));
+            text.push('\n');
+            text.push_str(&printable(body));
+        }
+        for note in &self.notes {
+            text.push_str(&style.paint(Paint::Dim, &format!("[{note}]")));
             text.push('\n');
         }
         text

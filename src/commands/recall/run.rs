@@ -50,7 +50,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return search::run(env, &arguments);
     }
     let report = search_only(env, arguments)?;
-    if !report.blocks.is_empty() {
+    if !report.is_empty() {
         return env.print(&report);
     }
     // JSON output already contains the empty result; both set the exit code.
@@ -77,7 +77,7 @@ pub fn memory_report(env: &Env, arguments: &Arguments) -> Result<MemorySearchRep
 /// There are no matches; the session or the store cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let report = search_only(env, arguments)?;
-    if report.blocks.is_empty() { Err(no_match(arguments)) } else { Ok(report) }
+    if report.is_empty() { Err(no_match(arguments)) } else { Ok(report) }
 }
 
 /// Returns the matches without changing the session.
@@ -140,17 +140,20 @@ fn best(arguments: &Arguments) -> usize {
 }
 
 fn removed(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
+    if let Some(request) = arguments.turn_request() {
+        return super::turns::turns(env, arguments, &request, draft, workspace);
+    }
     let mut documents = search_session(draft, workspace)?;
     if let Some(chosen) = chosen(arguments, workspace)? {
         documents.retain(|document| chosen.contains(&document.number));
         let session = workspace.location.id.clone();
         let blocks = documents.iter().map(|document| recalled(env, document, None, document.text.clone())).collect();
-        return Ok(RecallReport { query: arguments.words(), blocks, session });
+        return Ok(RecallReport { query: arguments.words(), blocks, session, ..RecallReport::default() });
     }
     let query = arguments.words();
     let query = query.trim().trim_matches('"');
     let blocks = best_blocks(env, arguments, query, &documents)?;
-    Ok(RecallReport { query: query.to_owned(), blocks, session: workspace.location.id.clone() })
+    Ok(RecallReport { query: query.to_owned(), blocks, session: workspace.location.id.clone(), ..RecallReport::default() })
 }
 
 /// Returns the parts of documents that match a query, the best first.
@@ -240,11 +243,12 @@ fn note(
         return if report.sessions.is_empty() { Err(search::no_match(&report)) } else { Ok((report.note(&env.style), found)) };
     }
     let report = removed(env, arguments, draft, workspace)?;
-    let found = plural(report.blocks.len() as u64, "block");
-    if report.blocks.is_empty() { Err(no_match(arguments)) } else { Ok((report.note(), found)) }
+    let name = if report.turns.is_empty() { "block" } else { "turn" };
+    let found = plural(report.count() as u64, name);
+    if report.is_empty() { Err(no_match(arguments)) } else { Ok((report.note(), found)) }
 }
 
-fn passage<'a>(title: &'a str, kind: PassageKind, text: Cow<'a, str>) -> Passage<'a> {
+pub(super) fn passage<'a>(title: &'a str, kind: PassageKind, text: Cow<'a, str>) -> Passage<'a> {
     Passage { kind, title: title.into(), text }
 }
 

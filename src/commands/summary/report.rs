@@ -1,6 +1,6 @@
 use crate::commands::show::ShowReport;
 use crate::engine::summary::{Point, SessionSummary, TurnSummary};
-use crate::model::{As, Time};
+use crate::model::{As, Housekeeping, Time};
 use crate::output::{Paint, Report, Style, age, clip, padded, plural, printable, wrap};
 use crate::text::cut::one_line;
 use jiff::tz::TimeZone;
@@ -17,6 +17,20 @@ pub enum SummaryFormat {
     Markdown,
     /// JSON, as with --json.
     Json,
+}
+
+/// The summary of a turn with its identity.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct IdentifiedTurn {
+    /// Session id.
+    pub conversation_id: String,
+    /// Number of the turn, which it keeps when turns before it are removed or restored.
+    pub turn_id: u32,
+    /// The words of the model about the turn; null if there are none.
+    pub housekeeping: Option<Housekeeping>,
+    /// The summary.
+    #[serde(flatten)]
+    pub turn: TurnSummary,
 }
 
 /// The summary of a session and its turns.
@@ -40,7 +54,7 @@ pub struct SummaryReport {
     /// Summary of the session; null if turns were requested.
     pub current: Option<SessionSummary>,
     /// Summaries of turns.
-    pub turns: Vec<TurnSummary>,
+    pub turns: Vec<IdentifiedTurn>,
     /// Content of the turn that was requested in full.
     pub full: Option<ShowReport>,
     #[serde(skip)]
@@ -94,7 +108,7 @@ impl SummaryReport {
             line(None, "");
             let zone = (style.zone)();
             let mut day = String::new();
-            for turn in self.turns.iter().skip(hidden) {
+            for IdentifiedTurn { turn, .. } in self.turns.iter().skip(hidden) {
                 self.heading(style, &zone, turn, &mut day).iter().for_each(|words| line(None, words));
             }
             if hidden > 0 {
@@ -104,10 +118,15 @@ impl SummaryReport {
         } else {
             let zone = (style.zone)();
             let mut day = String::new();
-            for turn in &self.turns {
+            for IdentifiedTurn { turn, housekeeping, .. } in &self.turns {
                 line(None, "");
                 self.heading(style, &zone, turn, &mut day).iter().for_each(|words| line(None, words));
                 points(style, &turn.summary.points, 2).iter().for_each(|words| line(None, words));
+                if let Some(words) = housekeeping {
+                    let name = if words.claimed { "claimed" } else { "model" };
+                    let text = words.texts().find(|text| !text.is_empty()).unwrap_or_default();
+                    line(None, &clip(&format!("  {}{text}", padded(name, LABEL)), style.width));
+                }
             }
         }
         if let Some(full) = &self.full {
@@ -125,7 +144,8 @@ impl SummaryReport {
             lines.push(style.paint(Paint::Dim, &clip(&date, style.width)));
             *day = date;
         }
-        let digits = self.turn_count.max(1).to_string().len();
+        let last = self.turns.last().map_or(0, |turn| turn.turn_id);
+        let digits = last.max(self.turn_count as u32).max(1).to_string().len();
         let number = format!("{:>digits$}", turn.number);
         let room = style.width.saturating_sub(digits + 2);
         let left = if turn.live { "" } else { " (left)" };
@@ -153,7 +173,7 @@ impl SummaryReport {
             text.push_str(&format!("\n{}\n## Turns\n", list(&current.summary.points)));
         }
         let zone = (style.zone)();
-        for turn in &self.turns {
+        for IdentifiedTurn { turn, .. } in &self.turns {
             let date = turn.time.and_then(|moment| date(&zone, moment)).map(|date| format!("{date} ")).unwrap_or_default();
             let left = if turn.live { "" } else { " (left)" };
             text.push_str(&format!("\n### {}. {date}{}{left}\n\n", turn.number, escaped(&turn.header.text)));

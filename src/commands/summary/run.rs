@@ -1,11 +1,11 @@
 use super::Arguments;
-use super::report::SummaryReport;
+use super::report::{IdentifiedTurn, SummaryReport};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::blocks::BlockRow;
 use crate::commands::show::{ShowReport, ShownBlock};
 use crate::commands::status;
-use crate::engine::summary::{Contents, PointKind, is_reply, needed, summarize};
-use crate::engine::{Analysis, plural};
+use crate::engine::summary::{Contents, PointKind, TurnSummary, is_reply, needed, summarize};
+use crate::engine::{Analysis, plural, replace_headers};
 use crate::model::{Block, BlockNumber, Role};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
@@ -43,6 +43,7 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
         time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
     };
     let (mut turns, current) = summarize(reading, &contents(workspace)?, &clock);
+    replace_headers(&mut turns, reading, &clock);
     let turn_count = turns.len();
     let asked = turns.iter().flat_map(|turn| &turn.summary.points).find(|point| point.kind == PointKind::Asked);
     let first = asked.map(|point| point.text());
@@ -53,6 +54,12 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
             return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the latest turns: aperture summary"));
         }
     }
+    let identified = |turn: TurnSummary| IdentifiedTurn {
+        conversation_id: reading.session.id.clone(),
+        turn_id: turn.number,
+        housekeeping: reading.turn(turn.number).and_then(|turn| turn.housekeeping.as_deref().cloned()),
+        turn,
+    };
     let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(workspace, turn)).transpose()?;
     // Text that a client wrote before the first prompt is not a title.
     let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();
@@ -64,7 +71,7 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
         steps: reading.steps,
         last_written_time: reading.session.last_written(),
         current: range.is_none().then_some(current),
-        turns,
+        turns: turns.into_iter().map(identified).collect(),
         full,
         format: arguments.format,
     })
@@ -93,8 +100,7 @@ pub fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
 /// Returns all blocks of a turn with their content.
 fn full(workspace: &Workspace<'_>, turn: u32) -> Result<ShowReport, CommandError> {
     let reading = &workspace.reading;
-    let turn = reading.turns.iter().find(|known| known.number == turn);
-    let numbers: Vec<BlockNumber> = turn.map(|turn| turn.blocks.clone()).unwrap_or_default();
+    let numbers: Vec<BlockNumber> = reading.turn(turn).map(|turn| turn.blocks.clone()).unwrap_or_default();
     let contents = workspace.masked_contents(&numbers)?;
     let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
         let block = BlockRow::new(reading, reading.block(*number)?);

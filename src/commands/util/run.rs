@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Runs a tool.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.tool {
-        Tool::Instructions => env.print(&InstructionsReport::new()),
+        Tool::Instructions => env.print(&InstructionsReport::new(&env.model)),
         Tool::Accuracy { files } => {
             let mut report = AccuracyReport::default();
             each(env, files, &mut |name, workspace| {

@@ -1,8 +1,9 @@
 //! Parses the arguments of a command.
 
+use super::housekeeping::{self, parse};
 use super::{Malformed, ModelCommand, Named};
-use crate::engine::{Selector, SelectorError};
-use crate::model::{Level, Pin, Verb};
+use crate::engine::{Selector, SelectorError, TurnForm, TurnPriority, TurnRequest};
+use crate::model::{Level, Pin, TurnList, Verb};
 use std::ops::Range;
 
 /// Limits of the search for the end of a command, in bytes.
@@ -110,7 +111,14 @@ pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malfor
         command.text = content(verb, pieces.from(0))?;
         return Ok(command);
     }
+    if verb == Verb::Housekeeping {
+        return parse(pieces.from(0)).map(housekeeping::command);
+    }
     if verb == Verb::Recall {
+        command.turns = turns(pieces)?;
+        if command.turns.is_some() {
+            return Ok(command);
+        }
         let all: Vec<Result<Named, Malformed>> = (0..pieces.pieces.len()).map(|place| Named::read(pieces.get(place))).collect();
         let selectors = all.iter().all(|named| matches!(named, Ok(Named::Selector(_)))) && !pieces.get(0).starts_with('"');
         // Text that is not a selector is a search query.
@@ -145,6 +153,27 @@ pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malfor
         return Err(Malformed::NoText(verb));
     }
     Ok(command)
+}
+
+/// Returns the request of `turns 3,7..9, summary`; `None` if the arguments do not begin with turns.
+fn turns(pieces: &Pieces<'_>) -> Result<Option<TurnRequest>, Malformed> {
+    let first = pieces.get(0).strip_prefix("turn").map(|rest| rest.strip_prefix('s').unwrap_or(rest));
+    let first = first.filter(|rest| rest.starts_with(char::is_whitespace)).and_then(|rest| rest.trim().parse().ok());
+    let Some(turns) = first else { return Ok(None) };
+    let mut request = TurnRequest { turns, ..TurnRequest::default() };
+    for piece in (1..pieces.pieces.len()).map(|place| pieces.get(place)) {
+        if let Ok(more) = piece.parse::<TurnList>() {
+            request.turns.extend(more);
+        } else if let Some(form) = TurnForm::from_name(piece) {
+            request.form = form;
+        } else if let Some(priority) = TurnPriority::from_name(piece) {
+            request.priority = Some(priority);
+        } else {
+            let unexpected = || Malformed::NotATurnForm { argument: piece.to_owned() };
+            request.query = text(piece).filter(|_| request.query.is_empty()).ok_or_else(unexpected)?;
+        }
+    }
+    Ok(Some(request))
 }
 
 /// Returns the level if the command can reduce blocks to it.

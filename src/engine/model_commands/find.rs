@@ -2,7 +2,7 @@
 
 use super::arguments::{Bounds, interpret, split};
 use super::talk::is_talk;
-use super::{Malformed, ModelCommand};
+use super::{Malformed, ModelCommand, housekeeping};
 use crate::model::Verb;
 use std::ops::Range;
 
@@ -21,7 +21,14 @@ pub struct FoundCommand {
     pub command: Result<ModelCommand, Malformed>,
 }
 
-/// Returns the commands in a text of the model, in order.
+impl FoundCommand {
+    /// Returns the command with its place behind some bytes.
+    fn behind(self, bytes: usize) -> FoundCommand {
+        FoundCommand { place: self.place.start + bytes..self.place.end + bytes, ..self }
+    }
+}
+
+/// Returns the commands in a text of the model, in order: `@commands`, and those in fenced blocks `aperture`.
 ///
 /// Text in a code block, in code or quotation marks, in a quoted line, a heading or a table, in parentheses or brackets (as in a
 /// link, or the marker line of a shortened block), struck out, inside a word or after a backslash only mentions a command. So does
@@ -31,6 +38,13 @@ pub fn find(text: &str) -> Vec<FoundCommand> {
     let mut at = 0;
     while at < text.len() {
         if at == 0 || text.as_bytes()[at - 1] == b'\n' {
+            let first = text[at..].lines().next().unwrap_or_default();
+            if housekeeping::is_fence(first) {
+                let (length, commands) = housekeeping::block(&text[at..]);
+                said.extend(commands.into_iter().map(|found| found.behind(at)));
+                at += length;
+                continue;
+            }
             let line = line(text, at);
             if line.skipped > 0 {
                 at += line.skipped;
@@ -46,6 +60,9 @@ pub fn find(text: &str) -> Vec<FoundCommand> {
 
 /// Parses a text that is a command, found or created before. Accepts any length, and commands that `find` would treat as a mention.
 pub fn read(text: &str) -> Option<ModelCommand> {
+    if !text.starts_with('@') {
+        return housekeeping::read(text);
+    }
     let (name, rest) = text.strip_prefix('@')?.split_once('(')?;
     let pieces = split(rest, Bounds::NONE).ok().filter(|pieces| pieces.length == rest.len())?;
     interpret(Verb::from_name(name)?, &pieces).ok()
@@ -60,6 +77,12 @@ pub fn read_all(text: &str) -> Vec<FoundCommand> {
         let rest = &text[at..];
         if rest.is_empty() {
             return commands;
+        }
+        if housekeeping::is_fence(rest.lines().next().unwrap_or_default()) {
+            let (length, found) = housekeeping::block(rest);
+            commands.extend(found.into_iter().map(|found| found.behind(at)));
+            at += length;
+            continue;
         }
         let (length, command) = first_command(rest);
         commands.push(FoundCommand { place: at..at + length, command });

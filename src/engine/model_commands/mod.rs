@@ -6,6 +6,7 @@
 
 mod arguments;
 mod find;
+mod housekeeping;
 mod policy;
 mod resolve;
 mod talk;
@@ -13,11 +14,12 @@ mod talk;
 mod tests;
 
 pub use find::{FoundCommand, find, read, read_all};
-pub use policy::{ModelPolicy, Permission};
+pub use housekeeping::parse as parse_housekeeping;
+pub use policy::{ModelPolicy, Permission, Spent};
 pub use resolve::{Unresolved, ranges, resolve};
 
-use crate::engine::SelectorError;
-use crate::model::{Level, Pin, Verb};
+use crate::engine::{SelectorError, TurnRequest};
+use crate::model::{Housekeeping, Level, Pin, Verb};
 
 /// A command of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,10 @@ pub struct ModelCommand {
     pub verb: Verb,
     /// Selectors of the blocks; empty for a note.
     pub blocks: Vec<Named>,
+    /// The requested turns, for a recall of turns.
+    pub turns: Option<TurnRequest>,
+    /// The words about the turn.
+    pub housekeeping: Option<Box<Housekeeping>>,
     /// Target level of the blocks, if it is given.
     pub level: Option<Level>,
     /// Position, for a pin.
@@ -37,7 +43,16 @@ pub struct ModelCommand {
 impl ModelCommand {
     /// Creates a command with only a verb and blocks.
     pub fn new(verb: Verb, blocks: Vec<Named>) -> ModelCommand {
-        ModelCommand { verb, blocks, level: None, pin: Pin::Here, text: String::new(), reason: String::new() }
+        ModelCommand {
+            verb,
+            blocks,
+            turns: None,
+            housekeeping: None,
+            level: None,
+            pin: Pin::Here,
+            text: String::new(),
+            reason: String::new(),
+        }
     }
 
     /// Returns the blocks as one selector; empty if none is given by a selector.
@@ -89,6 +104,12 @@ pub enum Malformed {
         verb: Verb,
         argument: String,
     },
+    /// A fenced block `aperture` that cannot be used.
+    #[error("the block aperture is refused: {0}")]
+    Housekeeping(String),
+    /// A word that is not a form, an order or a turn.
+    #[error("'{argument}' is not a form of turns: header, summary, full or mixed; example: @recall(turns 3..5, summary)")]
+    NotATurnForm { argument: String },
     #[error("{error}; {}", error.hint())]
     Selector {
         /// The reason.

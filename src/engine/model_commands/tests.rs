@@ -391,7 +391,8 @@ proptest::proptest! {
         pieces in proptest::collection::vec(
             proptest::sample::select(vec![
                 "@pin(", "@archive(", "@create(\"", "3..9", ")", "\"", "`", "```", "\n", " ", "[@", "]", "\\", "reason: ", ",", "é",
-                "stale", "(", "> ", "    ", "“", "<!--", "@update(12, ",
+                "stale", "(", "> ", "    ", "“", "<!--", "@update(12, ", "```aperture", "{\"housekeeping\": {\"response_header\": \"",
+                "\"}", "}", "\"context_requests\": [",
             ]),
             0..24,
         )
@@ -401,7 +402,8 @@ proptest::proptest! {
         for said in find(&text) {
             proptest::prop_assert!(said.place.start >= end && said.place.end > said.place.start);
             end = said.place.end;
-            proptest::prop_assert!(text[said.place.clone()].starts_with('@'));
+            let is_block = said.place.start < text.len() && !text[said.place.clone()].starts_with('@');
+            proptest::prop_assert!(!is_block || text.contains("```aperture"));
             // A command on its own parses as it does in the text: a proposal is parsed again when it is approved.
             if let Ok(command) = said.command {
                 proptest::prop_assert_eq!(read(&text[said.place]), Some(command));
@@ -411,7 +413,7 @@ proptest::proptest! {
 
     #[test]
     fn written_commands_are_read_unchanged(
-        verb in proptest::sample::select(Verb::ALL.to_vec()),
+        verb in proptest::sample::select(Verb::ALL.into_iter().filter(|verb| *verb != Verb::Housekeeping).collect::<Vec<_>>()),
         text in "(\\PC|[\"\\\\\n\r\t\u{8}(),@…]){1,40}",
         numbers in proptest::collection::btree_set(1u32..60, 1..9),
         at in 0usize..9,

@@ -381,7 +381,7 @@ fn forgotten(reading: &Analysis, listed: usize) -> Vec<Forgotten> {
     // Tokens and the last turn of each topic in these blocks.
     let mut topics: Vec<(f64, u32)> = vec![(0.0, 0); reading.topics.len()];
     let mut blocks = [0; 3];
-    let turns = reading.turns.len().max(1) as u32;
+    let turns = reading.last_turn().max(1);
     let third = |turn: u32| (turn.saturating_sub(1) * 3 / turns).min(2);
     for block in reading.session.blocks.iter().filter(is_forgotten) {
         blocks[third(block.position.turn) as usize] += 1;

@@ -43,7 +43,11 @@ impl ModelActivity {
                 blocks[place].insert(change.number);
             }
             for mark in operation.marks.iter().filter(|mark| mark.after.is_some()) {
-                let place = if mark.kind == MarkKind::Pin { 4 } else { 5 };
+                let place = match mark.kind {
+                    MarkKind::Pin => 4,
+                    MarkKind::Focus => 5,
+                    MarkKind::Housekeeping => continue,
+                };
                 blocks[place].insert(mark.number);
             }
         }

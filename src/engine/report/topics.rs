@@ -46,7 +46,7 @@ pub fn session_topics(reading: &Analysis) -> Vec<SessionTopic> {
         }
     }
     let turn = |topic: usize, number: u32| {
-        let turn = reading.turns.get((number as usize).checked_sub(1)?)?;
+        let turn = reading.turn(number)?;
         let tokens = tokens.get(&(topic as u32, number)).copied().unwrap_or_default().round() as u64;
         let seed = turn.timestamp.unwrap_or_default().cast_unsigned();
         let content = XxHash3_64::oneshot_with_seed(seed, turn.prompt.as_bytes());

@@ -14,11 +14,12 @@ pub(crate) const OFFERED: Setting =
 /// The tool by which the model manages its context window.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "aperture",
-    description: "Manages your context window. Earlier content is kept as numbered blocks; [@recall(12) …] marks a shortened one. \
+    description: "Manages your context window. Content is in numbered blocks; [@recall(12) …] marks a shortened one. \
         `commands`, one per line:\n\
-        @recall(\"words\") or @recall(3..9): returns archived, shortened or compacted content at once\n\
-        @expand(12): full content again, from the next request on\n\
-        @archive(3..9, reason: done) or @compress(stale): makes room; may need the user's approval\n\
+        @recall(\"words\") or @recall(3..9): returns removed content\n\
+        @recall(turns 3..5, summary): or full\n\
+        @expand(12): full content again, from the next request\n\
+        @archive(3..9, reason: done) or @compress(stale): makes room; may need approval\n\
         @pin(12) @unpin(12): never shortened\n\
         @update(12, \"text\"): replaces a block\n\
         @create(\"note\"): keeps a note\n\

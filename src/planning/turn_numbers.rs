@@ -1,0 +1,49 @@
+//! Numbers of turns that stay when rows are added or removed.
+
+use crate::engine::Analysis;
+use crate::model::{History, Key, Plan, Slot, Turn};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// Returns the turns of a session, each with the identity of its first row and its number.
+pub fn turn_numbers(reading: &Analysis) -> Vec<(Key, u32)> {
+    reading.turns.iter().map(|turn| (identity(reading, turn), turn.number)).collect()
+}
+
+/// Returns true if a plan can change the places of turns in the file.
+pub fn moves_turns(plan: &Plan) -> bool {
+    let is_of_rows = |slot| matches!(slot, Slot::Line | Slot::Ahead | Slot::Break(_));
+    plan.slots().any(|(slot, ..)| is_of_rows(slot)) || plan.reversal.as_ref().is_some_and(|reversal| !reversal.hunks.is_empty())
+}
+
+/// Gives each turn the number that it had before the operations of the log. Turns without one follow the highest number.
+pub fn keep_turn_numbers(reading: &mut Analysis, history: &History) {
+    if history.turns.is_empty() {
+        return;
+    }
+    // Identities of rows can repeat.
+    let mut known: FxHashMap<Key, VecDeque<u32>> = FxHashMap::default();
+    for (turn, number) in &history.turns {
+        known.entry(*turn).or_default().push_back(*number);
+    }
+    let mut last = history.turns.iter().map(|(_, number)| *number).max().unwrap_or_default();
+    let mut numbers = vec![0];
+    for turn in &reading.turns {
+        let number = known.get_mut(&identity(reading, turn)).and_then(VecDeque::pop_front);
+        numbers.push(number.unwrap_or_else(|| {
+            last += 1;
+            last
+        }));
+    }
+    let kept = |place: u32| numbers.get(place as usize).copied().unwrap_or(place);
+    reading.turns.iter_mut().for_each(|turn| turn.number = kept(turn.number));
+    reading.session.blocks.iter_mut().for_each(|block| block.position.turn = kept(block.position.turn));
+    reading.topics.iter_mut().flat_map(|topic| &mut topic.turns).for_each(|turn| *turn = kept(*turn));
+}
+
+/// Returns the identity of the first row of a turn; without one, a hash of its time and prompt.
+fn identity(reading: &Analysis, turn: &Turn) -> Key {
+    let row = turn.blocks.first().and_then(|number| reading.block(*number)).map(|block| block.row as usize);
+    let id = row.and_then(|row| reading.session.rows.get(row)?.id);
+    id.unwrap_or_else(|| Key::from_bytes(format!("{:?} {}", turn.timestamp, turn.prompt).as_bytes()))
+}
