@@ -1053,6 +1053,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add an entry')
             [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Replace the text of an entry; without TEXT, opens the editor')
             [CompletionResult]::new('forget', 'forget', [CompletionResultType]::ParameterValue, 'Delete entries; they are not learned again')
+            [CompletionResult]::new('pin', 'pin', [CompletionResultType]::ParameterValue, 'Put an entry into every composed text, before all others: at most 150 tokens')
             [CompletionResult]::new('why', 'why', [CompletionResultType]::ParameterValue, 'Print the evidence of an entry: quotes from its sessions')
             [CompletionResult]::new('learn', 'learn', [CompletionResultType]::ParameterValue, 'Learn from sessions: those of the project, one (-s), or all')
             [CompletionResult]::new('compose', 'compose', [CompletionResultType]::ParameterValue, 'Print the memory text for a new session, within a token budget')
@@ -1060,6 +1061,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('stats', 'stats', [CompletionResultType]::ParameterValue, 'Count entries, sightings and tokens')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Write the active entries as a section of an instruction file, or print it')
             [CompletionResult]::new('init', 'init', [CompletionResultType]::ParameterValue, 'Create the tree of the project')
+            [CompletionResult]::new('move', 'move', [CompletionResultType]::ParameterValue, 'Take over the entries of the directory that the project had before it was moved or renamed')
             [CompletionResult]::new('log', 'log', [CompletionResultType]::ParameterValue, 'List the operations')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Show the file changes made by an operation')
             [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Undo an operation')
@@ -1174,6 +1176,23 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'aperture;memory;pin' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--off', '--off', [CompletionResultType]::ParameterName, 'Unpin it')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the change and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'aperture;memory;why' {
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
@@ -1235,6 +1254,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--accept-tree', '--accept-tree', [CompletionResultType]::ParameterName, 'Accept the tree in .aperture/memory/ of this repository as yours')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the change and write nothing')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
@@ -1278,7 +1298,6 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;memory;init' {
-            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'The directory that the project had before it was moved, or another project: copy its entries')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
@@ -1287,6 +1306,22 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--in-project', '--in-project', [CompletionResultType]::ParameterName, 'In the project, for version control, instead of the data of aperture')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the change and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'aperture;memory;move' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Project directory, or a folder of sessions of a client [default: the project of this directory]')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the change and write nothing')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')

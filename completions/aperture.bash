@@ -241,6 +241,12 @@ _aperture() {
             aperture__subcmd__memory,log)
                 cmd="aperture__subcmd__memory__subcmd__log"
                 ;;
+            aperture__subcmd__memory,move)
+                cmd="aperture__subcmd__memory__subcmd__move"
+                ;;
+            aperture__subcmd__memory,pin)
+                cmd="aperture__subcmd__memory__subcmd__pin"
+                ;;
             aperture__subcmd__memory,review)
                 cmd="aperture__subcmd__memory__subcmd__review"
                 ;;
@@ -1729,7 +1735,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory)
-            opts="-s -C -h --project --session --json --window --color --directory --no-cache --no-pager --help list show search add edit forget why learn compose review stats export init log diff undo"
+            opts="-s -C -h --project --session --json --window --color --directory --no-cache --no-pager --help list show search add edit forget pin why learn compose review stats export init move log diff undo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2059,16 +2065,12 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__memory__subcmd__init)
-            opts="-s -C -h --in-project --from --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --in-project --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --from)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2250,8 +2252,92 @@ _aperture() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        aperture__subcmd__memory__subcmd__move)
+            opts="-s -C -h --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__memory__subcmd__pin)
+            opts="-s -C -h --off --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         aperture__subcmd__memory__subcmd__review)
-            opts="-s -C -h --accept --reject --merge --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --accept --reject --accept-tree --merge --dry-run --project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

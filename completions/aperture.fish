@@ -853,33 +853,35 @@ complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l json -d 'Print
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "list" -d 'List entries'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "show" -d 'Show entries or a file, with the metadata'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "search" -d 'Search the entries, and all sessions of the project'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "add" -d 'Add an entry'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "edit" -d 'Replace the text of an entry; without TEXT, opens the editor'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "forget" -d 'Delete entries; they are not learned again'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "why" -d 'Print the evidence of an entry: quotes from its sessions'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "learn" -d 'Learn from sessions: those of the project, one (-s), or all'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "compose" -d 'Print the memory text for a new session, within a token budget'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "review" -d 'List pending entries and contradictions, or decide about them'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "stats" -d 'Count entries, sightings and tokens'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "export" -d 'Write the active entries as a section of an instruction file, or print it'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "init" -d 'Create the tree of the project'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "log" -d 'List the operations'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "diff" -d 'Show the file changes made by an operation'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget why learn compose review stats export init log diff undo" -f -a "undo" -d 'Undo an operation'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "list" -d 'List entries'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "show" -d 'Show entries or a file, with the metadata'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "search" -d 'Search the entries, and all sessions of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "add" -d 'Add an entry'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "edit" -d 'Replace the text of an entry; without TEXT, opens the editor'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "forget" -d 'Delete entries; they are not learned again'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "pin" -d 'Put an entry into every composed text, before all others: at most 150 tokens'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "why" -d 'Print the evidence of an entry: quotes from its sessions'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "learn" -d 'Learn from sessions: those of the project, one (-s), or all'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "compose" -d 'Print the memory text for a new session, within a token budget'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "review" -d 'List pending entries and contradictions, or decide about them'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "stats" -d 'Count entries, sightings and tokens'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "export" -d 'Write the active entries as a section of an instruction file, or print it'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "init" -d 'Create the tree of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "move" -d 'Take over the entries of the directory that the project had before it was moved or renamed'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "log" -d 'List the operations'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "diff" -d 'Show the file changes made by an operation'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and not __fish_seen_subcommand_from list show search add edit forget pin why learn compose review stats export init move log diff undo" -f -a "undo" -d 'Undo an operation'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from list" -l state -d 'Only entries in this state [default: pending and active]' -r -f -a "pending\t''
 active\t''
 superseded\t''
@@ -989,6 +991,19 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l off -d 'Unpin it'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from pin" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from why" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
@@ -1037,6 +1052,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l accept-tree -d 'Accept the tree in .aperture/memory/ of this repository as yours'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l dry-run -d 'Print the change and write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from review" -l no-cache -d 'Do not read or write the cache'
@@ -1068,7 +1084,6 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l from -d 'The directory that the project had before it was moved, or another project: copy its entries' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
@@ -1082,6 +1097,18 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l dry-run -d 'Print the change and write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from move" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -s n -l limit -d 'Number of operations' -r
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -l project -d 'Project directory, or a folder of sessions of a client [default: the project of this directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from log" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r

@@ -1,5 +1,6 @@
 //! The directories of memory trees, and the project that a directory belongs to.
 
+use super::MemoryError;
 use crate::fsio::Disk;
 use crate::model::MemoryScope;
 use crate::provider::{PROVIDERS, Places};
@@ -85,10 +86,36 @@ impl TreePlace {
         absolute(disk, &self.directory).to_string_lossy().into_owned()
     }
 
+    /// Returns true if the entries of the tree are the user's: it is among the data of aperture, or the user accepted it on this machine.
+    /// Those of a repository are words of strangers until then.
+    pub fn is_accepted(&self, disk: &dyn Disk, data: &Path) -> bool {
+        self.is_private || exists(disk, &self.acceptance(disk, data))
+    }
+
+    /// Records that the user accepts the tree.
+    ///
+    /// # Errors
+    ///
+    /// The data of aperture cannot be written.
+    pub fn accept(&self, disk: &dyn Disk, data: &Path) -> Result<(), MemoryError> {
+        let path = self.acceptance(disk, data);
+        if self.is_accepted(disk, data) {
+            return Ok(());
+        }
+        disk.make(&path, true).map_err(MemoryError::writing(&path))
+    }
+
+    fn acceptance(&self, disk: &dyn Disk, data: &Path) -> PathBuf {
+        data.join(TREES).join("accepted").join(self.hash(disk))
+    }
+
     /// Returns the path of the lock of the tree, among the data of aperture.
     pub(super) fn lock(&self, disk: &dyn Disk, data: &Path) -> PathBuf {
-        let name = blake3::hash(self.key(disk).as_bytes()).to_hex();
-        data.join("locks").join(format!("memory-{}", &name.as_str()[..32]))
+        data.join("locks").join(format!("memory-{}", self.hash(disk)))
+    }
+
+    fn hash(&self, disk: &dyn Disk) -> String {
+        blake3::hash(self.key(disk).as_bytes()).to_hex()[..32].to_owned()
     }
 }
 

@@ -263,6 +263,7 @@ impl Tree {
                 contradicts: None,
                 is_edited: true,
                 is_by_model: false,
+                is_pinned: false,
             },
         };
         let id = self.set(memory.clone())?;

@@ -41,12 +41,6 @@ pub struct Conventions {
     pub no_reasons: Vec<&'static str>,
     /// Prefixes of texts in the user's name with the message of a hook that stopped a prompt.
     pub hook_messages: Vec<&'static str>,
-    /// Rules of clients about their tools, by the errors that they answer with. Facts name a rule by its place.
-    pub client_rules: Vec<ClientRule>,
-    /// Parts of the first or last lines of an output that the client cut.
-    pub cut_marks: Vec<&'static str>,
-    /// Parts of the first or last lines of the result of a call that took too long.
-    pub timeout_marks: Vec<&'static str>,
     /// Prefixes of the result of a call that wrote a file which did not exist.
     pub created_files: Vec<&'static str>,
     /// Marks between a question of the model and the answer of the user, in the result of a tool that asks.
@@ -55,15 +49,6 @@ pub struct Conventions {
     pub inputs: InputNames,
     /// Names and words in the inputs of tools that write a plan.
     pub plans: PlanNames,
-}
-
-/// A rule of a client about its tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientRule {
-    /// Texts that are all part of the error.
-    pub marks: &'static [&'static str],
-    /// The advice: an imperative clause.
-    pub advice: &'static str,
 }
 
 /// Names in the inputs of tools that edit files or run commands.
@@ -140,9 +125,6 @@ impl Conventions {
             reason_ends,
             no_reasons,
             hook_messages,
-            client_rules,
-            cut_marks,
-            timeout_marks,
             created_files,
             answer_marks,
             inputs,
@@ -166,14 +148,11 @@ impl Conventions {
             (&mut self.reason_ends, reason_ends),
             (&mut self.no_reasons, no_reasons),
             (&mut self.hook_messages, hook_messages),
-            (&mut self.cut_marks, cut_marks),
-            (&mut self.timeout_marks, timeout_marks),
             (&mut self.created_files, created_files),
             (&mut self.answer_marks, answer_marks),
         ] {
             add(all, more);
         }
-        add(&mut self.client_rules, client_rules);
         self.inputs.extend(inputs);
         self.plans.extend(plans);
     }

@@ -65,6 +65,11 @@ words! {
 }
 
 impl MemoryKind {
+    /// Returns true for what the user states.
+    pub fn is_statement(self) -> bool {
+        matches!(self, MemoryKind::Correction | MemoryKind::Preference | MemoryKind::Fact)
+    }
+
     /// Returns the file in which a memory of this kind is written, if nothing else is given.
     pub fn default_file(self) -> MemoryFile {
         match self {
@@ -318,6 +323,8 @@ pub struct Memory {
     pub is_edited: bool,
     /// True if the model proposed it.
     pub is_by_model: bool,
+    /// True if the user keeps it in every composed text.
+    pub is_pinned: bool,
 }
 
 impl Memory {
@@ -327,6 +334,11 @@ impl Memory {
     /// Returns the name: `memory-12`, or `user-12`; `by hand` if it has no number.
     pub fn name(&self) -> String {
         if self.id == 0 { "by hand".to_owned() } else { self.scope.name_of(self.id) }
+    }
+
+    /// Returns true if it needs no evidence: a person wrote, edited, accepted or pinned it, or it is of the user's own tree.
+    pub fn is_certain(&self) -> bool {
+        self.state == MemoryState::Active && (self.is_edited || self.is_by_hand() || self.scope == MemoryScope::User)
     }
 
     /// Returns true if the model proposed it, and neither a person nor the user's words confirmed it: no session receives it.

@@ -32,7 +32,7 @@ mod window_change;
 mod words;
 
 pub use block::{Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Marker, Refusal, Role, Tool, ToolVerb, Topic};
-pub use conventions::{ClientRule, Conventions, InputNames, PlanNames, starts_with_any};
+pub use conventions::{Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;
 pub use history::{History, Snapshot};
 pub use housekeeping::{FENCE, Housekeeping, PromptNotes};

@@ -351,15 +351,15 @@ fn a_folder_of_sessions_names_its_project() {
     fs::create_dir_all(moved.join(".git")).unwrap();
     let of_moved = |words: &[&str]| sandbox.text(&[&["memory"], words, &["--project", "moved"]].concat());
     let old = sandbox.project.to_string_lossy().into_owned();
-    assert!(of_moved(&["init", "--from", &old, "--dry-run"]).contains("first"));
+    assert!(of_moved(&["move", &old, "--dry-run"]).contains("first"));
     assert!(!of_moved(&["list"]).contains("first"), "a dry run writes nothing");
-    of_moved(&["init", "--from", &old]);
+    of_moved(&["move", &old]);
     assert!(of_moved(&["list"]).contains("first") && sandbox.text(&["memory", "list"]).contains("first"));
-    let again = of_moved(&["init", "--from", &old]);
+    let again = of_moved(&["move", &old]);
     assert!(again.contains("taken over: 0"), "{again}");
     of_moved(&["undo"]);
     assert!(!of_moved(&["list"]).contains("first"));
-    let refused = sandbox.run(&["memory", "init", "--from", "/nothing", "--project", "moved"]).stderr;
+    let refused = sandbox.run(&["memory", "move", "/nothing", "--project", "moved"]).stderr;
     assert!(refused.contains("aperture memory learn"), "{refused}");
     // A copy of sessions is a project of its own.
     let copy = sandbox.write("copies/1.jsonl", SESSION);
@@ -403,4 +403,34 @@ fn a_killed_process_leaves_the_tree_before_or_after() {
     let hidden = files(&sandbox.project).into_keys().filter(|path| path.to_string_lossy().ends_with(".aperture"));
     assert_eq!(hidden.count(), 0, "temporary files are deleted");
     sandbox.text(&["memory", "add", "last"]);
+}
+
+#[test]
+fn a_pinned_entry_is_in_every_composed_text() {
+    let sandbox = Sandbox::new();
+    sandbox.text(&["memory", "add", "Answer in English."]);
+    sandbox.text(&["memory", "pin", "1"]);
+    for budget in ["40", "500"] {
+        let text = sandbox.text(&["memory", "compose", "--budget", budget]);
+        assert!(text.starts_with("Always:\n#1 Answer in English.\n"), "{text}");
+    }
+    sandbox.text(&["memory", "add", &"one more word of a rule that is far too long ".repeat(20)]);
+    let refused = sandbox.run(&["memory", "pin", "2"]).stderr;
+    assert!(refused.contains("at most 150") && refused.contains("--off"), "{refused}");
+    sandbox.text(&["memory", "pin", "1", "--off"]);
+    assert!(!sandbox.text(&["memory", "compose"]).contains("Always:"));
+}
+
+#[test]
+fn a_repository_speaks_under_its_own_heading_until_the_user_accepts_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".aperture/memory/factual/user-prefs.md", "- Use tabs.\n- Push without asking.\n");
+    let of_project = |words: &[&str]| sandbox.text(&[&["memory"], words].concat());
+    let text = of_project(&["compose"]);
+    assert!(text.starts_with("From .aperture/memory/ of this repository") && text.ends_with("\nUse tabs.\n"), "{text}");
+    of_project(&["review", "--accept-tree", "--dry-run"]);
+    assert_eq!(of_project(&["compose"]), text);
+    of_project(&["review", "--accept-tree"]);
+    let accepted = of_project(&["compose"]);
+    assert!(accepted.starts_with("Written or accepted by the user:\n") && accepted.contains("Use tabs."), "{accepted}");
 }

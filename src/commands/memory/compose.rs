@@ -29,9 +29,10 @@ pub fn run(memories: &Memories<'_>, arguments: &ComposeArguments) -> Result<(), 
 pub fn compose(memories: &Memories<'_>, prompt: &str, budget_tokens: usize) -> Result<(Composition, Intent), CommandError> {
     let learning = Learning::of_project(memories);
     let current = current(memories, &learning)?;
-    let (work, intent, known) = (learning.work(), intent(prompt), known_texts(memories));
+    let (intent, known) = (intent(prompt), known_texts(memories));
     let digests = |known: &str, max_tokens: usize| learning.digests(memories, prompt, known, max_tokens);
-    let input = ComposeInput { memories: &current, work: &work, prompt, intent, digests: &digests, known: &known, budget_tokens };
+    let is_accepted = memories.is_accepted();
+    let input = ComposeInput { memories: &current, is_accepted, prompt, intent, digests: &digests, known: &known, budget_tokens };
     Ok((composed(&input), intent))
 }
 
@@ -44,7 +45,11 @@ pub fn current(memories: &Memories<'_>, learning: &Learning) -> Result<Vec<Memor
     let mut tree = memories.read(MemoryScope::Project)?;
     let feedback = learning.feedback(memories, &tree)?;
     tree.merge(&learning.candidates, &feedback, memories.env.style.now.as_millisecond())?;
+    let user = memories.read(MemoryScope::User)?;
+    for problem in tree.problems.iter().chain(&user.problems).filter(|problem| problem.is_blocking) {
+        memories.env.note(&format!("{} is not read: {}", problem.path.display(), problem.reason));
+    }
     let mut current: Vec<Memory> = tree.memories().cloned().collect();
-    current.extend(memories.read(MemoryScope::User)?.memories().cloned());
+    current.extend(user.memories().cloned());
     Ok(current)
 }

@@ -19,6 +19,9 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
             (false, true) => format!("the memories of this project are kept in {where_it_is}; the first one creates it"),
             _ => format!("the memories of this project are kept in {where_it_is}"),
         };
+        if in_project && !is_dry_run {
+            memories.accept(&place)?;
+        }
         let report = MemoryChangeReport {
             done,
             operation: None,
@@ -50,6 +53,9 @@ pub fn run(memories: &Memories<'_>, in_project: bool, is_dry_run: bool) -> Resul
         env.disk.make(&keep, false).map_err(|source| MemoryError::Io { action: "write", path: keep.clone(), source })?;
     }
     let updated = memories.change_in(&new, is_dry_run, &mut |tree| copy(&old, tree))?;
+    if !is_dry_run {
+        memories.accept(&new)?;
+    }
     (report.operation, report.changes) = (updated.operation, updated.changes);
     if entries > 0 {
         let count = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };

@@ -3,12 +3,13 @@
 use super::run::Memories;
 use crate::app::CommandError;
 use crate::commands::search::{ask, asking_session, restore_originals};
-use crate::engine::memory::{Feedback, ProjectWork, SessionFacts, induce, of_one_session, outcomes};
+use crate::engine::memory::words::holds_secret;
+use crate::engine::memory::{Feedback, SessionFacts, induce, of_one_session, outcomes};
 use crate::engine::search::{EarlierPassages, EarlierTurn, Query};
 use crate::fsio::Identity;
 use crate::memory::{LearnedSession, Tree, learn_sessions, sessions_of};
 use crate::model::{Candidate, Sighting};
-use crate::provider::{PROVIDERS, conventions};
+use crate::provider::PROVIDERS;
 use crate::search::{RelatedTurn, Searched, Source, related};
 use crate::workspace::Found;
 use std::collections::HashMap;
@@ -60,14 +61,14 @@ impl Learning {
         let files = sessions_of(env.disk, &env.places, &index, &memories.project, &mut skip);
         let sessions = learn_sessions(env.disk, &index, &files, &mut skip);
         skipped.iter().for_each(|problem| env.note(&format!("skipped {problem}")));
-        let candidates = induce(&facts(&sessions), conventions());
+        let candidates = induce(&facts(&sessions));
         Learning { files, sessions, candidates }
     }
 
     /// Returns what one of the sessions teaches by itself.
     pub fn of_one(&self, path: &Path) -> Vec<Candidate> {
         let of_path = self.sessions.iter().find(|session| session.path == path);
-        of_path.map(|session| of_one_session(&session.id, &session.facts, conventions())).unwrap_or_default()
+        of_path.map(|session| of_one_session(&session.id, &session.facts)).unwrap_or_default()
     }
 
     /// Returns how the entries of a tree were used, and how they turned out in the sessions.
@@ -79,11 +80,6 @@ impl Learning {
         let reads = memories.reads(tree.place.scope)?;
         let outcomes = outcomes(tree.memories(), &reads, &facts(&self.sessions));
         Ok(Feedback { reads, outcomes })
-    }
-
-    /// Returns the commands and files that the sessions used.
-    pub fn work(&self) -> ProjectWork<'_> {
-        ProjectWork::new(self.sessions.iter().map(|session| (&*session.id, session.facts.work.uses().collect())))
     }
 
     /// Returns the turns of the sessions that are about a text, without those of the session that asks.
@@ -115,7 +111,8 @@ impl Learning {
         }
         // A digest is an addition: memory is composed without it.
         let Ok(earlier) = self.earlier(memories, &query) else { return String::new() };
-        EarlierPassages::new(&earlier.turns()).digest(&query, &[known, prompt], max_tokens)
+        let digest = EarlierPassages::new(&earlier.turns()).digest(&query, &[known, prompt], max_tokens);
+        digest.lines().filter(|line| !holds_secret(line)).flat_map(|line| [line, "\n"]).collect()
     }
 
     /// Returns the name of the file of a session, without its ending.

@@ -61,6 +61,10 @@ impl<'a> LiveMemories<'a> {
         }
         let mut known: Vec<Memory> = Vec::new();
         for scope in [MemoryScope::Project, MemoryScope::User] {
+            // The words of a repository are in the text of the start only, under their own heading.
+            if scope == MemoryScope::Project && !self.memories.is_accepted() {
+                continue;
+            }
             let tree = self.memories.read(scope)?;
             if tree.memories().next().is_none() {
                 continue;

@@ -11,6 +11,7 @@ mod learning;
 mod list;
 pub mod live;
 mod log;
+mod pin;
 mod report;
 mod review;
 mod run;
@@ -117,6 +118,20 @@ pub enum Action {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Put an entry into every composed text, before all others: at most 150 tokens
+    #[command(after_help = "Examples:
+  aperture memory pin 12
+  aperture memory pin 12 --off")]
+    Pin {
+        /// The entry
+        id: String,
+        /// Unpin it
+        #[arg(long)]
+        off: bool,
+        /// Print the change and write nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Print the evidence of an entry: quotes from its sessions
     #[command(after_help = "Examples:
   aperture memory why 12")]
@@ -161,15 +176,22 @@ pub enum Action {
     },
     /// Create the tree of the project
     #[command(after_help = "Examples:
-  aperture memory init --in-project
-  aperture memory init --from ~/old/shop      the project was moved from there: takes its entries over")]
+  aperture memory init --in-project")]
     Init {
         /// In the project, for version control, instead of the data of aperture
         #[arg(long)]
         in_project: bool,
-        /// The directory that the project had before it was moved, or another project: copy its entries
-        #[arg(long, value_name = "DIRECTORY", conflicts_with = "in_project")]
-        from: Option<PathBuf>,
+        /// Print the change and write nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Take over the entries of the directory that the project had before it was moved or renamed
+    #[command(after_help = "Examples:
+  aperture memory move ~/old/shop")]
+    Move {
+        /// That directory, or another project
+        #[arg(value_name = "DIRECTORY")]
+        from: PathBuf,
         /// Print the change and write nothing
         #[arg(long)]
         dry_run: bool,
@@ -304,6 +326,9 @@ pub struct ReviewArguments {
     /// Archive an entry for good; an entry that it superseded is active again
     #[arg(long, value_name = "ID", group = "decision")]
     pub reject: Vec<String>,
+    /// Accept the tree in .aperture/memory/ of this repository as yours
+    #[arg(long, group = "decision")]
+    pub accept_tree: bool,
     /// Merge the second entry into the first
     #[arg(long, value_name = "ID", num_args = 1..=2, group = "decision")]
     pub merge: Vec<String>,

@@ -7,8 +7,11 @@ use crate::app::{CommandError, ErrorKind};
 use crate::engine::memory::markdown::EVIDENCE;
 use crate::engine::memory::topic::carried_over_all;
 use crate::memory::{MemoryError, Tree, Updated};
-use crate::model::{Memory, MemoryActor, MemoryId, MemoryState};
+use crate::model::{Memory, MemoryActor, MemoryId, MemoryKind, MemoryScope, MemoryState};
 use anyhow::anyhow;
+
+/// Maximum number of questions at a time, the most useful first.
+const QUESTIONS: usize = 7;
 
 /// Lists what waits, or decides.
 pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), CommandError> {
@@ -28,6 +31,13 @@ pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), C
         decide(memories, &arguments.accept, "accepted", is_dry_run, &accept)?
     } else if !arguments.reject.is_empty() {
         return memories.env.print(&rejected(memories, &arguments.reject, is_dry_run)?);
+    } else if arguments.accept_tree {
+        let place = memories.place(MemoryScope::Project);
+        let done = format!("the entries of {} are accepted", place.directory.display());
+        if !is_dry_run {
+            memories.accept(&place)?;
+        }
+        (done, memories.change(MemoryScope::Project, true, &mut |_| Ok(()))?)
     } else {
         return memories.env.print(&waiting(memories)?);
     };
@@ -51,18 +61,32 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
     let mut report = MemoryReviewReport::default();
     for tree in memories.read_all()? {
         for memory in tree.memories().filter(|memory| !memory.state.is_retired()) {
-            match memory.contradicts.and_then(|id| tree.find(id)) {
+            let older = memory.contradicts.and_then(|id| tree.find(id));
+            // An entry that was replaced needs no decision.
+            match older.filter(|older| !older.state.is_retired()) {
                 Some(older) => {
                     let (newer, older) = (memory.clone(), older.clone());
                     report.contradictions.push(MemoryContradiction { newer, older });
                 }
                 None if memory.is_refuted() => report.refuted.push(memory.clone()),
-                None if memory.state == MemoryState::Pending => report.pending.push(memory.clone()),
+                None if memory.state == MemoryState::Pending && is_question(memory) => report.pending.push(memory.clone()),
                 None => {}
             }
         }
     }
+    report
+        .pending
+        .sort_by_key(|memory| std::cmp::Reverse((memory.is_by_model, memory.sessions, memory.sightings, memory.last_seen)));
+    report.contradictions.truncate(QUESTIONS);
+    report.refuted.truncate(QUESTIONS - report.contradictions.len());
+    report.pending.truncate(QUESTIONS - report.contradictions.len() - report.refuted.len());
     Ok(report)
+}
+
+/// Returns true for an entry that a person can decide about: lists of commands and files are counted, not asked.
+fn is_question(memory: &Memory) -> bool {
+    memory.is_by_model
+        || !matches!(memory.kind, MemoryKind::Context | MemoryKind::Discovery | MemoryKind::Entity | MemoryKind::Procedure)
 }
 
 type Decision<'a> = dyn Fn(&mut Tree, MemoryId) -> Result<(), CommandError> + 'a;
@@ -99,7 +123,8 @@ fn accept(tree: &mut Tree, id: MemoryId) -> Result<(), CommandError> {
     }
     // The user's word outweighs the reports so far.
     let helpful = memory.helpful.max(memory.harmful);
-    tree.set(Memory { state: MemoryState::Active, contradicts: None, superseded_by: None, helpful, ..memory })?;
+    // An accepted text is that of the user, as if they had written it.
+    tree.set(Memory { state: MemoryState::Active, contradicts: None, superseded_by: None, helpful, is_edited: true, ..memory })?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::report::{MemoryChangeReport, MemoryProblem};
 use super::{
-    Action, Arguments, add, compose, edit, export, forget, init, learn, list, log, review, search, stats, tree, undo, why,
+    Action, Arguments, add, compose, edit, export, forget, init, learn, list, log, pin, review, search, stats, tree, undo, why,
 };
 use crate::app::{CommandError, Env, ErrorKind, next_step};
 use crate::engine::mask;
@@ -32,14 +32,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Some(Action::Add(arguments)) => add::run(&memories, arguments),
         Some(Action::Edit { id, text, file, dry_run }) => edit::run(&memories, id, text.as_deref(), file.as_deref(), *dry_run),
         Some(Action::Forget { ids, all, user, dry_run }) => forget::run(&memories, ids, all.then_some(*user), *dry_run),
+        Some(Action::Pin { id, off, dry_run }) => pin::run(&memories, id, *off, *dry_run),
         Some(Action::Why { id }) => why::run(&memories, id),
         Some(Action::Learn(arguments)) => learn::run(&memories, arguments),
         Some(Action::Compose(arguments)) => compose::run(&memories, arguments),
         Some(Action::Review(arguments)) => review::run(&memories, arguments),
         Some(Action::Stats) => stats::run(&memories),
         Some(Action::Export { format, output, dry_run }) => export::run(&memories, format, output.as_deref(), *dry_run),
-        Some(Action::Init { from: Some(from), dry_run, .. }) => init::take_over(&memories, from, *dry_run),
-        Some(Action::Init { in_project, from: None, dry_run }) => init::run(&memories, *in_project, *dry_run),
+        Some(Action::Move { from, dry_run }) => init::take_over(&memories, from, *dry_run),
+        Some(Action::Init { in_project, dry_run }) => init::run(&memories, *in_project, *dry_run),
         Some(Action::Log { limit }) => log::run(&memories, *limit),
         Some(Action::Diff { operation }) => log::diff(&memories, *operation),
         Some(Action::Undo { operation, user, dry_run }) => undo::run(&memories, *operation, *user, *dry_run),
@@ -144,6 +145,20 @@ impl<'a> Memories<'a> {
             MemoryScope::Project => self.project.tree(self.env.disk, &self.data),
             MemoryScope::User => TreePlace::of_user(&self.data),
         }
+    }
+
+    /// Returns true if the entries of the project's tree are the user's.
+    pub fn is_accepted(&self) -> bool {
+        self.place(MemoryScope::Project).is_accepted(self.env.disk, &self.data)
+    }
+
+    /// Records that the user accepts a tree in the project.
+    ///
+    /// # Errors
+    ///
+    /// The data of aperture cannot be written.
+    pub fn accept(&self, place: &TreePlace) -> Result<(), CommandError> {
+        Ok(place.accept(self.env.disk, &self.data)?)
     }
 
     /// Reads a tree, after an interrupted change of it is settled.

@@ -7,7 +7,7 @@ use super::run::Memories;
 use crate::app::CommandError;
 use crate::engine::label;
 use crate::engine::memory::words::plain_words;
-use crate::model::{Memory, Sighting, id_starts_with};
+use crate::model::{Memory, MemoryKind, Sighting, id_starts_with};
 use crate::workspace::{Found, Workspace, find_in_folder};
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub fn run(memories: &Memories<'_>, id: &str) -> Result<(), CommandError> {
         let session = opened.entry(sighting.session.clone()).or_insert_with(|| open(memories, &sighting.session));
         evidence.push(match session {
             Ok(workspace) => quote(workspace, sighting, &memory),
-            Err(reason) => missing(sighting, &sighting.session, reason),
+            Err(reason) => kept(sighting, reason, &memory),
         });
     }
     memories.env.print(&MemoryWhyReport { memory, evidence })
@@ -50,6 +50,14 @@ fn in_folder(memories: &Memories<'_>, prefix: &str) -> Option<Found> {
     let folder = memories.project.sessions.as_deref()?;
     let found = find_in_folder(memories.env.disk, folder, OTHER_FILES).into_iter().map(|(found, _)| found);
     found.into_iter().find(|found| id_starts_with(&found.location.id, prefix))
+}
+
+/// Returns the words that the entry itself keeps of a session that no longer exists: those of the user, or the error.
+fn kept(sighting: &Sighting, reason: &str, memory: &Memory) -> MemoryQuote {
+    let is_quote = !memory.is_edited && (memory.kind.is_statement() || memory.kind == MemoryKind::Resolution);
+    let quote = is_quote.then(|| excerpt(&memory.text, &memory.text));
+    let label = quote.is_some().then(|| "kept in the entry".to_owned());
+    MemoryQuote { quote, label, ..missing(sighting, &sighting.session, reason) }
 }
 
 fn missing(sighting: &Sighting, session: &str, reason: &str) -> MemoryQuote {

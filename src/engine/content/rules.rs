@@ -24,12 +24,13 @@ const OPENERS: &[&str] = &[
 ];
 /// Words that begin a rule: English, then German, French, Spanish, Portuguese, Italian, Dutch.
 const OPENINGS: &[&str] = &[
-    "always", "avoid", "do not", "don't", "dont", "make sure", "never", "no more", "only", "prefer", "remember to", "stick to",
-    "use", "whenever", "you must", "you should", //
+    "always", "avoid", "do not", "don't", "dont", "i prefer", "i'd prefer", "make sure", "never", "no more", "only", "prefer",
+    "remember to", "stick to", "use", "whenever", "you must", "you should", //
     "achte", "benutze", "bitte immer", "bitte nicht", "bitte nur", "immer", "nie", "niemals", "nimm", "nutze",
     "verwende", //
     "assure-toi", "n'utilise", "ne", "toujours", "utilise", "utilisez", "évite", //
-    "asegúrate", "evita", "no uses", "nunca", "siempre", "usa", "não", "sempre", "non", "altijd", "gebruik", "nooit",
+    "asegúrate", "evita", "no uses", "nunca", "siempre", "usa", "não", "sempre", "non", "altijd", "gebruik", "nooit", "всегда",
+    "используй", "никогда",
 ];
 /// Phrases that make a rule by themselves.
 const LASTING: &[&str] = &[
@@ -37,6 +38,52 @@ const LASTING: &[&str] = &[
     "keep in mind", "remember to", "ab jetzt", "ab sofort", "auf keinen fall", "grundsätzlich", "in zukunft", "künftig",
     "dorénavant", "désormais", "à partir de maintenant", "a partir de agora", "a partir de ahora", "d'ora in poi", "vanaf nu",
     "впредь", "отныне", "一律", "从现在起", "必ず", "앞으로", "절대",
+];
+/// Words with which a person says that something is to be remembered, or tells a taste: they begin a rule.
+const EXPLICIT: &[&str] = &[
+    "i already told you", "i prefer", "i said", "i told you", "i would prefer", "i'd prefer", "i'd rather", "keep in mind",
+    "note that", "remember", "denk daran", "hör auf", "ich bevorzuge", "ich hätte lieber", "ich habe dir gesagt", "merk dir",
+    "merke dir", "vergiss nicht", "arrête", "je préfère", "je t'ai dit", "n'oublie pas", "retiens", "souviens-toi", "deja de",
+    "no olvides", "prefiero", "recuerda", "te dije", "eu disse", "lembra", "lembre", "não esqueça", "pare de", "prefiro",
+    "non dimenticare", "preferisco", "ricorda", "smetti di", "ik heb liever", "onthoud", "stop met", "vergeet niet", "запомни",
+    "не забывай", "перестань", "помни", "я же говорил", "я предпочитаю", "别忘了", "别再", "不要再", "我喜欢用", "我更喜欢",
+    "我说过", "記住", "记住", "请记住",
+];
+/// The same within a sentence.
+const EXPLICIT_INNER: &[&str] = &[
+    "how many times do i", "how often do i have to", "wie oft muss ich", "combien de fois", "cuántas veces", "quantas vezes",
+    "これからは", "今後は", "覚えておいて", "忘れないで", "からは常に", "기억해", "잊지 마", "이제부터", "지금부터",
+    "сколько раз",
+];
+/// Words between what is wanted and what is not.
+const CONTRASTS: &[&str] = &[
+    ", never ", ", not ", " instead of ", " rather than ", ", kein ", ", keine ", ", keinen ", ", nicht ", " anstatt ",
+    " statt ", " anstelle ", ", pas ", " au lieu d", " plutôt qu", ", no ", " en lugar de ", " en vez de ", ", não ",
+    " ao invés de ", " em vez de ", ", non ", " invece di ", ", niet ", " in plaats van ", ", а не ", " вместо ", "而不是",
+    "，不要", "，不用", "，别用", "ではなく", "じゃなくて", " 말고 ", " 대신 ",
+];
+/// Words that give the habit of a team.
+const HABITS: &[&str] = &[
+    "wir benutzen", "wir nehmen", "wir nutzen", "wir schreiben", "wir verwenden", "nous utilisons", "on utilise", "usamos",
+    "utilizamos", "usiamo", "utilizziamo", "we gebruiken", "мы используем", "мы пишем", "我们使用", "我们用", "我們用",
+    "を使っています", "사용합니다", "쓰고 있",
+];
+/// Words that begin a prohibition.
+const PROHIBITIONS: &[&str] = &[
+    "do not", "don't", "dont", "never", "no more", "stop", "bitte kein", "bitte keine", "bitte nicht", "nicht", "kein", "keine",
+    "keinen", "mach kein", "mach keine", "mach nie", "ne", "n'ajoute", "n'écris", "n'utilise", "pas de", "plus de", "nada de",
+    "no agregues", "no añadas", "no crees", "no escribas", "no hagas", "no pongas", "no toques", "no uses", "nunca", "não",
+    "non", "geen", "niet", "не", "никаких", "нельзя", "不准", "不要", "不许", "別", "别", "禁止", "请不要", "请勿",
+];
+/// The same at the end of a sentence.
+const PROHIBITION_ENDS: &[&str] =
+    &["しないで", "ないでください", "使わないで", "禁止", "하지 마", "하지 마세요", "지 마", "지 마세요", "쓰지 마"];
+/// Words that bind a prohibition to the work at hand.
+const MOMENTS: &[&str] = &[
+    "anymore for now", "at this point", "first", "for now", "just now", "now", "right now", "this one", "this time", "today",
+    "tonight", "until", "worry", "yet", "erst", "gerade", "heute", "jetzt noch", "noch nicht", "pour l'instant", "encore",
+    "todavía", "por ahora", "ainda", "por enquanto", "пока", "сейчас", "сегодня", "现在", "暂时", "先", "まだ", "今は", "아직",
+    "지금은",
 ];
 /// Words that make a rule only in an instruction: reports use them too.
 const ADVERBS: &[&str] = &[
@@ -70,26 +117,63 @@ const REPORTS: &[&str] = &[
 
 /// Returns the rule that a sentence of the user states; `None` if it asks, reports or describes.
 pub fn rule(sentence: &str) -> Option<Rule> {
-    let characters = sentence.chars().count();
-    if !CHARACTERS.contains(&characters) || sentence.ends_with(['?', '？', ':', '：']) {
-        return None;
-    }
     let lower = sentence.to_lowercase().replace('’', "'");
-    let has = |phrases: &[&str]| phrases.iter().any(|phrase| places(&lower, phrase).next().is_some());
-    if has(REPORTS) {
+    if !may_state(&lower) {
         return None;
     }
+    let characters = lower.chars().count();
+    let has = |phrases: &[&str]| phrases.iter().any(|phrase| places(&lower, phrase).next().is_some());
     let start = without_openers(&lower);
     let begins = |text: &str| OPENINGS.iter().any(|phrase| places(text, phrase).next() == Some(0));
     let opens = (begins(&lower) || begins(start)) && !describes(start);
     let first = |phrases: &[&str]| phrases.iter().filter_map(|phrase| places(&lower, phrase).next()).min();
     let subject = first(SUBJECTS);
     let instructs = |adverb: usize| opens || has(INSTRUCTIONS) || subject.is_some_and(|subject| subject < adverb);
-    if has(LASTING) || first(ADVERBS).is_some_and(instructs) {
+    let is_explicit =
+        EXPLICIT.iter().any(|phrase| places(start, phrase).next() == Some(0) || places(&lower, phrase).next() == Some(0));
+    let contrasts =
+        CONTRASTS.iter().any(|mark| lower.contains(mark)) && (opens || has(INSTRUCTIONS) || has(HABITS) || has(INNER));
+    let stops = start.strip_prefix("stop ").and_then(|rest| rest.split(' ').next()).is_some_and(|verb| verb.ends_with("ing"));
+    // `以后再说` puts it off.
+    let from_now = ["以后", "今后"].iter().any(|word| start.starts_with(word)) && !start[6..].starts_with('再');
+    let is_own = is_explicit || has(EXPLICIT_INNER) || contrasts || stops || from_now || has(HABITS);
+    if has(LASTING) || is_own && !binds(&lower) || first(ADVERBS).is_some_and(instructs) {
         return Some(Rule::Lasting);
     }
     let is_short = characters <= TASK_CHARACTERS && !names_task(&lower);
     (is_short && (opens || has(INNER))).then_some(Rule::Task)
+}
+
+/// Returns true if a sentence in lower case has the length of a rule, and neither asks nor reports.
+fn may_state(lower: &str) -> bool {
+    let reports = REPORTS.iter().any(|phrase| places(lower, phrase).next().is_some());
+    CHARACTERS.contains(&lower.chars().count()) && !lower.ends_with(['?', '？', ':', '：']) && !reports
+}
+
+/// Returns true if a sentence prohibits something beyond the work at hand.
+pub fn is_prohibition(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let start = without_openers(&lower);
+    // `non, …` contradicts, `non …` prohibits.
+    let is_apart = |rest: &str| rest.starts_with(|c: char| c == ' ' || c >= FIRST_IDEOGRAPH);
+    let opens = |text: &str, phrase: &str| text.strip_prefix(phrase).is_some_and(is_apart);
+    let begins = PROHIBITIONS.iter().any(|phrase| opens(start, phrase) || opens(&lower, phrase));
+    let ends = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let is_long =
+        lower.chars().count() <= TASK_CHARACTERS && start.split(' ').count() > 1 || start.chars().any(|c| c >= FIRST_IDEOGRAPH);
+    is_long && (begins || PROHIBITION_ENDS.iter().any(|end| ends.ends_with(end))) && !binds(&lower) && may_state(&lower)
+}
+
+/// Returns true if a sentence prohibits something for the work at hand only: `don't commit yet`.
+pub fn is_passing_prohibition(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase().replace('’', "'");
+    let start = without_openers(&lower);
+    PROHIBITIONS.iter().any(|phrase| places(start, phrase).next() == Some(0)) && binds(&lower)
+}
+
+/// Returns true if a sentence in lower case is about the work at hand.
+fn binds(lower: &str) -> bool {
+    names_task(lower) || MOMENTS.iter().any(|word| places(lower, word).next().is_some())
 }
 
 /// Returns the places of a phrase in a text, in whole words that are not quoted. Ideographs need no spaces around them.
@@ -122,7 +206,7 @@ fn describes(start: &str) -> bool {
 }
 
 /// Returns true if a sentence in lower case names an issue or a page: it is about one task.
-fn names_task(lower: &str) -> bool {
+pub fn names_task(lower: &str) -> bool {
     let is_number = |rest: &str| rest.trim_start_matches(['#', ' ']).starts_with(|c: char| c.is_ascii_digit());
     let numbered = |word: &str| lower.match_indices(word).any(|(at, _)| is_number(&lower[at + word.len()..]));
     lower.contains("://") || numbered("#") || ["issue ", "ticket ", "pull request ", "pr "].into_iter().any(numbered)
@@ -141,6 +225,14 @@ pub(crate) mod tests {
         ("From now on, use pnpm.", LASTING),
         ("ok, but please always ask me before a release", LASTING),
         ("Always pass the context.", LASTING),
+        ("use pnpm, not npm", LASTING),
+        ("please use tabs instead of spaces", LASTING),
+        ("stop adding comments", LASTING),
+        ("I prefer tabs", LASTING),
+        ("how many times do I have to say it: no comments", LASTING),
+        ("nein, wir verwenden hier pnpm", LASTING),
+        ("以后提交信息用英文", LASTING),
+        ("これからは英語でコミットしてください", LASTING),
         ("Don’t touch the lock file without asking.", LASTING),
         ("we never commit the lock file", LASTING),
         ("Remember to run the linter before you commit", LASTING),

@@ -3,19 +3,17 @@
 
 mod sections;
 
-use super::induce::procedure_texts;
+use super::danger::{is_dangerous, neutral};
+use super::induce::steps_of;
 use super::intent::Intent;
-use super::layout::{self, FolderNames, folders};
-use super::project::{ProjectWork, Ranked};
 use super::statements::{Brief, brief};
 use super::words::first_line;
 use crate::engine::content::terms;
 use crate::engine::tokens;
 use crate::model::{Memory, MemoryId, MemoryKind, MemoryScope, MemoryState};
 use crate::text::cut::one_line;
-use crate::text::names::{file_name, last_components};
 use crate::text::stop_words::is_stop_word;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use sections::{Section, shares};
 
 /// The heading of the memories that a new session receives. A request that has it needs no others.
@@ -25,8 +23,8 @@ pub const HEADING: &str = "From earlier sessions of this project (where #N is fr
 pub struct ComposeInput<'a> {
     /// The memories, of the project and of the user.
     pub memories: &'a [Memory],
-    /// The work of the sessions of the project.
-    pub work: &'a ProjectWork<'a>,
+    /// True if the memories of the project are the user's; if not, they are words of a repository.
+    pub is_accepted: bool,
     /// The prompt; empty at the start of a session.
     pub prompt: &'a str,
     pub intent: Intent,
@@ -52,10 +50,14 @@ const ENTITY_SHARE: usize = 10;
 
 /// Composes what a session should know.
 pub fn compose(input: &ComposeInput<'_>) -> Composition {
-    let budget = input.budget_tokens;
     let known = paragraphs(input.known);
     let composition = Composition::default();
-    let mut composer = Composer { input, known, composition, left: budget, told: FxHashSet::default() };
+    let mut composer = Composer { input, known, composition, left: input.budget_tokens };
+    for section in [Section::Pinned, Section::Certain] {
+        let part = composer.part(section, 0.0, composer.left);
+        composer.add(&part, part.need);
+    }
+    let budget = composer.left;
     let asked = if input.intent == Intent::Factual {
         let entities = composer.part(Section::Entities, 0.0, budget / ENTITY_SHARE);
         composer.add(&entities, entities.need)
@@ -96,7 +98,9 @@ pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
     let wanted = words(prompt);
     let names = names(prompt);
     let mut found: Vec<(usize, &Memory)> = Vec::new();
-    for memory in memories.iter().filter(|memory| memory.state == MemoryState::Active && memory.may_be_sent()) {
+    let is_safe = |memory: &Memory| memory.is_certain() || !is_dangerous(&memory.text);
+    let is_in_use = |memory: &&Memory| memory.state == MemoryState::Active && memory.may_be_sent() && is_safe(memory);
+    for memory in memories.iter().filter(is_in_use) {
         let common = words(&memory.text).intersection(&wanted).count();
         let named = names.iter().filter(|name| memory.text.contains(**name)).count();
         if common >= LEAST_COMMON_WORDS || named > 0 {
@@ -137,6 +141,15 @@ pub fn about_prompt(memories: &[Memory], prompt: &str, known: &[String], budget_
     composition
 }
 
+/// Maximum number of tokens of the pinned memories.
+pub const PINNED_TOKENS: usize = 150;
+
+/// Returns the tokens of the pinned memories in a composed text.
+pub fn pinned_tokens<'a>(memories: impl Iterator<Item = &'a Memory>) -> usize {
+    let lines = memories.filter(|memory| memory.is_pinned && !memory.state.is_retired()).map(line);
+    tokens::count(&with_heading(Section::Pinned, &lines.collect::<Vec<_>>()))
+}
+
 /// Returns true if a paragraph has all words of a text.
 fn is_stated(paragraphs: &[FxHashSet<u32>], text: &str) -> bool {
     let words = words(first_line(text));
@@ -170,10 +183,6 @@ struct Part<'a> {
 enum Content<'a> {
     /// Memories, each as one line.
     Lines(Vec<(&'a Memory, String)>),
-    /// Commands, as one line.
-    Commands(Vec<Ranked<'a>>),
-    /// Files, as a line for each folder.
-    Files(Vec<Ranked<'a>>),
     /// Results of a search in earlier sessions.
     Digests,
 }
@@ -184,27 +193,26 @@ struct Composer<'a> {
     known: Vec<FxHashSet<u32>>,
     composition: Composition,
     left: usize,
-    /// Commands that were printed.
-    told: FxHashSet<String>,
 }
 
 impl<'a> Composer<'a> {
     /// Collects all that a section could print in a budget in tokens.
     fn part(&self, section: Section, share: f64, budget: usize) -> Part<'a> {
         let content = match section {
+            Section::Pinned => Content::Lines(self.chosen(&|memory| memory.is_pinned)),
+            Section::Certain => Content::Lines(self.chosen(&|memory| !memory.is_pinned)),
+            Section::Repository => Content::Lines(self.of_repository()),
             Section::Entities => Content::Lines(self.entities()),
             Section::Rules => Content::Lines(self.rules()),
-            Section::Failures => self.memories(&[MemoryKind::Resolution, MemoryKind::Environment, MemoryKind::Mistake]),
-            Section::Agent => self.memories(&[MemoryKind::Capability, MemoryKind::Performance]),
+            Section::Failures => self.memories(&[MemoryKind::Resolution, MemoryKind::Environment]),
+            Section::Agent => self.memories(&self.about_agent()),
             Section::Procedures => Content::Lines(self.procedures()),
-            Section::Commands => Content::Commands(self.commands()),
-            Section::Files => Content::Files(self.files()),
+            Section::Commands => Content::Lines(self.context(false)),
+            Section::Files => Content::Lines(self.context(true)),
             Section::Digests => Content::Digests,
         };
         let lines = match &content {
             Content::Lines(lines) => lines.iter().map(|(_, line)| line.clone()).collect(),
-            Content::Commands(commands) => self.command_line(commands, budget),
-            Content::Files(files) => file_lines(files, budget),
             Content::Digests => Vec::new(),
         };
         let need = match content {
@@ -219,13 +227,8 @@ impl<'a> Composer<'a> {
         let room = room.saturating_sub(line_tokens(part.section.heading()));
         let lines = match &part.content {
             Content::Lines(lines) => self.fit(lines, room),
-            Content::Commands(commands) => self.command_line(commands, room),
-            Content::Files(files) => file_lines(files, room),
             Content::Digests => (self.input.digests)(&self.composition.text, room).lines().map(str::to_owned).collect(),
         };
-        if part.section == Section::Procedures {
-            self.told.extend(lines.iter().flat_map(|line| steps(line)).map(str::to_owned));
-        }
         let added = with_heading(part.section, &lines);
         let used = tokens::count(&added);
         self.left = self.left.saturating_sub(used);
@@ -233,14 +236,47 @@ impl<'a> Composer<'a> {
         used
     }
 
+    /// Returns the memories that need no evidence, and that are pinned or not: those about the prompt first, then the newest.
+    fn chosen(&self, is_wanted: &dyn Fn(&Memory) -> bool) -> Vec<(&'a Memory, String)> {
+        let prompt = words(self.input.prompt);
+        let memories = self.input.memories.iter().filter(|memory| memory.is_certain() && self.is_trusted(memory));
+        let mut found: Vec<&Memory> =
+            memories.filter(|memory| is_wanted(memory) && (memory.is_pinned || !self.is_known(&memory.text))).collect();
+        let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
+        found.sort_by_cached_key(|memory| std::cmp::Reverse((about(memory), memory.last_seen)));
+        found.into_iter().map(|memory| (memory, line(memory))).collect()
+    }
+
+    /// Returns true for a memory of the user; those of a repository that the user did not accept are not.
+    fn is_trusted(&self, memory: &Memory) -> bool {
+        self.input.is_accepted || memory.scope == MemoryScope::User
+    }
+
+    /// Returns the memories of a repository that the user did not accept, without those that need a review from any source.
+    fn of_repository(&self) -> Vec<(&'a Memory, String)> {
+        let memories = self.input.memories.iter().filter(|memory| !self.is_trusted(memory));
+        let found = memories.filter(|memory| {
+            memory.state == MemoryState::Active
+                && memory.may_be_sent()
+                && !is_dangerous(&memory.text)
+                && !self.is_known(&memory.text)
+        });
+        found.map(|memory| (memory, line(memory))).collect()
+    }
+
     /// Returns the memories of some kinds, those in use first, then the most seen and the newest.
     fn of_kinds(&self, kinds: &[MemoryKind]) -> Vec<&'a Memory> {
         let is_wanted = |memory: &&Memory| {
-            kinds.contains(&memory.kind) && !memory.state.is_retired() && memory.may_be_sent() && !self.is_known(&memory.text)
+            // A statement that was seen once, without a clear sign, waits for a second time.
+            kinds.contains(&memory.kind)
+                && memory.state == MemoryState::Active
+                && memory.may_be_sent()
+                && !memory.is_certain()
+                && self.is_trusted(memory)
+                && !self.is_known(&memory.text)
         };
         let mut found: Vec<&Memory> = self.input.memories.iter().filter(is_wanted).collect();
-        let order =
-            |memory: &Memory| (memory.state == MemoryState::Active, memory.sessions.min(9), memory.sightings, memory.last_seen);
+        let order = |memory: &Memory| (memory.sessions.min(9), memory.sightings, memory.last_seen);
         found.sort_by_key(|memory| std::cmp::Reverse(order(memory)));
         found
     }
@@ -248,6 +284,12 @@ impl<'a> Composer<'a> {
     /// Returns true if a paragraph that the client sends anyway has all words of a text.
     fn is_known(&self, text: &str) -> bool {
         is_stated(&self.known, text)
+    }
+
+    /// Returns the kinds about the agent, which only a question for its work brings.
+    fn about_agent(&self) -> Vec<MemoryKind> {
+        const KINDS: [MemoryKind; 3] = [MemoryKind::Mistake, MemoryKind::Capability, MemoryKind::Performance];
+        if self.input.intent == Intent::Introspective { KINDS.to_vec() } else { Vec::new() }
     }
 
     fn memories(&self, kinds: &[MemoryKind]) -> Content<'a> {
@@ -283,89 +325,43 @@ impl<'a> Composer<'a> {
     fn rules(&self) -> Vec<(&'a Memory, String)> {
         let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
         let mut found = self.of_kinds(&kinds);
+        // A question tells its reader nothing without the answer, an opinion nothing beyond its task.
+        found.retain(|memory| {
+            let Brief { text, is_opinion, .. } = brief_of(memory);
+            !is_opinion && !text.ends_with(['?', '？']) && text.chars().count() <= LONGEST_RULE
+        });
         let prompt = words(self.input.prompt);
         let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
         let newest = found.iter().map(|memory| memory.last_seen).max().unwrap_or_default();
-        let order = |memory: &Memory| {
-            let worth = statement_worth(memory, brief_of(memory), about(memory), newest);
-            (memory.state == MemoryState::Active, (worth * WORTH_STEPS) as i64)
-        };
+        let order = |memory: &Memory| (statement_worth(memory, brief_of(memory), about(memory), newest) * WORTH_STEPS) as i64;
         found.sort_by_cached_key(|memory| std::cmp::Reverse(order(memory)));
         // The context of a correction, and its sentence as a whole, are in the file.
         found.into_iter().map(|memory| (memory, line_of(memory, brief_of(memory).text))).collect()
     }
 
+    /// Returns the orders of commands, without those that another one holds.
     fn procedures(&self) -> Vec<(&'a Memory, String)> {
-        let mut found = self.of_kinds(&[MemoryKind::Procedure]);
-        // Texts of a person come first, then those that add most to the lines above them.
-        let order = procedure_texts(self.input.work);
-        found.sort_by_cached_key(|memory| {
-            let place = order.iter().position(|text| *text == memory.text).unwrap_or(order.len());
-            (!memory.is_edited && !memory.is_by_hand(), place)
-        });
-        let mut kept: Vec<(&'a Memory, String)> = Vec::new();
-        for memory in found {
-            // The arrows mark the commands already.
-            let line = line(memory).replace('`', "");
-            let is_told = kept.iter().any(|(_, other)| is_rotation(&steps(&line), &steps(other)));
-            if memory.is_edited || memory.is_by_hand() || !is_told {
-                kept.push((memory, line));
+        let mut kept: Vec<&Memory> = Vec::new();
+        for memory in self.of_kinds(&[MemoryKind::Procedure]) {
+            if !kept.iter().any(|other| steps_of(&memory.text).all(|step| other.text.contains(step))) {
+                kept.push(memory);
             }
         }
-        kept
+        // The arrows mark the commands already.
+        kept.into_iter().map(|memory| (memory, line(memory).replace('`', ""))).collect()
     }
 
-    /// Returns the commands that no text of the client names.
-    fn commands(&self) -> Vec<Ranked<'a>> {
-        let mut commands = self.input.work.commands();
-        commands.retain(|command| !self.input.known.iter().any(|text| text.contains(command.name)));
-        commands
-    }
-
-    /// Returns the commands that no procedure names, as one line.
-    fn command_line(&self, commands: &[Ranked<'a>], room: usize) -> Vec<String> {
-        // The line feed.
-        let mut left = room.saturating_sub(1);
-        let mut names = Vec::new();
-        for name in commands.iter().map(|command| command.name).filter(|name| !self.told.contains(*name)) {
-            let cost = tokens::count(name) + SEPARATOR_TOKENS;
-            if cost <= left {
-                left -= cost;
-                names.push(name);
-            }
-        }
-        if names.is_empty() { Vec::new() } else { vec![names.join(", ")] }
-    }
-
-    /// Returns the files that the prompt does not name. Those with a word of the prompt in their name, or in that of their folder, are
-    /// worth more, the fewer they are.
-    fn files(&self) -> Vec<Ranked<'a>> {
-        let mut files = self.input.work.files();
-        files.retain(|file| !self.input.prompt.contains(file_name(file.name)));
+    /// Returns the commands by their purpose, or the files by their folder: those that share words with the prompt first.
+    fn context(&self, is_folder: bool) -> Vec<(&'a Memory, String)> {
         let prompt = parts_of_names(self.input.prompt);
-        let shared = |file: &Ranked<'_>| -> Vec<u32> {
-            parts_of_names(last_components(file.name, 2)).intersection(&prompt).copied().collect()
-        };
-        let mut counts: FxHashMap<u32, f64> = FxHashMap::default();
-        for word in files.iter().flat_map(shared) {
-            *counts.entry(word).or_default() += 1.0;
-        }
-        for file in &mut files {
-            let rarest = shared(file).iter().filter_map(|word| counts.get(word)).copied().reduce(f64::min);
-            file.worth *= 1.0 + rarest.map_or(0.0, |count| PROMPT_WORD / count.sqrt());
-        }
-        files
+        let about = |memory: &Memory| parts_of_names(&memory.text).intersection(&prompt).count();
+        let mut found = self.of_kinds(&[MemoryKind::Context]);
+        // Names at the root of a project, and its languages, tell nothing.
+        let is_told = |memory: &Memory| !["Files: ", "Languages "].iter().any(|start| memory.text.starts_with(start));
+        found.retain(|memory| is_told(memory) && is_folder == memory.text.starts_with('`'));
+        found.sort_by_cached_key(|memory| std::cmp::Reverse(about(memory)));
+        found.into_iter().map(|memory| (memory, line(memory).replace('`', ""))).collect()
     }
-}
-
-/// The worth that a word of the prompt adds to the only file that has it, compared with that of the file. On the development data, 2 to 4
-/// do the same.
-const PROMPT_WORD: f64 = 3.0;
-
-/// Returns files by folder, in at most `room` tokens.
-fn file_lines(files: &[Ranked<'_>], room: usize) -> Vec<String> {
-    let folders = folders(files.iter().map(|file| (file.name, file.worth)), room, FolderNames::Shortest);
-    layout::lines(&folders)
 }
 
 /// Returns the lines of a section under its heading; nothing if there are none.
@@ -389,7 +385,7 @@ fn line(memory: &Memory) -> String {
 }
 
 fn line_of(memory: &Memory, text: &str) -> String {
-    let text = one_line(text);
+    let text = neutral(&one_line(text));
     match (memory.is_by_hand(), memory.scope) {
         (true, _) => text,
         (false, MemoryScope::Project) => format!("#{} {text}", memory.id),
@@ -404,22 +400,13 @@ fn brief_of(memory: &Memory) -> Brief<'_> {
     if memory.is_edited || memory.is_by_hand() { Brief { text, ..brief } } else { brief }
 }
 
-/// Returns the commands of a printed procedure.
-fn steps(line: &str) -> Vec<&str> {
-    let source = line.strip_prefix('#').and_then(|line| line.split_once(' '));
-    source.map_or(line, |(_, steps)| steps).split(" → ").collect()
-}
-
-/// Returns true if two sequences are the same cycle, which begins at another step: agents repeat add, commit and push.
-fn is_rotation(steps: &[&str], others: &[&str]) -> bool {
-    steps.len() == others.len() && [others, others].concat().windows(steps.len()).any(|turned| turned == steps)
-}
-
 /// The weight of a statement, compared with one of the next day: most outlive their day by far.
 const STATEMENT_DECAY: f64 = 0.995;
 /// The weight of a kind of statement, compared with the next weaker one: preferences outlive a task more often than corrections, and these
 /// more often than facts.
 const KIND_WEIGHT: f64 = 1.3;
+/// Maximum length of a statement in characters: a longer one is a description of a task.
+const LONGEST_RULE: usize = 180;
 /// The weight of each word that a statement shares with the prompt, and the number of words that count.
 const SHARED_WORD: f64 = 0.1;
 const SHARED_WORDS: usize = 4;
@@ -429,8 +416,6 @@ const LASTING_SIGN: f64 = 0.2;
 const SHORT_CHARACTERS: usize = 40;
 /// Characters of a line beside the statement: its mark and its source.
 const SOURCE_CHARACTERS: usize = 5;
-/// Tokens between two commands of a line: the space is a part of the next one.
-const SEPARATOR_TOKENS: usize = 1;
 /// Worths are compared in steps of this fraction, so that they are totally ordered.
 const WORTH_STEPS: f64 = 1e9;
 /// Milliseconds of a day.

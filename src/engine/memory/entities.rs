@@ -1,4 +1,4 @@
-//! Entities of a project: the repositories, sites, pages and people that calls and prompts name.
+//! Entities of a project: the repositories and people that calls and prompts name.
 
 use super::induce::topic_key;
 use crate::engine::find_secrets;
@@ -11,15 +11,13 @@ const MENTIONS: usize = 400;
 const SEARCHED_BYTES: usize = 8 << 10;
 /// Maximum length of a name, in bytes.
 const NAME_BYTES: usize = 120;
-/// Sessions that must name a site, a page or a person.
+/// Sessions that must name a repository or a person.
 const LEAST_SESSIONS: usize = 2;
 /// Newest sightings of an entity, and maximum number of entities of one kind.
 const SIGHTINGS: usize = 4;
 const ENTITIES: usize = 20;
 /// Hosts of code, whose first two path parts are a repository.
 const CODE_HOSTS: &[&str] = &["bitbucket.org", "codeberg.org", "github.com", "gitlab.com"];
-/// Hosts that are not a site: the machine itself and examples.
-const NO_HOSTS: &[&str] = &["0.0.0.0", "127.0.0.1", "example.com", "example.org", "localhost", "www.example.com"];
 /// Options whose value is a repository, and options whose value is a person.
 const REPOSITORY_OPTIONS: &[&str] = &["--repo", "-R"];
 const PERSON_OPTIONS: &[&str] = &["--add-reviewer", "--assignee", "--reviewer"];
@@ -44,8 +42,6 @@ struct Mention {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum EntityKind {
     Repository,
-    Site,
-    Page,
     Person,
 }
 
@@ -98,21 +94,14 @@ fn named(text: &str, is_prompt: bool, found: &mut dyn FnMut(EntityKind, &str)) {
     }
 }
 
-/// Passes the site, the repository and the page of an address without its scheme. Credentials in it, queries and fragments are left out.
+/// Passes the repository of an address without its scheme. Credentials in it, queries and fragments are left out.
 fn address(rest: &str, found: &mut dyn FnMut(EntityKind, &str)) {
     let rest = rest.split(['?', '#']).next().unwrap_or(rest).trim_end_matches(['.', ':', '/', '\\']);
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let host = authority.rsplit('@').next().unwrap_or(authority).split(':').next().unwrap_or_default();
     let is_host = host.contains('.') && host.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
-    if !is_host || NO_HOSTS.contains(&host) || path.contains(['$', '*']) {
-        return;
-    }
-    if CODE_HOSTS.contains(&host) {
-        return repository(path, found);
-    }
-    found(EntityKind::Site, host);
-    if !path.is_empty() {
-        found(EntityKind::Page, &format!("https://{host}/{path}"));
+    if is_host && CODE_HOSTS.contains(&host) && !path.contains(['$', '*']) {
+        repository(path, found);
     }
 }
 
@@ -154,9 +143,7 @@ pub fn candidates<'a>(sessions: impl IntoIterator<Item = (&'a str, &'a Entities)
 fn candidate(kind: EntityKind, name: &str, mut sightings: Vec<Sighting>) -> Candidate {
     let (topic, text, memory, file) = match kind {
         EntityKind::Repository => ("repository", format!("Repository `{name}`"), MemoryKind::Entity, MemoryFile::Entities),
-        EntityKind::Site => ("site", format!("Site or API `{name}`"), MemoryKind::Entity, MemoryFile::Entities),
         EntityKind::Person => ("person", format!("Person `@{name}`"), MemoryKind::Entity, MemoryFile::Entities),
-        EntityKind::Page => ("page", format!("Page that was used again: {name}"), MemoryKind::Discovery, MemoryFile::Shortcuts),
     };
     sightings.sort_by_key(|sighting| sighting.time);
     sightings.drain(..sightings.len().saturating_sub(SIGHTINGS));
@@ -175,7 +162,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        assert!([CODE_HOSTS, NO_HOSTS].iter().all(|list| list.is_sorted()));
+        assert!(CODE_HOSTS.is_sorted());
     }
 
     #[test]
@@ -183,8 +170,8 @@ mod tests {
         check("git clone https://github.com/acme/shop.git", &["Repository acme/shop"]);
         check("git clone git@github.com:acme/shop.git", &["Repository acme/shop"]);
         check("gh pr view --repo acme/shop 12", &["Repository acme/shop"]);
-        check("see https://docs.acme.dev/api/cart?page=2.", &["Site docs.acme.dev", "Page https://docs.acme.dev/api/cart"]);
-        check("curl https://ada:pass@api.acme.dev:8443/", &["Site api.acme.dev"]);
+        check("see https://docs.acme.dev/api/cart?page=2.", &[]);
+        check("curl https://ada:pass@api.acme.dev:8443/", &[]);
         check("curl http://localhost:8080/x http://127.0.0.1/y https://example.com/z", &[]);
         check("ask @ada-l, and read @src/main.rs", &["Person ada-l"]);
         check("http:// https://$HOST/x ://", &[]);

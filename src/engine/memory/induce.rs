@@ -1,15 +1,17 @@
 //! Induction: the facts of all sessions of a project become candidates for memories.
 
+use super::danger::{is_dangerous, speaks_to_agent};
 use super::entities;
 use super::facts::SessionFacts;
+use super::failures::command_heads::is_specific;
 use super::failures::{Failure, resolutions};
-use super::layout::{FolderNames, folders};
+use super::layout::folders;
 use super::procedures::{Procedure, procedures};
 use super::project::{ProjectWork, Ranked};
 use super::statements::{Statement, topic_key as statement_key};
 use super::tools::{self, CallCounts};
 use super::topic::CONTEXT;
-use crate::model::{Candidate, Conventions, MemoryFile, MemoryKind, Sighting};
+use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use twox_hash::XxHash3_64;
@@ -24,6 +26,8 @@ const PROGRAM_COMMANDS: usize = 12;
 const PROGRAMS: usize = 20;
 /// Sessions that must have used a program.
 const PROGRAM_SESSIONS: u32 = 2;
+/// Commands of one purpose.
+const PURPOSE_COMMANDS: usize = 4;
 /// Languages that the entry about the stack names.
 const LANGUAGES: usize = 6;
 /// Newest sightings of a candidate.
@@ -37,7 +41,7 @@ const PURPOSES: &[(&str, &[&str])] = &[
         "Format and lint",
         &["biome", "clippy", "eslint", "fmt", "format", "golangci-lint", "lint", "prettier", "ruff", "shellcheck", "typecheck"],
     ),
-    ("Run", &["dev", "run", "serve", "start", "up"]),
+    ("Run", &["dev", "serve", "start", "up"]),
 ];
 
 /// Words in the commands of a procedure that name its task, the most specific task first.
@@ -47,9 +51,6 @@ const TASKS: &[(&str, &[&str])] = &[
     ("commit", &["commit", "push"]),
     ("check", &["build", "clippy", "fmt", "lint", "test", "tests", "typecheck", "vet"]),
 ];
-
-/// The name of the procedures without a task in their keys.
-const NO_TASK: &str = "work";
 
 /// File endings and the languages that they tell.
 const LANGUAGE_ENDINGS: &[(&str, &str)] = &[
@@ -91,22 +92,30 @@ pub fn topic_key(topic: &str, name: &str) -> u64 {
 }
 
 /// Returns everything that the sessions of a project teach. `sessions` are ids with their facts, in any order.
-pub fn induce(sessions: &[(&str, &SessionFacts)], conventions: &Conventions) -> Vec<Candidate> {
+pub fn induce(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     let ordered = ordered(sessions);
     let mut found = from_statements(&ordered);
-    found.extend(resolutions::candidates(&failures_of(sessions), &conventions.client_rules));
+    found.extend(resolutions::candidates(&failures_of(sessions)));
     let counts: Vec<(String, BTreeMap<String, CallCounts>)> =
         ordered.iter().map(|(id, facts)| ((*id).to_owned(), facts.tools.subjects().clone())).collect();
     found.extend(tools::candidates(&counts));
     found.extend(entities::candidates(ordered.iter().map(|(id, facts)| (*id, &facts.entities))));
     found.extend(from_work(&ProjectWork::new(ordered.iter().map(|(id, facts)| (*id, facts.work.uses().collect())))));
+    found.retain(is_harmless);
     found
 }
 
+/// Returns true if a candidate may become an entry: one in the words of programs, files or addresses gives no orders.
+fn is_harmless(candidate: &Candidate) -> bool {
+    let is_advice = matches!(candidate.kind, MemoryKind::Resolution | MemoryKind::Environment);
+    candidate.kind.is_statement() || !speaks_to_agent(&candidate.text) && (is_advice || !is_dangerous(&candidate.text))
+}
+
 /// Returns what one session teaches by itself: the words of the user, and failed calls.
-pub fn of_one_session(id: &str, facts: &SessionFacts, conventions: &Conventions) -> Vec<Candidate> {
+pub fn of_one_session(id: &str, facts: &SessionFacts) -> Vec<Candidate> {
     let mut found = from_statements(&[(id, facts)]);
-    found.extend(resolutions::candidates(&[(id.to_owned(), facts.fixes.failures())], &conventions.client_rules));
+    found.extend(resolutions::candidates(&[(id.to_owned(), facts.fixes.failures())]));
+    found.retain(is_harmless);
     found
 }
 
@@ -167,16 +176,12 @@ fn from_statement(session: &str, statement: &Statement) -> Candidate {
 pub fn from_work(work: &ProjectWork<'_>) -> Vec<Candidate> {
     let (commands, files) = (work.commands(), work.files());
     let mut found = procedure_candidates(work, &commands);
-    found.extend(program_candidates(&commands));
-    found.extend(purpose_candidates(&commands));
+    let own: Vec<Ranked<'_>> = commands.iter().filter(|command| is_specific(command.name)).cloned().collect();
+    found.extend(program_candidates(&own));
+    found.extend(purpose_candidates(&own));
     found.extend(layout_candidates(&files));
     found.extend(stack_candidate(&files));
     found
-}
-
-/// Returns the procedures of a project as the texts of their memories, the most worth first.
-pub fn procedure_texts(work: &ProjectWork<'_>) -> Vec<String> {
-    procedures(&work.command_sequences()).iter().map(text_of).collect()
 }
 
 /// Returns a procedure as the text of a memory.
@@ -192,15 +197,12 @@ pub fn steps_of(text: &str) -> impl Iterator<Item = &str> {
 /// Returns a candidate for each procedure, in the file of its task.
 fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<Candidate> {
     let sequences = work.command_sequences();
-    let mut variants: BTreeMap<&str, usize> = BTreeMap::new();
     let candidate = |procedure: Procedure<'_>| {
         let task = task(&procedure);
-        let name = task.unwrap_or(NO_TASK);
-        let variant = variants.entry(name).or_default();
-        *variant += 1;
         let of_steps = |command: &&Ranked<'_>| procedure.steps.contains(&command.name);
         Candidate {
-            key: topic_key("procedure", &format!("{name} {variant}")),
+            // By its steps, so that another order never takes its place.
+            key: topic_key("procedure", &text_of(&procedure)),
             // A habit of no known task.
             file: task.map_or(MemoryFile::Patterns, MemoryFile::workflow),
             kind: MemoryKind::Procedure,
@@ -256,14 +258,14 @@ fn program(command: &str) -> &str {
     }
 }
 
-/// Returns how the project is built, tested, formatted and run.
+/// Returns how the project is built, tested, formatted and run, by its own commands: at most four for each purpose.
 fn purpose_candidates(commands: &[Ranked<'_>]) -> Vec<Candidate> {
     let is_for = |command: &Ranked<'_>, words: &[&str]| words_of(command.name).skip(1).any(|word| words.contains(&word));
     let candidate = |(purpose, words): &(&str, &[&str])| {
         let earlier = PURPOSES.iter().take_while(|(other, _)| other != purpose);
         let is_first = |command: &&Ranked<'_>| !earlier.clone().any(|(_, words)| is_for(command, words));
-        let of_purpose: Vec<&Ranked<'_>> =
-            commands.iter().filter(|command| is_for(command, words)).filter(is_first).take(4).collect();
+        let own = commands.iter().filter(|command| is_for(command, words)).filter(is_first);
+        let of_purpose: Vec<&Ranked<'_>> = own.take(PURPOSE_COMMANDS).collect();
         let names: Vec<String> = of_purpose.iter().map(|command| format!("`{}`", command.name)).collect();
         (!names.is_empty()).then(|| Candidate {
             key: topic_key("purpose", purpose),
@@ -279,7 +281,7 @@ fn purpose_candidates(commands: &[Ranked<'_>]) -> Vec<Candidate> {
 
 /// Returns a candidate for each folder with its most used files.
 fn layout_candidates(files: &[Ranked<'_>]) -> Vec<Candidate> {
-    let all = folders(files.iter().map(|file| (file.name, file.worth)), LAYOUT_TOKENS, FolderNames::Stable);
+    let all = folders(files.iter().map(|file| (file.name, file.worth)), LAYOUT_TOKENS);
     let candidate = |folder: super::layout::Folder| {
         let is_inside = |file: &&Ranked<'_>| folder.files.iter().any(|name| file.name.ends_with(&**name));
         let names = folder.files.iter().take(FOLDER_FILES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -292,7 +294,8 @@ fn layout_candidates(files: &[Ranked<'_>]) -> Vec<Candidate> {
             sightings: newest(files.iter().filter(is_inside)),
         }
     };
-    all.into_iter().take(FOLDERS).map(candidate).collect()
+    // A single file does not make a place.
+    all.into_iter().filter(|folder| folder.files.len() > 1).take(FOLDERS).map(candidate).collect()
 }
 
 /// Returns the languages of the edited files.
@@ -345,19 +348,17 @@ mod tests {
 
     #[test]
     fn work_teaches_procedures_commands_layout_and_stack() {
-        let names = ["cargo fmt", "cargo test", "git commit", "gh pr create", "src/cart/total.rs", "src/cart/item.rs"];
+        let names = ["make fmt", "make test", "git commit", "gh pr create", "src/cart/total.rs", "src/cart/item.rs"];
         let session = |first: u64| names.iter().zip(first..).map(|(name, call)| used(name, call)).collect::<Vec<_>>();
         let work = ProjectWork::new([("one", session(1)), ("two", session(100))]);
         let found: Vec<String> = from_work(&work).iter().map(|found| format!("{} {}", found.file.path(), found.text)).collect();
         assert_eq!(
             found,
             [
-                "procedural/pull-request-workflow.md `cargo fmt` → `cargo test` → `git commit` → `gh pr create`",
-                "operational/shortcuts.md `cargo fmt`, `cargo test`",
-                "operational/shortcuts.md `gh pr create`",
-                "operational/shortcuts.md `git commit`",
-                "factual/project-context.md Test: `cargo test`",
-                "factual/project-context.md Format and lint: `cargo fmt`",
+                "procedural/check-workflow.md `make fmt` → `make test`",
+                "operational/shortcuts.md `make fmt`, `make test`",
+                "factual/project-context.md Test: `make test`",
+                "factual/project-context.md Format and lint: `make fmt`",
                 "factual/project-context.md `src/cart/`: `item.rs`, `total.rs`",
                 "factual/project-context.md Languages of the edited files: Rust",
             ]
@@ -366,10 +367,14 @@ mod tests {
 
     #[test]
     fn a_sequence_without_a_task_is_a_pattern() {
-        let session = |first: u64| ["kubectl get", "helm list"].into_iter().zip(first..).map(|(name, call)| used(name, call));
+        let session =
+            |first: u64| ["mise run seed", "mise run index"].into_iter().zip(first..).map(|(name, call)| used(name, call));
         let work = ProjectWork::new([("one", session(1).collect()), ("two", session(100).collect())]);
         let found = from_work(&work);
-        assert_eq!((found[0].file.path().as_str(), &*found[0].text), ("operational/patterns.md", "`kubectl get` → `helm list`"));
+        assert_eq!(
+            (found[0].file.path().as_str(), &*found[0].text),
+            ("operational/patterns.md", "`mise run seed` → `mise run index`")
+        );
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Lists of files, grouped by folder: the form in which people and models read them.
 
 use crate::engine::tokens;
-use crate::text::names::{file_name, is_generic};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::text::names::is_generic;
 
 /// Maximum number of parts of the path of a folder that are printed: the last ones tell folders apart.
 const FOLDER_PARTS: usize = 2;
@@ -11,15 +10,6 @@ const LENGTH_WEIGHT: f64 = 0.8;
 /// Tokens after the name of a folder with one file, and after that of a folder with several: `/: ` and a line feed.
 const FOLDER_END: usize = 1;
 const FOLDER_LINE_END: usize = 2;
-
-/// The form of the names of folders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FolderNames {
-    /// The last two parts of the path, whatever the other folders are: the name is stable.
-    Stable,
-    /// The last part of the path; two parts if another folder has the same last part.
-    Shortest,
-}
 
 /// A folder and the names of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,32 +20,15 @@ pub struct Folder {
     pub files: Vec<String>,
 }
 
-/// Returns a line for each folder with several files, and one line with the files that are alone in their folders.
-pub fn lines(folders: &[Folder]) -> Vec<String> {
-    let (mut lines, mut alone) = (Vec::new(), Vec::new());
-    for Folder { name, files } in folders {
-        match &files[..] {
-            files if name.is_empty() => alone.extend_from_slice(files),
-            [file] => alone.push(format!("{name}/{file}")),
-            files => lines.push(format!("{name}/: {}", files.join(" "))),
-        }
-    }
-    lines.extend((!alone.is_empty()).then(|| alone.join(" ")));
-    lines
-}
-
-/// Returns the files that are worth most per token, grouped by folder; as [`lines`] they have about `max_tokens`. `files` are paths with
+/// Returns the files that are worth most per token, grouped by folder; printed, they have about `max_tokens`. `files` are paths with
 /// their worth. Each folder, and each file in it, is at the place of its best.
-pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, max_tokens: usize, names: FolderNames) -> Vec<Folder> {
+pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, max_tokens: usize) -> Vec<Folder> {
     let mut files_left: Vec<(String, String, f64)> = Vec::new();
     for (path, worth) in files {
         let (folder, name) = split(path);
         if !files_left.iter().any(|(known, other, _)| *other == name && (!is_generic(&name) || *known == folder)) {
             files_left.push((folder, name, worth));
         }
-    }
-    if names == FolderNames::Shortest {
-        shorten(&mut files_left);
     }
     let counted = |(folder, name, worth): (String, String, f64)| {
         let costs = (tokens::count(&folder) + FOLDER_END, tokens::count(&format!(" {name}")));
@@ -91,22 +64,6 @@ pub fn folders<'a>(files: impl IntoIterator<Item = (&'a str, f64)>, max_tokens: 
     }
 }
 
-/// Leaves out the first part of the names of folders whose last part no other folder has.
-fn shorten(files: &mut [(String, String, f64)]) {
-    let last = |folder: &str| file_name(folder).to_owned();
-    let folders: FxHashSet<String> = files.iter().map(|(folder, ..)| folder.clone()).collect();
-    let mut counts: FxHashMap<String, usize> = FxHashMap::default();
-    for folder in &folders {
-        *counts.entry(last(folder)).or_default() += 1;
-    }
-    for (folder, ..) in files {
-        let short = last(folder);
-        if counts.get(&short) == Some(&1) {
-            *folder = short;
-        }
-    }
-}
-
 /// Returns the printed folder and the printed name of a path. A name that many folders have keeps its own folder.
 fn split(path: &str) -> (String, String) {
     let path = path.replace('\\', "/");
@@ -123,35 +80,24 @@ fn split(path: &str) -> (String, String) {
 mod tests {
     use super::*;
 
-    fn check(files: &[&str], max_tokens: usize, names: FolderNames, expected: &[&str]) {
-        let worth = |(at, path): (usize, &&'static str)| (*path, 0.5f64.powi(at as i32));
-        let files: Vec<&'static str> = files.iter().map(|path| &*path.to_string().leak()).collect();
-        let found = lines(&folders(files.iter().enumerate().map(worth), max_tokens, names));
-        assert_eq!(found, expected, "{files:?}");
-        assert!(tokens::count(&(found.join("\n") + "\n")) <= max_tokens.max(1), "{files:?}");
+    fn check(files: &[&str], max_tokens: usize, expected: &[&str]) {
+        let files = files.iter().enumerate().map(|(at, path)| (*path, 0.5f64.powi(at as i32)));
+        let found: Vec<String> =
+            folders(files, max_tokens).iter().map(|folder| format!("{}: {}", folder.name, folder.files.join(" "))).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]
     fn files_are_grouped_by_folder() {
-        let check = |files: &[&str], expected: &[&str]| check(files, 100, FolderNames::Stable, expected);
-        check(&["a/src/x.rs", "y.rs", "a/src/z.rs"], &["a/src/: x.rs z.rs", "y.rs"]);
-        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], &["e.rs f.rs b/c/d.rs"]);
-        check(&["a/x.rs", "b/x.rs"], &["a/x.rs"]);
-        check(&["src/a/mod.rs", "src/b/mod.rs"], &["a/mod.rs b/mod.rs"]);
-    }
-
-    #[test]
-    fn the_shortest_names_of_folders_tell_them_apart() {
-        let check = |files: &[&str], expected: &[&str]| check(files, 100, FolderNames::Shortest, expected);
-        check(&["cart/src/x.rs", "cart/tests/y.rs"], &["src/x.rs tests/y.rs"]);
-        let files = ["cart/src/x.rs", "mail/src/y.rs", "mail/tests/z.rs", "mail/tests/v.rs"];
-        check(&files, &["tests/: z.rs v.rs", "cart/src/x.rs mail/src/y.rs"]);
+        check(&["a/src/x.rs", "y.rs", "a/src/z.rs"], 100, &[": y.rs", "a/src: x.rs z.rs"]);
+        check(&["a/b/c/d.rs", "./e.rs", "../f.rs"], 100, &[": e.rs f.rs", "b/c: d.rs"]);
+        check(&["a/x.rs", "b/x.rs"], 100, &["a: x.rs"]);
+        check(&["src/a/mod.rs", "src/b/mod.rs"], 100, &[": a/mod.rs b/mod.rs"]);
     }
 
     #[test]
     fn only_as_many_as_there_is_room_for() {
-        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 11, FolderNames::Stable, &["a/: x.rs y.rs"]);
-        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 7, FolderNames::Stable, &["a/x.rs"]);
-        check(&["a/x.rs"], 4, FolderNames::Stable, &[]);
+        check(&["a/x.rs", "a/y.rs", "b/z.rs"], 11, &["a: x.rs y.rs"]);
+        check(&["a/x.rs"], 4, &[]);
     }
 }

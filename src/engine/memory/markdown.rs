@@ -452,6 +452,7 @@ fn by_hand(file: &MemoryFile, scope: MemoryScope, text: String, in_archive: bool
         contradicts: None,
         is_edited: true,
         is_by_model: false,
+        is_pinned: false,
     }
 }
 
@@ -507,6 +508,9 @@ pub fn metadata(memory: &Memory) -> String {
     if memory.is_by_model {
         parts.push("from model".to_owned());
     }
+    if memory.is_pinned {
+        parts.push("pinned".to_owned());
+    }
     parts.push(format!("key {:016x}", memory.key));
     if !memory.is_edited {
         parts.push(format!("text {:08x}", checksum(&memory.text)));
@@ -539,6 +543,7 @@ fn parse_metadata(comment: &str, file: &MemoryFile, scope: MemoryScope) -> Optio
             ["key", digits] => key = Some(u64::from_str_radix(digits, 16).ok()?),
             ["text", digits] => text_sum = Some(u32::from_str_radix(digits, 16).ok()?),
             ["from", "model"] => memory.is_by_model = true,
+            ["pinned"] => memory.is_pinned = true,
             ["by", other] => memory.superseded_by = Some(parse_name(other)?.1),
             ["against", other] => memory.contradicts = Some(parse_name(other)?.1),
             ["helpful", helpful, "harmful", harmful] => {

@@ -3,6 +3,7 @@
 //! The result depends on the arguments only, and merging the same candidates again changes nothing. Text that a person wrote is
 //! never rewritten.
 
+use super::danger::is_dangerous;
 use super::markdown::EVIDENCE;
 use super::outcomes::Outcome;
 use super::topic::{Relation, Topic, TopicIndex, carried_over, carried_over_all, relation};
@@ -146,14 +147,9 @@ fn last_time(candidate: &Candidate) -> i64 {
     candidate.sightings.iter().map(|sighting| sighting.time).max().unwrap_or_default()
 }
 
-/// Returns true for statements of the user, of which the newest counts.
-fn is_statement(kind: MemoryKind) -> bool {
-    matches!(kind, MemoryKind::Correction | MemoryKind::Preference | MemoryKind::Fact)
-}
-
 /// Returns true if entries of these kinds can be about one topic.
 fn are_comparable(one: MemoryKind, other: MemoryKind) -> bool {
-    one == other || (is_statement(one) && is_statement(other))
+    one == other || (one.is_statement() && other.is_statement())
 }
 
 struct Merge<'a> {
@@ -177,7 +173,7 @@ impl Merge<'_> {
         let newest = day_of(last_time(candidate));
         let mut memory = Memory { id: self.next_id, ..new_memory(candidate) };
         let mut superseded = Vec::new();
-        if is_statement(candidate.kind) {
+        if candidate.kind.is_statement() {
             let mut near = self.near(&memory.text);
             while let Some(place) = near.pop_first() {
                 let old = &self.memories[place];
@@ -188,7 +184,7 @@ impl Merge<'_> {
                 let words = memory.text.clone();
                 let relation = related(&mut self.topics, &old.text, &memory.text);
                 if old.state.is_retired() {
-                    let is_clear = matches!(relation, Relation::Same | Relation::Opposite { is_clear: true });
+                    let is_clear = relation != Relation::Unrelated;
                     if is_clear && newest < old.last_seen {
                         return;
                     }
@@ -207,15 +203,13 @@ impl Merge<'_> {
                             superseded.push(place);
                         }
                     }
-                    Relation::Opposite { .. } if old.is_by_hand() => memory.state = MemoryState::Pending,
-                    Relation::Opposite { is_clear } => {
-                        let is_older = newest < old.last_seen;
-                        if is_older && is_clear {
+                    Relation::Opposite if old.is_by_hand() => memory.state = MemoryState::Pending,
+                    Relation::Opposite => {
+                        if newest < old.last_seen {
                             return;
                         }
                         memory.contradicts = Some(old.id);
-                        if is_clear
-                            && !old.is_edited
+                        if !old.is_edited
                             && let Some(text) = carried_over(&old.text, &memory.text)
                         {
                             memory.text = text;
@@ -244,7 +238,7 @@ impl Merge<'_> {
         if !memory.is_by_hand() {
             self.keys.entry(memory.key).or_insert(place);
         }
-        if is_statement(memory.kind) {
+        if memory.kind.is_statement() {
             let topic = self.topics.entry(memory.text.clone()).or_insert_with(|| Topic::new(&memory.text));
             self.index.insert(place, topic);
         }
@@ -292,7 +286,7 @@ impl Merge<'_> {
             }
             // A person who archives an entry decides for good.
             MemoryState::Archived if is_new && !memory.is_edited => memory.state = MemoryState::Active,
-            MemoryState::Superseded if is_new && is_statement(memory.kind) && replaced_on.is_none_or(|on| newest > on) => {
+            MemoryState::Superseded if is_new && memory.kind.is_statement() && replaced_on.is_none_or(|on| newest > on) => {
                 (memory.state, memory.superseded_by) = (MemoryState::Active, None);
                 let id = memory.id;
                 if let Some(place) = replacement.filter(|place| !self.memories[*place].is_edited) {
@@ -308,11 +302,16 @@ impl Merge<'_> {
         if memory.is_edited || loses_fix || checksum(&memory.text) == checksum(&candidate.text) {
             return;
         }
-        let text =
-            if is_statement(memory.kind) { carried_over_all(&memory.text, &candidate.text) } else { candidate.text.clone() };
+        let text = match memory.kind {
+            kind if kind.is_statement() => carried_over_all(&memory.text, &candidate.text),
+            // Without a new sighting, it is the same sample or a smaller one: clients delete old sessions.
+            kind if !is_new && kind == candidate.kind => return,
+            MemoryKind::Capability | MemoryKind::Context | MemoryKind::Discovery => with_items(&memory.text, &candidate.text),
+            _ => candidate.text.clone(),
+        };
         if newest >= was_seen && checksum(&memory.text) != checksum(&text) {
             memory.text = text;
-            if !is_statement(memory.kind) {
+            if !memory.kind.is_statement() {
                 memory.kind = candidate.kind;
             }
             self.list(place);
@@ -325,6 +324,10 @@ impl Merge<'_> {
         let seen = candidates.iter().map(last_time).chain(self.memories.iter().map(|memory| memory.last_seen));
         let newest = day_of(seen.max().unwrap_or_default().min(self.facts.now));
         for memory in &mut self.memories {
+            // Such an entry waits for the review, no matter how often it was said.
+            if memory.state == MemoryState::Active && !memory.is_certain() && is_dangerous(&memory.text) {
+                memory.state = MemoryState::Pending;
+            }
             let times = (1 + i64::from(memory.helpful)).min(HELPFUL_TIMES);
             let is_old = newest - memory.last_seen > CONFIRMED_DAYS * DAY * times;
             if is_old && !memory.is_edited && !memory.state.is_retired() {
@@ -332,6 +335,33 @@ impl Merge<'_> {
             }
         }
     }
+}
+
+/// Returns a list that has the items of a newer and of an older one, the newer first; the older one if it has them all. An item is known
+/// by its code span, and keeps its larger count: deleted sessions take nothing away.
+fn with_items(old: &str, new: &str) -> String {
+    /// Items of a list.
+    const ITEMS: usize = 16;
+    fn items(text: &str) -> (&str, Vec<&str>) {
+        let (start, rest) = text.split_once(": ").map_or(("", text), |(start, rest)| (start, rest));
+        (start, rest.trim_end_matches('.').split(", ").collect())
+    }
+    let name = |item: &str| item.split('`').nth(1).unwrap_or(item).to_owned();
+    let count = |item: &str| {
+        let figures = item.rsplit('`').next().unwrap_or_default();
+        figures.split(|c: char| !c.is_ascii_digit()).filter_map(|figure| figure.parse::<u64>().ok()).max().unwrap_or_default()
+    };
+    let ((start, newer), (_, older)) = (items(new), items(old));
+    let in_old = |item: &&str| older.iter().find(|known| name(known) == name(item) && count(known) >= count(item));
+    if newer.iter().all(|item| in_old(item).is_some()) {
+        return old.to_owned();
+    }
+    let mut all: Vec<&str> = newer.iter().map(|item| in_old(item).copied().unwrap_or(item)).collect();
+    let missing: Vec<&str> = older.iter().filter(|item| !newer.iter().any(|known| name(known) == name(item))).copied().collect();
+    all.extend(missing);
+    all.truncate(ITEMS);
+    let (colon, end) = (if start.is_empty() { "" } else { ": " }, if new.ends_with('.') { "." } else { "" });
+    format!("{start}{colon}{}{end}", all.join(", "))
 }
 
 /// Returns the relation of a newer text to an older one.
@@ -365,6 +395,7 @@ pub fn new_memory(candidate: &Candidate) -> Memory {
         contradicts: None,
         is_edited: false,
         is_by_model: false,
+        is_pinned: false,
     };
     count(&mut memory, candidate);
     if memory.first_seen == i64::MAX {
@@ -458,6 +489,20 @@ mod tests {
     }
 
     use ChangeKind::{Activated, Added, Archived, Confirmed, Restored, Superseded};
+
+    #[test]
+    fn a_list_never_gets_shorter() {
+        for (old, new, expected) in [
+            ("Test: `a`, `b`", "Test: `b`", "Test: `a`, `b`"),
+            ("Test: `a`", "Test: `b`, `a`", "Test: `b`, `a`"),
+            ("Test: `a`", "Test: `b`", "Test: `b`, `a`"),
+            ("Works: `a` (5 of 6), `b` (3 of 3).", "Works: `a` (2 of 2).", "Works: `a` (5 of 6), `b` (3 of 3)."),
+            ("Works: `a` (5 of 6).", "Works: `a` (7 of 9).", "Works: `a` (7 of 9)."),
+            ("`a`, `b`", "`c`", "`c`, `a`, `b`"),
+        ] {
+            assert_eq!(with_items(old, new), expected, "{old} {new}");
+        }
+    }
 
     #[test]
     fn a_second_session_activates_an_entry() {

@@ -1,6 +1,7 @@
 //! Memory: what sessions teach, the form of its files, what becomes of them when new candidates arrive, and the text for a new session.
 
 mod compose;
+pub mod danger;
 mod entities;
 pub mod export;
 mod facts;
@@ -20,7 +21,7 @@ pub mod topic;
 pub mod words;
 mod work;
 
-pub use compose::{ComposeInput, Composition, HEADING, about_prompt, compose, matching};
+pub use compose::{ComposeInput, Composition, HEADING, PINNED_TOKENS, about_prompt, compose, matching, pinned_tokens};
 pub use export::{SectionError, section, with_section};
 pub use facts::SessionFacts;
 pub use failures::error_lines::call_error;
@@ -30,5 +31,3 @@ pub use intent::{Intent, intent};
 pub use markdown::{Document, DocumentError};
 pub use merge::{Change, ChangeKind, MergeFacts, merge};
 pub use outcomes::{Feedback, Outcome, outcomes};
-pub use project::ProjectWork;
-pub use work::{NamedUse, UseKind};

@@ -1,52 +1,43 @@
-//! Procedures: sequences of commands that several sessions ran in the same order, merged into a few chains.
+//! Procedures: sequences of commands of the project that several sessions ran in the same order.
 
-use super::failures::command_heads::is_look;
+use super::failures::command_heads::is_specific;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lengths of the sequences that are counted.
 const LENGTHS: std::ops::RangeInclusive<usize> = 2..=4;
 /// Sessions that must have run a sequence.
 const LEAST_SESSIONS: usize = 2;
-/// Maximum number of sequences that chains are made of: the rest are rare.
-const SEQUENCES: usize = 150;
-/// Maximum number of chains, and of the steps of each. More steps make chains that no session runs as a whole.
-const CHAINS: usize = 6;
-const STEPS: usize = 9;
+/// Maximum number of procedures.
+const PROCEDURES: usize = 6;
 /// The weight of a session, compared with the next newer one.
 const DECAY: f64 = 0.9;
-/// Characters between two steps when a chain is printed.
-const ARROW_CHARACTERS: usize = 3;
 
-/// A chain of commands, in the order in which sessions run them.
+/// A sequence of commands that sessions ran in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Procedure<'a> {
     /// The commands, each once.
     pub steps: Vec<&'a str>,
-    /// The share of the weight of all repeated sequences that it adds to the procedures before it: 0 to 1.
-    pub worth: f64,
 }
 
 /// A sequence of commands, by their numbers.
 type Sequence = Vec<u16>;
 
-/// Returns procedures that together hold the sequences seen in two or more sessions, the most worth first. `sessions` are the
-/// commands of each session in order, oldest session first.
+/// Returns the sequences of commands of the project that two or more sessions ran, and never in the opposite order: the heaviest first,
+/// without those that are part of another one. `sessions` are the commands of each session in order, oldest session first.
 pub fn procedures<'a>(sessions: &[Vec<&'a str>]) -> Vec<Procedure<'a>> {
-    let mut names: Vec<&str> = sessions.iter().flatten().copied().filter(|name| !is_look(name)).collect();
+    let mut names: Vec<&str> = sessions.iter().flatten().copied().filter(|name| is_specific(name)).collect();
     names.sort_unstable();
     names.dedup();
     names.truncate(usize::from(u16::MAX));
-    let mut sequences = repeated(sessions, &names);
-    let all: f64 = sequences.iter().map(|(_, weight)| weight).sum();
-    let mut found = Vec::new();
-    while found.len() < CHAINS && !sequences.is_empty() {
-        let chain = chain(&sequences, &names);
-        let (held, rest): (Vec<_>, Vec<_>) = sequences.into_iter().partition(|(sequence, _)| holds(&chain, sequence));
-        sequences = rest;
-        let worth = held.iter().map(|(_, weight)| weight).sum::<f64>() / all;
-        found.push(Procedure { steps: chain.iter().map(|step| names[usize::from(*step)]).collect(), worth });
+    let mut kept: Vec<Sequence> = Vec::new();
+    // The longest first, so that the parts of one are not told again.
+    for (sequence, _) in repeated(sessions, &names) {
+        if kept.len() < PROCEDURES && !kept.iter().any(|known| sequence.iter().all(|step| known.contains(step))) {
+            kept.push(sequence);
+        }
     }
-    found
+    let steps = |sequence: Sequence| sequence.iter().map(|step| names[usize::from(*step)]).collect();
+    kept.into_iter().map(|sequence| Procedure { steps: steps(sequence) }).collect()
 }
 
 /// Returns the sequences of distinct commands that several sessions ran, with the weight of these sessions, heaviest first.
@@ -64,49 +55,14 @@ fn repeated(sessions: &[Vec<&str>], names: &[&str]) -> Vec<(Sequence, f64)> {
             *count += 1;
         }
     }
-    let several = seen.into_iter().filter(|(_, (_, count))| *count >= LEAST_SESSIONS);
-    let mut found: Vec<(Sequence, f64)> = several.map(|(sequence, (weight, _))| (sequence, weight)).collect();
-    found.sort_by(|(one, weight), (other, against)| against.total_cmp(weight).then_with(|| one.cmp(other)));
-    found.truncate(SEQUENCES);
+    let opposite = |sequence: &Sequence| seen.contains_key(&sequence.iter().rev().copied().collect::<Sequence>());
+    let is_order = |(sequence, (_, count)): &(&Sequence, &(f64, usize))| *count >= LEAST_SESSIONS && !opposite(sequence);
+    let several = seen.iter().filter(is_order).map(|(sequence, (weight, _))| (sequence.clone(), *weight));
+    let mut found: Vec<(Sequence, f64)> = several.collect();
+    found.sort_by(|(one, weight), (other, against)| {
+        other.len().cmp(&one.len()).then(against.total_cmp(weight)).then_with(|| one.cmp(other))
+    });
     found
-}
-
-/// Returns a chain without repetitions: beginning with the heaviest sequence, each command is inserted where the chain then holds the most
-/// weight per character.
-fn chain(sequences: &[(Sequence, f64)], names: &[&str]) -> Sequence {
-    let weight = |chain: &[u16]| -> f64 {
-        sequences.iter().filter(|(sequence, _)| holds(chain, sequence)).map(|(_, weight)| weight).sum()
-    };
-    let mut steps: Sequence = sequences.iter().flat_map(|(sequence, _)| sequence.iter().copied()).collect();
-    steps.sort_unstable();
-    steps.dedup();
-    let mut chain = sequences.first().map(|(sequence, _)| sequence.clone()).unwrap_or_default();
-    let mut now = weight(&chain);
-    while chain.len() < STEPS {
-        let mut best: Option<(f64, usize, u16)> = None;
-        let mut next = chain.clone();
-        for step in steps.iter().filter(|step| !chain.contains(step)) {
-            let characters = (names[usize::from(*step)].len() + ARROW_CHARACTERS) as f64;
-            for at in 0..=chain.len() {
-                next.insert(at, *step);
-                let gain = (weight(&next) - now) / characters;
-                next.remove(at);
-                if gain > 0.0 && best.is_none_or(|(most, ..)| gain > most) {
-                    best = Some((gain, at, *step));
-                }
-            }
-        }
-        let Some((_, at, step)) = best else { break };
-        chain.insert(at, step);
-        now = weight(&chain);
-    }
-    chain
-}
-
-/// Returns true if a chain has the commands of a sequence in their order.
-fn holds(chain: &[u16], sequence: &[u16]) -> bool {
-    let mut steps = chain.iter();
-    sequence.iter().all(|command| steps.any(|step| step == command))
 }
 
 /// Returns the length of the longest part of a chain that commands have in its order.
@@ -134,21 +90,22 @@ mod tests {
 
     #[test]
     fn a_sequence_of_two_sessions_is_a_procedure() {
-        check(&["make, make test, git commit", "make, git status, make test"], &["make, make test"]);
-        check(&["make, make test", "make test, make"], &[]);
+        check(&["make a, make test, git commit", "make a, git status, make test"], &["make a, make test"]);
+        check(&["make a, make test", "make test, make a"], &[]);
+        check(&["git add, git commit", "git add, git commit"], &[]);
         check(&[], &[]);
     }
 
     #[test]
-    fn sequences_are_merged_into_one_chain() {
-        let sessions = ["fmt, lint, test", "fmt, lint, test", "test, git add, git commit", "test, git add, git commit"];
-        check(&sessions, &["fmt, lint, test, git add, git commit"]);
+    fn an_order_that_is_turned_is_none() {
+        let found = ["make a, make b", "make a, make b", "make b, make a"];
+        check(&found, &[]);
     }
 
     #[test]
-    fn another_order_is_a_variant() {
-        let found = ["fmt, lint", "fmt, lint", "lint, fmt", "lint, fmt"];
-        check(&found, &["lint, fmt", "fmt, lint"]);
+    fn parts_of_a_longer_sequence_are_not_told() {
+        let sessions = ["make fmt, make lint, make test", "make fmt, make lint, make test", "make lint, make test"];
+        check(&sessions, &["make fmt, make lint, make test"]);
     }
 
     #[test]
@@ -160,12 +117,5 @@ mod tests {
         check(&["push", "test", "lint", "fmt"], 1);
         check(&["lint", "fmt", "lint", "lint", "push", "push"], 3);
         check(&[], 0);
-    }
-
-    #[test]
-    fn worths_add_up_to_one() {
-        let sessions: Vec<Vec<&str>> = ["a, b, c", "a, b, c", "c, a", "c, a"].iter().map(|s| s.split(", ").collect()).collect();
-        let worth: f64 = procedures(&sessions).iter().map(|procedure| procedure.worth).sum();
-        assert!((worth - 1.0).abs() < 1e-9, "{worth}");
     }
 }

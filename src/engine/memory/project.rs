@@ -1,15 +1,19 @@
 //! The work of all sessions of a project: which commands and files it used, and how much each is worth now.
 
-use super::failures::command_heads::is_routine;
+use super::failures::command_heads::is_trivial;
 use super::work::{NamedUse, UseKind};
 use crate::model::Sighting;
 use crate::model::paths::is_absolute;
+use crate::text::names::file_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The weight of a session, compared with the next newer one.
 const DECAY: f64 = 0.95;
 /// Folders that tools write to.
 const PASSING: &[&str] = &[".git/", "node_modules/", "target/debug/", "target/release/", "tmp/"];
+/// Sessions that must have edited or read a file, so that it is a place of the project and not one of a task.
+const EDITED_SESSIONS: u32 = 2;
+const READ_SESSIONS: u32 = 3;
 /// Maximum number of sightings that are kept of a command or a file.
 const SIGHTINGS: usize = 4;
 
@@ -58,16 +62,6 @@ impl<'a> ProjectWork<'a> {
         ProjectWork { sessions }
     }
 
-    /// Returns the number of sessions with any work.
-    pub fn len(&self) -> usize {
-        self.sessions.len()
-    }
-
-    /// Returns true if no session has any work.
-    pub fn is_empty(&self) -> bool {
-        self.sessions.is_empty()
-    }
-
     /// Returns the commands of each session, in order, oldest session first.
     pub fn command_sequences(&self) -> Vec<Vec<&'a str>> {
         let commands = |session: &SessionUses<'a>| {
@@ -76,17 +70,20 @@ impl<'a> ProjectWork<'a> {
         self.sessions.iter().map(commands).collect()
     }
 
-    /// Returns the commands, the most worth first, without those that every session runs.
+    /// Returns the commands, the most worth first, without those that every session runs, with version control or the shell.
     pub fn commands(&self) -> Vec<Ranked<'a>> {
         let mut ranked = self.ranked(|kind| kind == UseKind::Command);
-        ranked.retain(|command| !is_routine(command.name));
+        ranked.retain(|command| {
+            !is_trivial(command.name) && !matches!(command.name.split(' ').next(), Some("git" | "gh" | "glab"))
+        });
         ranked
     }
 
-    /// Returns the files, the most worth first.
+    /// Returns the files that several sessions worked on, the most worth first, without those that every project has.
     pub fn files(&self) -> Vec<Ranked<'a>> {
         let mut ranked = self.ranked(|kind| kind != UseKind::Command);
-        ranked.retain(|file| !is_passing(file.name));
+        ranked.retain(|file| !is_passing(file.name) && !is_standard(file.name));
+        ranked.retain(|file| file.sessions >= if file.is_edited { EDITED_SESSIONS } else { READ_SESSIONS });
         ranked
     }
 
@@ -117,6 +114,18 @@ impl<'a> ProjectWork<'a> {
     }
 }
 
+/// Returns true for a file that a reader finds without being told.
+fn is_standard(path: &str) -> bool {
+    const STANDARD: &[&str] = &[
+        ".gitignore", "CHANGELOG.md", "Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "go.mod", "go.sum",
+        "package-lock.json", "package.json", "pyproject.toml", "requirements.txt",
+    ];
+    let name = file_name(path);
+    // A document with a name in capitals is one that clients or people read first.
+    let is_notice = name.strip_suffix(".md").is_some_and(|stem| stem.chars().all(|c| c.is_ascii_uppercase()));
+    STANDARD.contains(&name) || is_notice || name.eq_ignore_ascii_case("readme.md")
+}
+
 /// Returns true for a file that is not part of the project: outside of its directory, or written by a tool.
 fn is_passing(path: &str) -> bool {
     let is_outside = path.starts_with('~') || is_absolute(path);
@@ -141,10 +150,10 @@ mod tests {
     fn commands_of_many_and_recent_sessions_come_first() {
         use UseKind::{Command, EditedFile, File};
         let old = vec![used("make", Command, 1, 10), used("a.rs", File, 2, 11), used("b.rs", EditedFile, 3, 12)];
-        let new = vec![used("make", Command, 4, 20), used("make test", Command, 5, 21), used("a.rs", File, 6, 22)];
+        let new = vec![used("make", Command, 4, 20), used("make test", Command, 5, 21), used("a.rs", EditedFile, 6, 22)];
         let work = ProjectWork::new([("new", new), ("old", old)]);
         assert_eq!(names(&work.commands()), ["make", "make test"]);
-        assert_eq!(names(&work.files()), ["a.rs", "b.rs"]);
+        assert_eq!(names(&work.files()), ["a.rs"], "one session is not enough");
         assert_eq!(work.command_sequences(), [vec!["make"], vec!["make", "make test"]]);
         let make = &work.commands()[0];
         assert_eq!((make.sessions, &*make.sightings[1].session), (2, "new"));

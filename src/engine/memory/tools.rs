@@ -1,5 +1,5 @@
-//! The behaviour of the tools and commands of a project: calls, failures, durations, limits.
-use super::failures::command_heads::{head, is_common, is_trivial};
+//! The behaviour of the tools and commands of a project: calls and failures.
+use super::failures::command_heads::{head, is_specific, is_trivial};
 use super::failures::error_lines::{Subject, call_error};
 use super::failures::fixes::short_hash;
 use crate::engine::mask;
@@ -13,8 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Subjects that are counted in a session.
 const MAX_SUBJECTS: usize = 500;
-/// Calls from which on rates and durations mean something.
-const MIN_CALLS: u32 = 5;
 /// Commands that worked at least so often are part of the list of what works.
 const MIN_WORKED: u32 = 3;
 /// Commands in the list of what works.
@@ -25,9 +23,6 @@ const MAX_MEMORIES: usize = 8;
 const MIN_FAILED_PERCENT: u32 = 25;
 /// Failures from which on a rate is reported.
 const MIN_FAILED: u32 = 3;
-/// The median from which on a command is slow, in milliseconds. A higher percentile would count the time in which the client waited
-/// for the user's permission.
-const SLOW: u64 = 10_000;
 /// Places that are kept as evidence of a subject in a session.
 const MAX_PLACES: usize = 3;
 /// Bytes of an error line in a text.
@@ -43,12 +38,6 @@ pub struct CallCounts {
     pub failures: u32,
     /// Those of them that failed because of the code at hand: tests, linters, compilers.
     pub code_failures: u32,
-    /// Calls that a time limit ended.
-    pub timeouts: u32,
-    /// Results that the client cut because of their size.
-    pub cuts: u32,
-    /// Times between call and result.
-    pub durations: Durations,
     /// The newest error line that is not about the code at hand, masked.
     pub error: Option<String>,
     /// The first results, the first failures first.
@@ -66,60 +55,6 @@ pub struct Place {
     pub is_failure: bool,
 }
 
-/// A histogram of durations with four buckets for each power of two milliseconds, so that a percentile is exact to a fifth. A duration
-/// includes the time in which the client waited for the user's permission.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Durations(BTreeMap<u8, u32>);
-
-impl Durations {
-    /// Adds a duration in milliseconds.
-    pub fn add(&mut self, milliseconds: u64) {
-        *self.0.entry(bucket(milliseconds)).or_default() += 1;
-    }
-
-    /// Adds all durations of another histogram.
-    pub fn merge(&mut self, other: &Durations) {
-        for (bucket, count) in &other.0 {
-            *self.0.entry(*bucket).or_default() += count;
-        }
-    }
-
-    /// Returns the upper bound of the bucket that holds a percentile, in milliseconds; `None` if there are no durations.
-    pub fn percentile(&self, percent: u32) -> Option<u64> {
-        let all: u32 = self.0.values().sum();
-        let rank = (u64::from(all) * u64::from(percent)).div_ceil(100).max(1);
-        let mut seen = 0u64;
-        self.0.iter().find_map(|(bucket, count)| {
-            seen += u64::from(*count);
-            (seen >= rank).then(|| upper_bound(*bucket))
-        })
-    }
-}
-
-/// Buckets for each power of two.
-const STEPS: u32 = 4;
-
-/// Returns the bucket of a duration: below four milliseconds the duration, above four for each power of two.
-fn bucket(milliseconds: u64) -> u8 {
-    if milliseconds < u64::from(STEPS) {
-        return u8::try_from(milliseconds).unwrap_or(u8::MAX);
-    }
-    let power = milliseconds.ilog2();
-    let step = (milliseconds >> (power - STEPS.ilog2())) - u64::from(STEPS);
-    let index = u64::from((power - STEPS.ilog2()) * STEPS + STEPS) + step;
-    u8::try_from(index).unwrap_or(u8::MAX)
-}
-
-/// Returns the first duration that is in a later bucket.
-fn upper_bound(bucket: u8) -> u64 {
-    let bucket = u32::from(bucket) + 1;
-    if bucket <= STEPS {
-        return u64::from(bucket);
-    }
-    let power = (bucket - STEPS) / STEPS;
-    u64::from(STEPS + bucket % STEPS) << power
-}
-
 /// Counts the calls in the events of a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tools {
@@ -132,7 +67,6 @@ pub struct Tools {
 struct OpenCall {
     subject: String,
     is_command: bool,
-    time: i64,
 }
 
 impl Tools {
@@ -144,7 +78,7 @@ impl Tools {
                 let is_command = head.is_some();
                 let subject = head.unwrap_or_else(|| call.tool.clone());
                 if !subject.is_empty() {
-                    self.open.insert(call.id, OpenCall { subject, is_command, time: event.time });
+                    self.open.insert(call.id, OpenCall { subject, is_command });
                 }
             }
             TraceContent::Result(result) if !result.declined => {
@@ -176,13 +110,6 @@ impl Tools {
         counts.failures += u32::from(error.is_some());
         let is_about_code = error.as_ref().is_some_and(|error| error.subject == Subject::OwnCode);
         counts.code_failures += u32::from(is_about_code);
-        counts.timeouts += u32::from(result.error && has_mark(&result.text, &conventions.timeout_marks));
-        counts.cuts += u32::from(has_mark(&result.text, &conventions.cut_marks));
-        if call.time > 0
-            && let Ok(duration @ 1..) = u64::try_from(event.time - call.time)
-        {
-            counts.durations.add(duration);
-        }
         let place = Place { block: event.block, row: event.row.clone(), time: event.time, is_failure: error.is_some() };
         if counts.places.len() < MAX_PLACES {
             counts.places.push(place);
@@ -197,7 +124,7 @@ impl Tools {
     }
 }
 
-/// Returns the memories that the counts of sessions support: commands that work, calls that often fail, slow commands, limits.
+/// Returns the memories that the counts of sessions support: commands of the project that work, calls that often fail.
 pub fn candidates(sessions: &[(String, BTreeMap<String, CallCounts>)]) -> Vec<Candidate> {
     let mut totals: BTreeMap<&str, Total> = BTreeMap::new();
     for (session, subjects) in sessions {
@@ -207,8 +134,6 @@ pub fn candidates(sessions: &[(String, BTreeMap<String, CallCounts>)]) -> Vec<Ca
     }
     let mut found: Vec<Candidate> = works(&totals).into_iter().collect();
     found.extend(most(&totals, mistake));
-    found.extend(most(&totals, slowness));
-    found.extend(most(&totals, limit));
     found
 }
 
@@ -226,9 +151,6 @@ impl Total {
         self.counts.calls += counts.calls;
         self.counts.failures += counts.failures;
         self.counts.code_failures += counts.code_failures;
-        self.counts.timeouts += counts.timeouts;
-        self.counts.cuts += counts.cuts;
-        self.counts.durations.merge(&counts.durations);
         self.counts.error = counts.error.clone().or(self.counts.error.take());
         self.sessions.insert(session.to_owned());
         let sighting = |place: &Place| Sighting {
@@ -255,7 +177,7 @@ fn most(totals: &BTreeMap<&str, Total>, of: impl Fn(&str, &Total) -> Option<Weig
 }
 
 fn works(totals: &BTreeMap<&str, Total>) -> Option<Candidate> {
-    let is_known = |subject: &str, total: &Total| total.counts.is_command && !is_common(subject) && total.worked() >= MIN_WORKED;
+    let is_known = |subject: &str, total: &Total| total.counts.is_command && is_specific(subject) && total.worked() >= MIN_WORKED;
     let mut known: Vec<(&str, &Total)> =
         totals.iter().filter(|(subject, total)| is_known(subject, total)).map(|(subject, total)| (*subject, total)).collect();
     known.sort_by_key(|(_, total)| std::cmp::Reverse((total.sessions.len(), total.worked())));
@@ -274,7 +196,8 @@ fn mistake(subject: &str, total: &Total) -> Option<Weighed> {
     let counts = &total.counts;
     let failures = counts.failures - counts.code_failures;
     let is_frequent = failures >= MIN_FAILED && failures * 100 >= counts.calls * MIN_FAILED_PERCENT;
-    if !is_frequent || counts.is_command && is_trivial(subject) {
+    // An error of a tool of the client is a slip; its rate in the sessions that are left tells nothing.
+    if !is_frequent || !counts.is_command || is_trivial(subject) {
         return None;
     }
     let last = counts.error.as_ref().map_or(String::new(), |line| format!("; last: `{line}`"));
@@ -282,38 +205,6 @@ fn mistake(subject: &str, total: &Total) -> Option<Weighed> {
     Some((
         u64::from(failures),
         candidate("mistake", subject, MemoryFile::Mistakes, MemoryKind::Mistake, text, total.sightings.clone()),
-    ))
-}
-
-fn slowness(subject: &str, total: &Total) -> Option<Weighed> {
-    let counts = &total.counts;
-    let (half, most) = (counts.durations.percentile(50)?, counts.durations.percentile(90)?);
-    let is_slow = counts.is_command && counts.calls >= MIN_CALLS && half >= SLOW || counts.timeouts > 0;
-    if !is_slow || counts.is_command && is_trivial(subject) {
-        return None;
-    }
-    let timeouts = match counts.timeouts {
-        0 => String::new(),
-        times => format!("; {times} timed out"),
-    };
-    let text = format!(
-        "`{subject}` takes {} (median), {} (90th percentile) in {} calls{timeouts}.",
-        period(half),
-        period(most),
-        counts.calls
-    );
-    Some((half, candidate("slow", subject, MemoryFile::Performance, MemoryKind::Performance, text, total.sightings.clone())))
-}
-
-fn limit(subject: &str, total: &Total) -> Option<Weighed> {
-    let counts = &total.counts;
-    if counts.cuts < MIN_FAILED {
-        return None;
-    }
-    let text = format!("The output of `{subject}` was cut in {} of {} calls: select a part of it.", counts.cuts, counts.calls);
-    Some((
-        u64::from(counts.cuts),
-        candidate("limit", subject, MemoryFile::Performance, MemoryKind::Performance, text, total.sightings.clone()),
     ))
 }
 
@@ -335,57 +226,13 @@ fn main_head(command: &str) -> String {
     heads.iter().rev().find(|head| !is_trivial(head)).or(heads.first()).cloned().unwrap_or_default()
 }
 
-fn has_mark(text: &str, marks: &[&str]) -> bool {
-    /// Clients write their marks at the start or at the end.
-    const EDGE: usize = 400;
-    let start = &text[..text.floor_char_boundary(EDGE)];
-    let end = &text[text.ceil_char_boundary(text.len().saturating_sub(EDGE))..];
-    marks.iter().any(|mark| start.contains(mark) || end.contains(mark))
-}
-
-/// Returns a duration in words, rounded.
-fn period(milliseconds: u64) -> String {
-    const SECOND: u64 = 1_000;
-    const MINUTE: u64 = 60 * SECOND;
-    match milliseconds {
-        0..SECOND => format!("{milliseconds} ms"),
-        SECOND..MINUTE => format!("{} s", (milliseconds + SECOND / 2) / SECOND),
-        _ => format!("{} min", (milliseconds + MINUTE / 2) / MINUTE),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn buckets_are_in_order_and_bounds_are_close() {
-        let mut last = 0;
-        for milliseconds in [0, 1, 3, 4, 5, 7, 8, 9, 100, 1_000, 59_999, 600_000, 86_400_000] {
-            let found = bucket(milliseconds);
-            assert!(found >= last, "{milliseconds}");
-            let bound = upper_bound(found);
-            assert!(bound > milliseconds && bound <= milliseconds + milliseconds / 4 + 1, "{milliseconds} {bound}");
-            last = found;
-        }
-    }
-
-    #[test]
-    fn percentiles_are_upper_bounds() {
-        let mut durations = Durations::default();
-        assert_eq!(durations.percentile(50), None);
-        (0..9).for_each(|_| durations.add(1_000));
-        durations.add(100_000);
-        assert_eq!(durations.percentile(50), Some(1_024));
-        assert!(durations.percentile(99) > Some(100_000));
-    }
-
-    #[test]
     fn counts_become_sentences() {
-        let mut durations = Durations::default();
-        (0..6).for_each(|_| durations.add(40_000));
-        let counts =
-            CallCounts { is_command: true, calls: 6, failures: 3, durations, error: Some("bad".into()), ..CallCounts::default() };
+        let counts = CallCounts { is_command: true, calls: 6, failures: 3, error: Some("bad".into()), ..CallCounts::default() };
         let sessions = [("s1".to_owned(), BTreeMap::from([("tool run".to_owned(), counts)]))];
         let texts: Vec<String> = candidates(&sessions).into_iter().map(|candidate| candidate.text).collect();
         assert_eq!(
@@ -393,7 +240,6 @@ mod tests {
             [
                 "Commands that work here (successful calls): `tool run` (3 of 6).",
                 "`tool run` failed in 3 of 6 calls; last: `bad`.",
-                "`tool run` takes 41 s (median), 41 s (90th percentile) in 6 calls.",
             ]
         );
     }

@@ -13,10 +13,6 @@ const CONTAINED: f64 = 0.8;
 const COMMON_WORDS: usize = 3;
 /// The maximum number of facts that a newer statement takes over from an older one.
 const CARRIED: usize = 3;
-/// The words of a negated phrase by which it is found in another statement; one more if the last one says nothing.
-const PHRASE_WORDS: usize = 2;
-/// Bytes of a word that ends a negated phrase: shorter ones are prepositions.
-const CONTENT_BYTES: usize = 3;
 /// Content words that a negation applies to, at most.
 const NEGATED_WORDS: usize = 4;
 
@@ -32,8 +28,8 @@ const NEGATIONS: &[&str] = &[
 const WEAK: &[&str] =
     &["use", "using", "used", "run", "running", "make", "please", "always", "want", "should", "must", "keep", "put"];
 
-/// Words that are left out when phrases are compared.
-const ARTICLES: &[&str] = &["a", "an", "any", "das", "den", "der", "die", "el", "la", "le", "the", "this"];
+/// Words that say that a value is the present one.
+const PRESENT: &[&str] = &["agora", "ahora", "jetzt", "maintenant", "now", "nowadays", "теперь", "现在"];
 
 /// Words after which a name has its value.
 const VALUE_WORDS: &[&str] = &["is", "are", "=", "to", "as", "version", "port", "uses", "requires", "ist", "es", "est"];
@@ -44,11 +40,8 @@ pub enum Relation {
     /// Another topic.
     Unrelated,
     Same,
-    /// The opposite, or another value. `is_clear` is false if only a part of the words is about the same.
-    Opposite {
-        /// True if nearly all words agree otherwise.
-        is_clear: bool,
-    },
+    /// The opposite, or another value, where nearly all words agree otherwise.
+    Opposite,
 }
 
 /// A word or a quoted span of a statement.
@@ -67,10 +60,6 @@ struct Token {
 struct Statement {
     positive: BTreeSet<String>,
     negative: BTreeSet<String>,
-    /// The words outside of negated phrases, in order, without articles.
-    stated: Vec<String>,
-    /// The first words after each negation: a verb and its object.
-    phrases: Vec<Vec<String>>,
     /// True if it asks: it may favour what it negates, as `can't we use tabs?`.
     is_question: bool,
 }
@@ -83,12 +72,7 @@ impl Statement {
             if NEGATIONS.contains(&&*token.plain) {
                 // `no, use tabs` negates what was said before.
                 negated = if token.ends_clause { 0 } else { NEGATED_WORDS };
-                statement.phrases.push(Vec::new());
                 continue;
-            }
-            if !ARTICLES.contains(&&*token.plain) {
-                let phrase = statement.phrases.last_mut().filter(|phrase| negated > 0 && !is_complete(phrase));
-                phrase.unwrap_or(&mut statement.stated).push(token.plain.clone());
             }
             if token.is_fact || !is_stop_word(&token.plain) {
                 let words = if negated > 0 { &mut statement.negative } else { &mut statement.positive };
@@ -105,31 +89,6 @@ impl Statement {
     fn all(&self) -> BTreeSet<&String> {
         self.positive.union(&self.negative).collect()
     }
-
-    /// Returns the negated phrases that say what they are about.
-    fn topic_phrases(&self) -> impl Iterator<Item = &[String]> {
-        self.phrases.iter().map(Vec::as_slice).filter(|phrase| is_topic(phrase))
-    }
-
-    /// Returns the words of which a negated phrase of another statement can consist.
-    fn windows(&self) -> impl Iterator<Item = &[String]> {
-        (1..=PHRASE_WORDS + 1).flat_map(|length| self.stated.windows(length)).filter(|words| is_topic(words))
-    }
-
-    /// Returns true if it negates a verb with its object, or an object alone, that another statement states.
-    fn negates(&self, other: &Statement) -> bool {
-        self.topic_phrases().any(|phrase| other.stated.windows(phrase.len()).any(|words| words == phrase))
-    }
-}
-
-fn is_topic(phrase: &[String]) -> bool {
-    phrase.iter().any(|word| !is_stop_word(word))
-}
-
-/// Returns true if a negated phrase has a verb and its object: `use npm`, `push to main`.
-fn is_complete(phrase: &[String]) -> bool {
-    phrase.len() > PHRASE_WORDS
-        || phrase.len() == PHRASE_WORDS && phrase.last().is_some_and(|word| word.len() >= CONTENT_BYTES && !is_stop_word(word))
 }
 
 /// A statement, prepared for comparisons.
@@ -141,7 +100,8 @@ pub struct Topic {
 impl Topic {
     /// Prepares a statement.
     pub fn new(text: &str) -> Topic {
-        let tokens = tokens(split_context(text).0);
+        let mut tokens = tokens(split_context(text).0);
+        tokens.retain(|token| !PRESENT.contains(&&*token.plain));
         let is_question = split_context(text).0.trim_end().ends_with(['?', '？']);
         let statement = Statement { is_question, ..Statement::new(&tokens) };
         Topic { tokens, statement }
@@ -180,8 +140,6 @@ impl TopicIndex {
         let rarest = ((1.0 - SAME) * words.len() as f64 + f64::EPSILON * 100.0).floor() as usize + 1;
         let mut keys: Vec<u64> = words.iter().take(rarest).map(|(_, word)| key(Part::Word, &[word])).collect();
         keys.extend(topic.with_other_values());
-        keys.extend(statement.topic_phrases().map(|phrase| key(Part::Negated, phrase)));
-        keys.extend(statement.windows().map(|words| key(Part::Stated, words)));
         for key in keys {
             self.places.entry(key).or_default().push(place);
         }
@@ -191,9 +149,7 @@ impl TopicIndex {
     pub fn near(&self, topic: &Topic) -> BTreeSet<usize> {
         let statement = &topic.statement;
         let words = statement.all().into_iter().map(|word| key(Part::Word, &[word]));
-        let negated = statement.windows().map(|words| key(Part::Negated, words));
-        let stated = statement.topic_phrases().map(|phrase| key(Part::Stated, phrase));
-        let keys = words.chain(topic.with_other_values()).chain(negated).chain(stated);
+        let keys = words.chain(topic.with_other_values());
         keys.filter_map(|key| self.places.get(&key)).flatten().copied().collect()
     }
 }
@@ -204,9 +160,6 @@ enum Part {
     Word,
     /// All words but for one value.
     OtherValue,
-    Negated,
-    /// Words that could be such a phrase in another statement.
-    Stated,
 }
 
 fn key<T: Hash + ?Sized>(part: Part, words: &T) -> u64 {
@@ -233,11 +186,9 @@ pub fn relation(old: &Topic, new: &Topic) -> Relation {
     let opposed = strong(&old.positive, &new.negative) + strong(&old.negative, &new.positive);
     let agreed = strong(&old.positive, &new.positive) + strong(&old.negative, &new.negative);
     let asks = old.is_question || new.is_question;
-    let is_clear = opposed > 0 && opposed >= agreed && share >= SAME || has_other_value(old_tokens, new_tokens);
-    // A word in common is not a topic: the one must negate what the other states.
-    let is_opposite = is_clear || opposed > agreed && (old.negates(new) || new.negates(old));
+    let is_opposite = opposed > 0 && opposed >= agreed && share >= SAME || has_other_value(old_tokens, new_tokens);
     if is_opposite && !asks {
-        return Relation::Opposite { is_clear };
+        return Relation::Opposite;
     }
     let is_same = old_words == new_words
         || (common >= COMMON_WORDS && (share >= SAME || (contained >= CONTAINED && new_words.len() > old_words.len())));
@@ -370,32 +321,28 @@ mod tests {
     use super::*;
 
     /// Pairs of an older and a newer statement.
-    const PAIRS: &[(&str, &str, Relation)] = {
-        const fn opposite(is_clear: bool) -> Relation {
-            Relation::Opposite { is_clear }
-        }
-        &[
-            ("use `pnpm`", "don't use `pnpm`", opposite(true)),
-            ("Use pnpm, not npm.", "Use npm, not pnpm.", opposite(true)),
-            ("Use pnpm, not npm.", "Don't use npm.", Relation::Unrelated),
-            ("Use `pnpm`, not `npm`.", "use `pnpm`, never `npm`", Relation::Same),
-            ("the API port is 3000", "the API port is 4000", opposite(true)),
-            ("the default branch is `main`", "the default branch is `develop`", opposite(true)),
-            ("use npm for the docs", "do not use npm in web/", opposite(false)),
-            ("run the tests in crates/a", "run the tests in crates/b", Relation::Unrelated),
-            ("Commit messages are in English.", "Write commit messages in English, in the imperative.", Relation::Same),
-            ("Prefer short functions", "The server needs a restart", Relation::Unrelated),
-            ("Benutze nicht npm", "Benutze npm", opposite(true)),
-            ("Use pnpm, not npm.", "use npm for the docs", opposite(false)),
-            ("never push to main", "on Fridays we push to main after lunch", opposite(false)),
-            ("never push to main", "we push to a fork of the project", Relation::Unrelated),
-            ("Don't check this in.", "The tests check what is in the branch of the session, in each case.", Relation::Unrelated),
-            ("no, do c", "we do all calls through the client", Relation::Unrelated),
-            ("no, use tabs in web/", "use tabs in web/", Relation::Same),
-            ("there is no prompt in this sequence", "a new prompt came before the stop", Relation::Unrelated),
-            ("can't we use tabs here?", "use tabs here", Relation::Unrelated),
-        ]
-    };
+    const PAIRS: &[(&str, &str, Relation)] = &[
+        ("use `pnpm`", "don't use `pnpm`", Relation::Opposite),
+        ("Use pnpm, not npm.", "Use npm, not pnpm.", Relation::Opposite),
+        ("Use pnpm, not npm.", "Don't use npm.", Relation::Unrelated),
+        ("Use `pnpm`, not `npm`.", "use `pnpm`, never `npm`", Relation::Same),
+        ("the API port is 3000", "the API port is 4000", Relation::Opposite),
+        ("the default port is 8080", "the default port is 9090 now", Relation::Opposite),
+        ("the default branch is `main`", "the default branch is `develop`", Relation::Opposite),
+        ("use npm for the docs", "do not use npm in web/", Relation::Unrelated),
+        ("run the tests in crates/a", "run the tests in crates/b", Relation::Unrelated),
+        ("Commit messages are in English.", "Write commit messages in English, in the imperative.", Relation::Same),
+        ("Prefer short functions", "The server needs a restart", Relation::Unrelated),
+        ("Benutze nicht npm", "Benutze npm", Relation::Opposite),
+        ("Use pnpm, not npm.", "use npm for the docs", Relation::Unrelated),
+        ("never push to main", "on Fridays we push to main after lunch", Relation::Unrelated),
+        ("never push to main", "we push to a fork of the project", Relation::Unrelated),
+        ("Don't check this in.", "The tests check what is in the branch of the session, in each case.", Relation::Unrelated),
+        ("no, do c", "we do all calls through the client", Relation::Unrelated),
+        ("no, use tabs in web/", "use tabs in web/", Relation::Same),
+        ("there is no prompt in this sequence", "a new prompt came before the stop", Relation::Unrelated),
+        ("can't we use tabs here?", "use tabs here", Relation::Unrelated),
+    ];
 
     #[test]
     fn statements_are_related() {

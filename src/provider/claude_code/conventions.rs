@@ -2,7 +2,7 @@
 
 use super::tool::NEW_SIDE;
 use super::words::REJECTED;
-use crate::model::{ClientRule, Conventions, InputNames, PlanNames};
+use crate::model::{Conventions, InputNames, PlanNames};
 
 /// Returns the conventions of Claude Code and of the tools that Anthropic defines.
 pub(super) fn conventions() -> Conventions {
@@ -37,21 +37,6 @@ pub(super) fn conventions() -> Conventions {
         reason_ends: vec!["\n\nNote: The user"],
         no_reasons: vec!["The user wants to clarify these questions", "(No answer provided)"],
         hook_messages: vec!["Operation stopped by hook:"],
-        client_rules: vec![
-            ClientRule { marks: &["has not been read yet"], advice: "read the file first" },
-            ClientRule { marks: &["modified since read"], advice: "read it again if it changed" },
-            ClientRule { marks: &["unexpectedly modified"], advice: "read it again if it changed" },
-            ClientRule { marks: &["matches of the string to replace"], advice: "several matches: `replace_all`" },
-            ClientRule { marks: &["exceeds maximum allowed tokens"], advice: "large files: `offset` and `limit`" },
-        ],
-        cut_marks: vec![
-            "characters truncated]",
-            "lines truncated]",
-            "exceeds maximum allowed tokens",
-            "<persisted-output>",
-            "Output too large",
-        ],
-        timeout_marks: vec!["timed out after", "Command timed out"],
         created_files: vec!["File created successfully"],
         answer_marks: vec!["\"=\""],
         inputs: InputNames {

@@ -19,8 +19,6 @@ pub(super) fn conventions() -> Conventions {
         ],
         inserted_lines: vec!["[image", "# AGENTS.md instructions"],
         inserted_headings: vec!["# AGENTS.md"],
-        cut_marks: vec!["tokens truncated…"],
-        timeout_marks: vec!["command timed out"],
         inputs: InputNames {
             commands: vec!["cmd", "command"],
             patches: vec!["input", "patch"],

@@ -45,6 +45,8 @@ json_forms! {
         edited: bool = memory.is_edited,
         /// True if the model proposed it.
         by_model: bool = memory.is_by_model,
+        /// True if the user keeps it in every composed text.
+        pinned: bool = memory.is_pinned,
     }
 
     /// A place in a session that a memory was learned from.

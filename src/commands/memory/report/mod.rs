@@ -210,6 +210,9 @@ fn facts(memory: &Memory) -> String {
     if memory.is_edited {
         parts.push("text of a person".to_owned());
     }
+    if memory.is_pinned {
+        parts.push("pinned".to_owned());
+    }
     if memory.is_by_model {
         parts.push("proposed by the model".to_owned());
     }

@@ -5,6 +5,12 @@ use crate::engine::memory::intent::Intent;
 /// A section of the composed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
+    /// Memories that the user pinned.
+    Pinned,
+    /// Memories that the user wrote, edited or accepted.
+    Certain,
+    /// Memories of a repository that the user did not accept.
+    Repository,
     /// Repositories, sites and people.
     Entities,
     /// Statements of the user.
@@ -25,12 +31,17 @@ impl Section {
     /// Returns the heading.
     pub(super) fn heading(self) -> &'static str {
         match self {
+            Section::Pinned => "Always:",
+            Section::Certain => "Written or accepted by the user:",
+            Section::Repository => {
+                "From .aperture/memory/ of this repository, not confirmed by the user (aperture memory review --accept-tree):"
+            }
             Section::Entities => "Named in several sessions:",
             Section::Rules => "The user said:",
             Section::Failures => "Failures and fixes:",
-            Section::Procedures => "Order of commands:",
-            Section::Commands => "Commands:",
-            Section::Files => "Files:",
+            Section::Procedures => "Order of commands here:",
+            Section::Commands => "Commands here:",
+            Section::Files => "Files edited often:",
             Section::Agent => "Limits of tools:",
             Section::Digests => "From earlier sessions:",
         }
@@ -43,48 +54,52 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
     (
         150,
         &[
-            (Section::Failures, 28),
-            (Section::Procedures, 40),
-            (Section::Rules, 0),
-            (Section::Agent, 0),
-            (Section::Commands, 0),
-            (Section::Files, 32),
+            (Section::Rules, 40),
+            (Section::Failures, 25),
+            (Section::Procedures, 10),
+            (Section::Commands, 10),
+            (Section::Files, 10),
+            (Section::Agent, 2),
+            (Section::Repository, 10),
             (Section::Digests, 0),
         ],
     ),
     (
         500,
         &[
-            (Section::Failures, 11),
+            (Section::Rules, 50),
+            (Section::Failures, 18),
             (Section::Procedures, 10),
-            (Section::Rules, 28),
-            (Section::Agent, 1),
-            (Section::Commands, 20),
-            (Section::Files, 35),
+            (Section::Commands, 10),
+            (Section::Files, 12),
+            (Section::Agent, 2),
+            (Section::Repository, 10),
             (Section::Digests, 0),
         ],
     ),
     (
         1500,
         &[
-            (Section::Failures, 8),
-            (Section::Procedures, 8),
             (Section::Rules, 50),
+            (Section::Failures, 15),
+            (Section::Procedures, 8),
+            (Section::Commands, 7),
+            (Section::Files, 20),
             (Section::Agent, 2),
-            (Section::Commands, 5),
-            (Section::Files, 27),
+            (Section::Repository, 10),
             (Section::Digests, 0),
         ],
     ),
     (
         2000,
         &[
-            (Section::Failures, 6),
+            (Section::Rules, 18),
+            (Section::Failures, 8),
             (Section::Procedures, 6),
-            (Section::Rules, 14),
-            (Section::Agent, 2),
             (Section::Commands, 4),
-            (Section::Files, 14),
+            (Section::Files, 10),
+            (Section::Agent, 2),
+            (Section::Repository, 10),
             (Section::Digests, 54),
         ],
     ),

@@ -2,7 +2,6 @@ use super::sections::LEAST_SHARE;
 use super::*;
 use crate::engine::memory::intent::intent;
 use crate::engine::memory::merge::new_memory;
-use crate::engine::memory::work::{NamedUse, UseKind};
 use crate::model::{Candidate, MemoryFile};
 
 fn part(share: f64, need: usize) -> Part<'static> {
@@ -45,17 +44,18 @@ fn said(id: MemoryId, text: &str, is_edited: bool) -> Memory {
         contradicts: None,
         is_edited,
         is_by_model: false,
+        is_pinned: false,
     }
 }
 
 /// Returns an input without digests and known texts.
-fn input<'a>(memories: &'a [Memory], work: &'a ProjectWork<'a>, prompt: &'a str) -> ComposeInput<'a> {
+fn input<'a>(memories: &'a [Memory], prompt: &'a str) -> ComposeInput<'a> {
     let digests = &|_: &str, _| String::new();
-    ComposeInput { memories, work, prompt, intent: intent(prompt), digests, known: &[], budget_tokens: 500 }
+    ComposeInput { memories, is_accepted: true, prompt, intent: intent(prompt), digests, known: &[], budget_tokens: 500 }
 }
 
 fn check_rules(memories: &[Memory], expected: &[&str]) {
-    assert_eq!(compose(&input(memories, &ProjectWork::default(), "")).text.lines().skip(1).collect::<Vec<_>>(), expected);
+    assert_eq!(compose(&input(memories, "")).text.lines().skip(1).collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -67,11 +67,10 @@ fn statements_are_printed_in_few_words_unless_a_person_wrote_them() {
 
 #[test]
 fn a_budget_counts_tokens_in_any_script() {
-    let work = ProjectWork::default();
     let english = |id| said(id, &format!("we never commit the lock file of package {id}"), true);
     let chinese = |id| said(id, &format!("我们从来不把第{id}个软件包的锁文件提交到仓库里面"), true);
     for memories in [(1..40).map(english).collect::<Vec<_>>(), (1..40).map(chinese).collect()] {
-        let input = input(&memories, &work, "");
+        let input = input(&memories, "");
         for text in [compose(&input).text, about_prompt(&memories, "lock file 提交 package.json", &[], 500).text] {
             assert!(tokens::count(&text) <= 500, "{text}");
         }
@@ -86,41 +85,39 @@ fn lasting_and_short_statements_come_first() {
     let short = said(3, "we never commit the lock file", false);
     check_rules(
         &[passing, lasting, short],
-        &[
-            "#3 we never commit the lock file",
-            "#2 we never commit the generated client to the repository",
-            "#1 I thought it was the other button over there",
-        ],
+        &["#3 we never commit the lock file", "#2 we never commit the generated client to the repository"],
     );
 }
 
 #[test]
-fn a_cycle_is_told_once() {
-    assert!(is_rotation(&["a", "b", "c"], &["c", "a", "b"]) && is_rotation(&["a"], &["a"]));
-    assert!(!is_rotation(&["b", "a", "c"], &["a", "b", "c"]) && !is_rotation(&["a", "b"], &["a", "b", "c"]));
-    let procedure = |id, text: &str, is_edited| {
-        let memory = said(id, text, is_edited);
-        Memory { kind: MemoryKind::Procedure, file: MemoryFile::Workflow("release".to_owned()), ..memory }
-    };
-    let cycle = [procedure(1, "`a` → `b`", false), procedure(2, "`b` → `a`", false), procedure(3, "`b` → `a`", true)];
-    check_rules(&cycle, &["#3 b → a"]);
-    check_rules(&cycle[..2], &["#1 a → b"]);
+fn certain_entries_precede_learned_ones() {
+    let pinned = Memory { is_pinned: true, ..said(3, "never push to main", true) };
+    let memories = [said(1, "we never commit the lock file", false), said(2, "use tabs", true), pinned];
+    let composed = |is_accepted| compose(&ComposeInput { is_accepted, ..input(&memories, "") }).text;
+    let expected = "Always:\n#3 never push to main\nWritten or accepted by the user:\n#2 use tabs\nThe user said:\n#1 we never commit the lock file\n";
+    assert_eq!(composed(true), expected);
+    let heading = Section::Repository.heading();
+    let expected = format!("{heading}\n#1 we never commit the lock file\n#2 use tabs\n#3 never push to main\n");
+    assert_eq!(composed(false), expected, "a repository speaks under its own heading");
+    assert_eq!(pinned_tokens(memories.iter()), tokens::count("Always:\n#3 never push to main\n"));
 }
 
 #[test]
-fn files_with_words_of_the_prompt_come_first() {
-    let file = |at: u64, name: &'static str| NamedUse { name, kind: UseKind::File, block: 1, call: at, time: at as i64 };
-    let names = ["src/cart.rs", "src/cart_test.rs", "src/invoices/pdf.rs", "src/mail.rs"];
-    let uses = names.iter().zip(1..).map(|(name, at)| file(at, name)).collect();
-    let work = ProjectWork::new([("a session", uses)]);
-    let check = |prompt: &str, expected: &str| {
-        let input = ComposeInput { budget_tokens: 14, intent: Intent::General, ..input(&[], &work, prompt) };
-        assert_eq!(compose(&input).text, format!("Files:\n{expected}\n"), "{prompt}");
-    };
-    check("", "src/: cart.rs mail.rs");
-    check("send the mail again", "src/: mail.rs cart.rs");
-    check("the invoice has a wrong sum", "invoices/pdf.rs src/cart.rs");
-    check("it is in mail.rs", "src/: cart.rs cart_test.rs");
+fn pending_entries_are_not_printed_and_frames_are_not_ended() {
+    let pending = Memory { state: MemoryState::Pending, ..said(1, "push without asking", false) };
+    let frame = said(2, "we never write </system-reminder> into a file", false);
+    check_rules(&[pending, frame], &["#2 we never write < /system-reminder> into a file"]);
+    let learned = said(3, "push main.rs without asking", false);
+    assert!(matching(std::slice::from_ref(&learned), "main.rs").is_empty());
+    assert_eq!(matching(&[Memory { is_edited: true, ..learned }], "main.rs").len(), 1, "the user accepted it");
+}
+
+#[test]
+fn commands_and_files_are_those_of_the_tree() {
+    let context = |id, text: &str| Memory { kind: MemoryKind::Context, ..said(id, text, false) };
+    let memories = [context(1, "Test: `make test`"), context(2, "`src/`: `cart.rs`"), context(3, "`mail/`: `send.rs`")];
+    let text = compose(&input(&memories, "send the mail again")).text;
+    assert_eq!(text, "Commands here:\n#1 Test: make test\nFiles edited often:\n#3 mail/: send.rs\n#2 src/: cart.rs\n");
 }
 
 #[test]
@@ -132,7 +129,7 @@ fn a_question_brings_the_entities_that_it_is_about() {
     };
     let memories = [(1, "Repository `acme/shop`"), (2, "Site or API `docs.acme.dev`"), (3, "Person `@ada`")].map(entity);
     let check = |prompt: &str, expected: &str| {
-        assert_eq!(compose(&input(&memories, &ProjectWork::default(), prompt)).text, expected, "{prompt}");
+        assert_eq!(compose(&input(&memories, prompt)).text, expected, "{prompt}");
     };
     check("which repository is it in?", "Named in several sessions:\n#1 Repository `acme/shop`\n");
     check("where is the API of acme?", "Named in several sessions:\n#2 Site or API `docs.acme.dev`\n#1 Repository `acme/shop`\n");

@@ -85,38 +85,21 @@ const TRIVIAL: &[&str] = &[
     "which", "xargs",
 ];
 
-/// The reason why a head is common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Common {
-    /// A program that every project can use, and not every project does.
-    Program,
-    /// A command of any work with version control.
-    Routine,
-    /// Such a command that only looks around.
-    Look,
-}
-
-/// Heads that every project uses. Sorted.
-const COMMON: &[(&str, Common)] = &[
-    ("curl", Common::Program),
-    ("git", Common::Routine),
-    ("git add", Common::Routine),
-    ("git branch", Common::Look),
-    ("git checkout", Common::Routine),
-    ("git config", Common::Routine),
-    ("git diff", Common::Look),
-    ("git fetch", Common::Routine),
-    ("git log", Common::Look),
-    ("git ls-files", Common::Routine),
-    ("git remote", Common::Routine),
-    ("git rev-parse", Common::Routine),
-    ("git show", Common::Look),
-    ("git stash", Common::Routine),
-    ("git status", Common::Look),
-    ("node", Common::Program),
-    ("python", Common::Program),
-    ("python3", Common::Program),
+/// Programs that every project can use, beside those that are trivial: their commands tell nothing about one. Sorted.
+const GENERIC: &[&str] = &[
+    "apt", "apt-get", "bash", "brew", "bundle", "bunx", "cargo", "chown", "clear", "code", "composer", "conda", "crontab",
+    "curl", "defaults", "deno", "dig", "dmesg", "docker", "docker-compose", "dotnet", "env", "ffmpeg", "ffprobe", "flutter",
+    "gcc", "gh", "git", "glab", "go", "gofmt", "goimports", "gpg", "history", "hostname", "hub", "id", "ifconfig", "ip", "java",
+    "javac", "journalctl", "killall", "launchctl", "lsof", "man", "md5", "nc", "node", "npm", "npx", "open", "openssl",
+    "osascript", "pacman", "patch", "perl", "php", "ping", "pip", "pip3", "pipenv", "pipx", "pm2", "pnpm", "podman", "poetry",
+    "pwd", "python", "python3", "rsync", "ruby", "rustc", "rustup", "scp", "sh", "shasum", "snap", "sqlite3", "strings", "su",
+    "sudo", "swift", "sysctl", "systemctl", "tar", "time", "timeout", "tmux", "top", "tsx", "uname", "unzip", "uv", "uvx", "vim",
+    "watch", "wget", "who", "whoami", "xcodebuild", "yarn", "zip", "zsh",
 ];
+/// Programs whose argument names what the project defines: a target, a task, a script. Sorted.
+const RUNS_TARGETS: &[&str] = &["./gradlew", "gradle", "just", "make", "nx", "rake", "task", "turbo"];
+/// Programs that run what the project defines behind the word `run`. Sorted.
+const RUNS_SCRIPTS: &[&str] = &["bun", "deno", "mise", "npm", "pipenv", "pnpm", "poetry", "rye", "uv", "yarn"];
 
 /// Returns the heads of a shell command in order, as `git commit`, `gh pr view` or `mise run test`. Filters behind a pipe,
 /// changes of the directory, assignments and wrappers such as `sudo` are skipped.
@@ -147,23 +130,19 @@ pub fn is_trivial(head: &str) -> bool {
     is_sorted_member(TRIVIAL, head.split(' ').next().unwrap_or_default())
 }
 
-/// Returns true if every project uses a head, as `git status`, or if it is trivial.
-pub fn is_common(head: &str) -> bool {
-    common(head).is_some() || is_trivial(head)
-}
-
-/// Returns true if a head is a command of any work with version control, as `git add`: it is not worth a line.
-pub fn is_routine(head: &str) -> bool {
-    matches!(common(head), Some(Common::Routine | Common::Look))
-}
-
-/// Returns true if a head only looks around, as `git status`: it is not a step of a procedure.
-pub fn is_look(head: &str) -> bool {
-    common(head) == Some(Common::Look)
-}
-
-fn common(head: &str) -> Option<Common> {
-    COMMON.binary_search_by_key(&head, |(known, _)| known).ok().map(|at| COMMON[at].1)
+/// Returns true if a head names something that the project defines: a target, a task, a script, a program of its own. A model knows
+/// all others.
+pub fn is_specific(head: &str) -> bool {
+    let mut words = head.split(' ');
+    let (program, second, third) = (words.next().unwrap_or_default(), words.next(), words.next());
+    if is_sorted_member(RUNS_TARGETS, program) || program == "mise" {
+        return second.is_some() && (program != "mise" || second == Some("run") && third.is_some());
+    }
+    let runs = |third: &str| is_sorted_member(RUNS_SCRIPTS, program) || program == "go" && third.starts_with("./");
+    let names_target = second == Some("run") && third.is_some_and(runs);
+    let runs_script = second.is_some_and(|script| script.contains('.') && !script.starts_with('-'));
+    let is_generic = is_trivial(head) || is_sorted_member(GENERIC, program);
+    names_target || runs_script && is_sorted_member(RUNNERS, program) || !is_generic
 }
 
 /// Returns the words from the program on: without assignments, keywords and programs that run their arguments.
@@ -286,12 +265,13 @@ mod tests {
 
     #[test]
     fn lists_are_sorted() {
-        for list in [WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, TRIVIAL] {
+        for list in [
+            WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, GENERIC, RUNS_TARGETS, RUNS_SCRIPTS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE,
+            TRIVIAL,
+        ] {
             assert!(list.is_sorted(), "{list:?}");
         }
-        assert!(
-            WRAPPER_VALUES.is_sorted() && GROUPS.is_sorted() && LEAVES.is_sorted() && COMMON.is_sorted_by_key(|(head, _)| *head)
-        );
+        assert!(WRAPPER_VALUES.is_sorted() && GROUPS.is_sorted() && LEAVES.is_sorted());
     }
 
     #[test]
@@ -332,8 +312,16 @@ mod tests {
     fn trivial_heads_are_known() {
         assert!(is_trivial("ls") && is_trivial("sed"));
         assert!(!is_trivial("git push"));
-        assert!(is_common("git status") && is_common("ls") && !is_common("git push"));
-        assert!(is_routine("git add") && is_routine("git log") && !is_routine("curl"));
-        assert!(is_look("git log") && !is_look("git add"));
+        for head in
+            ["mise run test", "make check", "python3 check.py", "./x.sh", "npm run build", "openspec validate", "go run ./cmd/a"]
+        {
+            assert!(is_specific(head), "{head}");
+        }
+        for head in [
+            "gh run list", "docker run a", "git push", "gh pr view", "cargo test", "ls", "mise ls", "make", "python3", "curl",
+            "whoami",
+        ] {
+            assert!(!is_specific(head), "{head}");
+        }
     }
 }

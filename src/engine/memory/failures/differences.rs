@@ -70,22 +70,6 @@ pub fn is_same(first: &SimpleCommand, second: &SimpleCommand) -> bool {
     without_wrappers(&first.words) == without_wrappers(&second.words)
 }
 
-/// Returns the share of words that two simple commands have in common, of all words of both, with the words of quoted texts.
-pub fn similarity(first: &SimpleCommand, second: &SimpleCommand) -> f64 {
-    let words = |command: &SimpleCommand| {
-        let mut words: Vec<String> =
-            command.words.iter().flat_map(|word| word.text.split_whitespace()).map(str::to_owned).collect();
-        words.sort_unstable();
-        words.dedup();
-        words
-    };
-    let (first, second) = (words(first), words(second));
-    let shared = first.iter().filter(|word| second.binary_search(word).is_ok()).count();
-    let all = first.len() + second.len() - shared;
-    // Counts of words are far below the limit of exact numbers.
-    if all == 0 { 0.0 } else { shared as f64 / all as f64 }
-}
-
 /// Returns the program that took the arguments of another one, as `python3` or `npx jest`; `None` if the arguments differ.
 pub fn replaced_program(failed: &SimpleCommand, worked: &SimpleCommand) -> Option<String> {
     let (failed, worked) = (without_wrappers(&failed.words), without_wrappers(&worked.words));

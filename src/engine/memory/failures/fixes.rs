@@ -3,7 +3,7 @@
 mod call_form;
 
 use super::command_heads::{heads, is_trivial, without_wrappers, wrapper};
-use super::differences::{Change, change, is_same, replaced_program, shown, similarity};
+use super::differences::{Change, change, is_same, replaced_program, shown};
 use super::error_lines::{CallError, Subject, call_error, is_silent_failure, missing_program, normalized};
 use crate::engine::mask;
 use crate::model::{BlockNumber, Conventions, Key, TraceContent, TraceEvent, TraceResult};
@@ -23,10 +23,8 @@ const MAX_FAILURES: usize = 1_000;
 const MAX_WORKED: usize = 4_000;
 /// The last successes of a turn, which a report of the user that it still fails refutes.
 const REFUTED: usize = 3;
-/// The share of common words from which on another subcommand of a program did the same.
-const SAME_PAYLOAD: f64 = 0.5;
-/// Steps between a failure and the same call that worked, of which all can be needed.
-const MAX_STEPS: usize = 3;
+/// Steps that are kept between a failure and the same call that worked.
+const MAX_STEPS: usize = 8;
 /// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Nature {
@@ -34,8 +32,6 @@ pub enum Nature {
     Environment,
     /// Options, arguments or the directory of a call.
     Usage,
-    /// A rule of the client about its tools, by its number.
-    ClientRule(u8),
 }
 
 /// A failed call.
@@ -92,6 +88,8 @@ pub struct Fix {
     pub text: String,
     /// The names under which a session that follows the advice has successes: heads with the options that made them work, and tools.
     pub names: Vec<String>,
+    /// True if the error names its cure; if not, a second session must have found the same one.
+    pub is_named: bool,
 }
 
 /// Extracts failures from the events of a session.
@@ -133,7 +131,6 @@ struct OpenCall {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Waiting {
     failure: Failure,
-    is_verdict: bool,
     /// True if the error names the program first.
     speaks: bool,
     /// True if it is certain which simple command failed.
@@ -145,10 +142,8 @@ struct Waiting {
     hash: u64,
     /// True if a file was edited since.
     has_edit: bool,
-    /// Commands since that are not trivial, for a step that was missing. More than one leave open which.
+    /// Commands since that are not trivial, for a step that was missing.
     steps: Vec<String>,
-    /// The change that a later attempt made and that got past the error, although it failed for another reason.
-    progress: Option<Change>,
 }
 
 impl Fixes {
@@ -175,7 +170,7 @@ impl Fixes {
         let mut found: Vec<Failure> = (self.failures.iter().zip(self.places.iter().copied()))
             .chain(waiting)
             // The same command worked at another time, so that its form was not the cause.
-            .filter(|(failure, (_, hash))| matches!(failure.nature, Nature::ClientRule(_)) || !self.worked.contains(hash))
+            .filter(|(_, (_, hash))| !self.worked.contains(hash))
             .map(|(failure, (result, _))| Failure { is_intermittent: self.is_intermittent(failure, result), ..failure.clone() })
             .collect();
         found.sort_by_key(|failure| failure.block);
@@ -225,7 +220,6 @@ impl Fixes {
         let error = failure_of(&call.form, result, conventions);
         match error {
             Some(error) => {
-                self.note_progress(&call.form, &error);
                 self.expire();
                 self.add_failure(event, call, error, result, conventions);
             }
@@ -248,23 +242,21 @@ impl Fixes {
         conventions: &Conventions,
     ) {
         let form = call.form;
-        let rule = client_rule(&result.text, conventions);
         let is_client = conventions.error_tags.iter().any(|tag| result.text.trim_start().starts_with(tag));
         let missing = missing_program(&error.line).map(str::to_owned);
         let failed = form.failed_command(&error, missing.as_deref());
-        let nature = match (rule, error.subject) {
-            (Some(rule), _) => Some(Nature::ClientRule(rule)),
-            // Other answers of the client itself are slips of the model.
+        let nature = match error.subject {
+            // Answers of the client itself are slips of the model.
             _ if is_client => return,
-            (_, Subject::Environment) => Some(Nature::Environment),
-            (_, Subject::Usage) => Some(Nature::Usage),
-            (_, Subject::MissingName) if form.names_argument(failed, &error.line) => return,
-            (_, Subject::OwnCode) => return,
+            Subject::Environment => Some(Nature::Environment),
+            Subject::Usage => Some(Nature::Usage),
+            Subject::MissingName if form.names_argument(failed, &error.line) => return,
+            Subject::OwnCode => return,
             _ if form.names_member(&error.line) => Some(Nature::Usage),
             _ if !error.is_clear => return,
             _ => None,
         };
-        if nature.is_none_or(|nature| !matches!(nature, Nature::ClientRule(_))) && form.is_file_tool {
+        if form.is_file_tool {
             return;
         }
         let own = form.commands.iter().find_map(|command| wrapper(command, &error.line)).map(str::to_owned);
@@ -294,7 +286,6 @@ impl Fixes {
             !program.is_empty() && (error.line.starts_with(program) || failure.missing_program.as_deref() == Some(program));
         self.waiting.push(Waiting {
             failure,
-            is_verdict: error.is_verdict,
             speaks,
             is_located: speaks || form.steps().count() <= 1,
             form,
@@ -303,27 +294,13 @@ impl Fixes {
             hash,
             has_edit: false,
             steps: Vec::new(),
-            progress: None,
         });
-    }
-
-    /// Notes an attempt that changed a failed call a little and failed for another reason: the change got past the first error.
-    fn note_progress(&mut self, form: &CallForm, error: &CallError) {
-        for waiting in &mut self.waiting {
-            let Some((failed, head)) = waiting.command() else { continue };
-            if waiting.progress.is_some() || normalized(&mask(&error.line)) == waiting.failure.line {
-                continue;
-            }
-            let progress = form.same_head(head).find_map(|command| change(failed, command));
-            waiting.progress = progress;
-        }
     }
 
     /// Attaches a call that worked to the failures that it resolves. Failures with the same error have the same fix.
     fn resolve(&mut self, event: &TraceEvent, call: &OpenCall) {
         let mut resolved: Vec<(Fix, Vec<Waiting>)> = Vec::new();
         for mut waiting in std::mem::take(&mut self.waiting) {
-            waiting.locate(&call.form);
             let signature = waiting.failure.signature;
             let known = resolved.iter_mut().find(|(_, same)| same.iter().any(|known| known.failure.signature == signature));
             match (waiting.outcome(&call.form), known) {
@@ -331,15 +308,9 @@ impl Fixes {
                     waiting.pass(&call.form);
                     self.waiting.push(waiting);
                 }
-                (_, Some((fix, same))) => {
-                    // This attempt had the change already: what was done after it belongs to the fix.
-                    if waiting.has_few_steps() && waiting.is_repeated(&call.form) {
-                        fix.text = format!("{}; before that, run {}", fix.text, listed(&waiting.steps));
-                    }
-                    same.push(waiting);
-                }
+                (_, Some((_, same))) => same.push(waiting),
                 (Outcome::Incidental, None) => {}
-                (Outcome::Resolved { text, difference, names }, None) => {
+                (Outcome::Resolved { text, difference, names, is_named }, None) => {
                     let fix = Fix {
                         block: event.block,
                         row: event.row.clone(),
@@ -349,6 +320,7 @@ impl Fixes {
                         difference,
                         text,
                         names,
+                        is_named,
                     };
                     resolved.push((fix, vec![waiting]));
                 }
@@ -400,9 +372,6 @@ impl Fixes {
 /// The hash of no command.
 const NO_HASH: u64 = 0;
 
-/// The start of an advice about a missing step.
-const FIRST_RUN: &str = "first run ";
-
 /// The meaning of a call that worked for a failure.
 enum Outcome {
     /// Nothing.
@@ -410,7 +379,7 @@ enum Outcome {
     /// The failure had another cause than the call.
     Incidental,
     /// The call is the corrected form.
-    Resolved { text: String, difference: Vec<String>, names: Vec<String> },
+    Resolved { text: String, difference: Vec<String>, names: Vec<String>, is_named: bool },
 }
 
 impl Waiting {
@@ -418,39 +387,14 @@ impl Waiting {
         Some((self.form.commands.get(self.failed)?, self.form.heads.get(self.failed).map(String::as_str)?))
     }
 
-    /// Finds the simple command of a chain that failed: the only one that the chain that worked has in another form.
-    fn locate(&mut self, worked: &CallForm) {
-        let has_counterpart = |at: usize| worked.same_head(&self.form.heads[at]).next().is_some();
-        if self.is_located || !self.failure.is_clear && !self.form.steps().all(has_counterpart) {
-            return;
-        }
-        let mut changed = self.form.steps().filter(|at| {
-            let (command, head) = (&self.form.commands[*at], &self.form.heads[*at]);
-            let is_repeated = worked.same_head(head).any(|other| is_same(command, other));
-            !is_repeated && worked.same_head(head).any(|other| change(command, other).is_some())
-        });
-        if let (Some(at), None) = (changed.next(), changed.next()) {
-            drop(changed);
-            self.failed = at;
-            self.is_located = true;
-            self.failure.head = self.form.heads[at].clone();
-            self.failure.signature = signature(self.failure.subject(), &self.failure.line);
-            self.hash = hash_of(&self.form.commands[at]);
-        }
-    }
-
     /// Notes a call that worked and is not related.
     fn pass(&mut self, form: &CallForm) {
         self.has_edit |= form.is_edit;
         let steps = form.commands.iter().zip(&form.heads).filter(|(command, head)| !command.is_piped && is_step(command, head));
-        // One more tells that there were too many.
-        self.steps.extend(steps.map(|(command, _)| text_of(command)).take((MAX_STEPS + 1).saturating_sub(self.steps.len())));
+        self.steps.extend(steps.map(|(command, _)| text_of(command)).take(MAX_STEPS.saturating_sub(self.steps.len())));
     }
 
     fn outcome(&self, worked: &CallForm) -> Outcome {
-        if matches!(self.failure.nature, Nature::ClientRule(_)) {
-            return Outcome::Unrelated;
-        }
         match self.command() {
             Some((failed, head)) => self.command_outcome(failed, head, worked),
             None if !self.form.is_command && !worked.is_command && self.form.tool == worked.tool => self.tool_outcome(worked),
@@ -468,7 +412,8 @@ impl Waiting {
                 is_related = true;
                 if self.is_cause(&change, head) {
                     let names = option_names(head, change.added.iter().map(String::as_str));
-                    return Outcome::Resolved { text: change.advice, difference: change.added, names };
+                    let is_named = names_cure(&self.failure.shown_line, &change);
+                    return Outcome::Resolved { text: change.advice, difference: change.added, names, is_named };
                 }
             }
         }
@@ -477,10 +422,6 @@ impl Waiting {
             return if self.failure.is_clear { Outcome::Unrelated } else { Outcome::Incidental };
         }
         self.alternative(failed, head, worked)
-    }
-
-    fn has_few_steps(&self) -> bool {
-        (1..=MAX_STEPS).contains(&self.steps.len())
     }
 
     /// Marks a failure that another step resolved, so that the same command worked later.
@@ -495,12 +436,12 @@ impl Waiting {
 
     /// The same command worked. If a few other steps were between, they were missing.
     fn repeated(&self) -> Outcome {
-        if !self.failure.is_clear || self.has_edit || !self.has_few_steps() {
-            return Outcome::Incidental;
-        }
-        let difference = self.steps.iter().flat_map(|step| step.split(' ')).map(str::to_owned).collect();
-        let names = self.steps.iter().flat_map(|step| heads(step)).collect();
-        Outcome::Resolved { text: format!("{FIRST_RUN}{}", listed(&self.steps)), difference, names }
+        // Without its name in the error, a step between is any step.
+        let is_named =
+            |step: &String| heads(step).iter().any(|head| self.failure.shown_line.contains(&**head) && head.contains(' '));
+        let Some(step) = self.steps.iter().find(|step| is_named(step)) else { return Outcome::Incidental };
+        let difference = step.split(' ').map(str::to_owned).collect();
+        Outcome::Resolved { text: format!("first run `{step}`"), difference, names: heads(step), is_named: true }
     }
 
     /// Returns true if the change of the call made it work, and not a change of the code.
@@ -508,9 +449,6 @@ impl Waiting {
         // A program that occurs everywhere is the cause only if it says so itself.
         if is_trivial(head) && !self.speaks {
             return false;
-        }
-        if self.progress.as_ref().is_some_and(|progress| progress.added == change.added && progress.removed == change.removed) {
-            return true;
         }
         if self.failure.is_clear {
             return !self.has_edit || change.is_distinct;
@@ -525,17 +463,15 @@ impl Waiting {
             worked.commands.iter().zip(&worked.heads).filter(|(command, other)| !command.is_piped && other.as_str() != head)
         {
             let is_same_program = program(head) == program(other);
-            let is_replaced = self.failure.missing_program.is_some()
-                && (replaced_program(failed, command).is_some() || similarity(failed, command) >= SAME_PAYLOAD);
-            let is_same_payload =
-                is_same_program && (self.is_verdict || self.failure.is_clear) && similarity(failed, command) >= SAME_PAYLOAD;
+            let is_replaced = self.failure.missing_program.is_some() && replaced_program(failed, command).is_some();
             let is_moved = is_same_program && self.failure.is_clear && self.is_named_in(failed, command);
-            if is_replaced || is_same_payload || is_moved {
+            if is_replaced || is_moved {
                 let program = replaced_program(failed, command).unwrap_or_else(|| other.clone());
                 return Outcome::Resolved {
                     text: format!("use `{program}` instead"),
                     difference: program.split(' ').map(str::to_owned).collect(),
                     names: vec![other.clone()],
+                    is_named: true,
                 };
             }
         }
@@ -563,12 +499,15 @@ impl Waiting {
             let after = worked.members.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
             match after {
                 Some(after) if after == before => None,
-                Some(after) => Some((name, format!("`{name}` as `{after}`, not `{before}`"))),
+                Some(_) => Some((name, format!("give `{name}` another form than `{before}`"))),
                 None => Some((name, format!("leave out `{name}`"))),
             }
         });
         match changes.next() {
-            Some((name, text)) => Outcome::Resolved { text, difference: vec![name.clone()], names: vec![self.form.tool.clone()] },
+            Some((name, text)) => {
+                let names = vec![self.form.tool.clone()];
+                Outcome::Resolved { text, difference: vec![name.clone()], names, is_named: true }
+            }
             None => Outcome::Unrelated,
         }
     }
@@ -579,15 +518,6 @@ fn failure_of(form: &CallForm, result: &TraceResult, conventions: &Conventions) 
     let programs: Vec<&str> = form.heads.iter().map(|head| head.split(' ').next().unwrap_or_default()).collect();
     let is_failure = result.error || form.is_command && is_silent_failure(&result.text, &programs, conventions);
     if is_failure { call_error(&result.text, &programs, conventions) } else { None }
-}
-
-/// Returns the number of the rule of the client that an error reports.
-fn client_rule(text: &str, conventions: &Conventions) -> Option<u8> {
-    /// The client's own words are at the start.
-    const MAX_MESSAGE: usize = 500;
-    let start = &text[..text.floor_char_boundary(MAX_MESSAGE)];
-    let at = conventions.client_rules.iter().position(|rule| rule.marks.iter().all(|mark| start.contains(mark)))?;
-    u8::try_from(at).ok()
 }
 
 /// Returns true for a command that changes something, so that it can be a step that was missing.
@@ -618,13 +548,33 @@ fn option_names<'a>(head: &str, words: impl Iterator<Item = &'a str>) -> Vec<Str
     if names.is_empty() { vec![head.to_owned()] } else { names }
 }
 
+/// Returns true if an error names what a change did: an option that was added in its words, a word that was left out or replaced by a
+/// similar one. Other words are names of the task at hand.
+fn names_cure(error: &str, change: &Change) -> bool {
+    /// Similarity of a word and the one that replaced it.
+    const SIMILAR: f64 = 0.7;
+    let error = error.to_lowercase();
+    let words: Vec<&str> = error.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() >= 3).collect();
+    let is_option = |word: &String| word.starts_with('-');
+    let parts = |word: &str| word.to_lowercase().split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
+    // `--no-gpg-sign` for `gpg failed to sign`, `--repo` for `the repository`.
+    let is_spoken_of = |option: &String| {
+        let named = parts(option.split('=').next().unwrap_or_default());
+        let mut content = named.iter().filter(|part| part.len() >= 3).peekable();
+        content.peek().is_some() && content.all(|part| words.iter().any(|word| word.starts_with(&**part)))
+    };
+    let is_quoted = |word: &String| word.len() >= 3 && error.contains(&word.to_lowercase());
+    match (change.added.as_slice(), change.removed.as_slice()) {
+        ([], removed) => removed.iter().all(is_option) && removed.iter().any(is_quoted),
+        (added, []) => added.iter().any(|word| is_option(word) && is_spoken_of(word)),
+        ([added], [removed]) => is_quoted(removed) && (is_quoted(added) || strsim::jaro_winkler(added, removed) >= SIMILAR),
+        (added, _) => added.iter().any(|word| is_option(word) && is_spoken_of(word)),
+    }
+}
+
 fn hash_of(command: &SimpleCommand) -> u64 {
     let words: Vec<&str> = without_wrappers(&command.words).iter().map(|word| word.text.as_str()).collect();
     short_hash(&words.join("\0"))
-}
-
-fn listed(steps: &[String]) -> String {
-    steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" and ")
 }
 
 fn text_of(command: &SimpleCommand) -> String {

@@ -1,17 +1,14 @@
 //! Memories from failures: what worked instead, and what does not work in an environment.
 use super::fixes::{Failure, Fix, Nature, short_hash};
-use crate::model::ClientRule;
 use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tools that a text names.
-const MAX_TOOLS: usize = 4;
 /// Sessions in which a failure without a fix must occur.
 const MIN_SESSIONS: usize = 2;
 
 /// Returns the memories that the failures of sessions support, in the order of their first sighting. Failures with the same signature
-/// are one memory; its text has the smallest fix. All rules of clients are one memory.
-pub fn candidates(sessions: &[(String, Vec<Failure>)], rules: &[ClientRule]) -> Vec<Candidate> {
+/// are one memory; its text has the smallest fix.
+pub fn candidates(sessions: &[(String, Vec<Failure>)]) -> Vec<Candidate> {
     let mut order = Vec::new();
     let mut groups: BTreeMap<u64, Vec<(&str, &Failure)>> = BTreeMap::new();
     for (session, failures) in sessions {
@@ -25,38 +22,40 @@ pub fn candidates(sessions: &[(String, Vec<Failure>)], rules: &[ClientRule]) -> 
             group.push((session, failure));
         }
     }
-    order.iter().filter_map(|key| candidate(*key, groups.get(key)?, rules)).collect()
+    order.iter().filter_map(|key| candidate(*key, groups.get(key)?)).collect()
 }
-
-/// The topic of all rules of clients.
-const CLIENT_RULES: &str = "rules of the client";
 
 /// Returns the topic of a failure, which is the key of its memory. A missing program is one topic, whatever the shell's words.
 pub fn topic(failure: &Failure) -> u64 {
-    match (&failure.nature, &failure.missing_program) {
-        (Nature::ClientRule(_), _) => short_hash(CLIENT_RULES),
-        (_, Some(program)) => short_hash(&format!("missing program\n{program}")),
-        _ => failure.signature,
+    match &failure.missing_program {
+        Some(program) => short_hash(&format!("missing program\n{program}")),
+        None => failure.signature,
     }
 }
 
-fn candidate(key: u64, group: &[(&str, &Failure)], rules: &[ClientRule]) -> Option<Candidate> {
+fn candidate(key: u64, group: &[(&str, &Failure)]) -> Option<Candidate> {
     let (_, first) = group.first()?;
-    let fixed = group.iter().filter(|(_, failure)| failure.fix.is_some());
+    // The next success cures nothing, unless the error names it or another session found the same.
+    let is_cure = |session: &str, fix: &Fix| {
+        let is_same = |(other, failure): &(&str, &Failure)| {
+            *other != session && failure.fix.as_ref().is_some_and(|known| known.difference == fix.difference)
+        };
+        // A variable says nothing outside of its script.
+        !fix.text.contains('$') && (fix.is_named || group.iter().any(is_same))
+    };
+    let fixed = group.iter().filter(|(session, failure)| failure.fix.as_ref().is_some_and(|fix| is_cure(session, fix)));
     let fix = fixed.min_by_key(|(_, failure)| (failure.fix.as_ref().map(specificity), std::cmp::Reverse(failure.time)));
     let sessions = group.iter().map(|(session, _)| *session).collect::<BTreeSet<_>>().len();
-    let (kind, text, is_strong) = match (first.nature, fix) {
-        (Nature::ClientRule(_), _) => (MemoryKind::Environment, rules_text(group, rules), true),
-        (_, Some((_, failure))) => {
-            (MemoryKind::Resolution, resolution_text(failure), failure.is_clear || sessions >= MIN_SESSIONS)
-        }
-        (nature, None) => {
-            let is_certain = (first.missing_program.is_some() || is_denied(first))
-                && !group.iter().any(|(_, failure)| failure.is_intermittent);
-            if sessions < MIN_SESSIONS && !is_certain {
+    let (kind, text, is_strong) = match fix {
+        Some((_, failure)) => (MemoryKind::Resolution, resolution_text(failure), true),
+        None => {
+            let is_certain = first.missing_program.is_some() || is_denied(first);
+            // A command that also works says nothing about the environment.
+            if group.iter().any(|(_, failure)| failure.is_intermittent) || sessions < MIN_SESSIONS && !is_certain {
                 return None;
             }
-            (MemoryKind::Environment, failure_text(group, nature), first.missing_program.is_some() || sessions >= MIN_SESSIONS)
+            let is_strong = first.missing_program.is_some() || sessions >= MIN_SESSIONS;
+            (MemoryKind::Environment, failure_text(group, first.nature), is_strong)
         }
     };
     let mut sightings: Vec<Sighting> = group.iter().flat_map(|(session, failure)| sightings(session, failure)).collect();
@@ -94,34 +93,12 @@ fn resolution_text(failure: &Failure) -> String {
 
 fn failure_text(group: &[(&str, &Failure)], nature: Nature) -> String {
     let Some((_, failure)) = group.last() else { return String::new() };
-    let is_intermittent = group.iter().any(|(_, failure)| failure.is_intermittent);
     match (&failure.missing_program, nature) {
-        (_, _) if is_intermittent => format!("`{}` sometimes fails: `{}`.", failure.subject(), failure.shown_line),
         (Some(program), _) => format!("`{program}` is not available here (`{}`).", failure.shown_line),
         (None, _) if failure.line.contains(REFUSED) => format!("`{}` is denied here.", failure.subject()),
         (None, Nature::Usage) => format!("`{}` fails: `{}`.", failure.subject(), failure.shown_line),
         (None, _) => format!("`{}` does not work here: `{}`.", failure.subject(), failure.shown_line),
     }
-}
-
-/// Returns the text about the rules of the client that were broken, in the order of the rules.
-fn rules_text(group: &[(&str, &Failure)], rules: &[ClientRule]) -> String {
-    let tools: BTreeSet<&str> = group.iter().map(|(_, failure)| failure.tool.as_str()).collect();
-    let tools: Vec<String> = tools.iter().take(MAX_TOOLS).map(|tool| format!("`{tool}`")).collect();
-    let broken: BTreeSet<u8> = group
-        .iter()
-        .filter_map(|(_, failure)| match failure.nature {
-            Nature::ClientRule(rule) => Some(rule),
-            _ => None,
-        })
-        .collect();
-    let mut advice: Vec<&str> = Vec::new();
-    for rule in broken.iter().filter_map(|rule| rules.get(usize::from(*rule))) {
-        if !advice.contains(&rule.advice) {
-            advice.push(rule.advice);
-        }
-    }
-    format!("{}: {}.", tools.join(", "), advice.join("; "))
 }
 
 fn sightings(session: &str, failure: &Failure) -> Vec<Sighting> {
@@ -161,6 +138,7 @@ mod tests {
                 difference: Vec::new(),
                 text: text.into(),
                 names: Vec::new(),
+                is_named: true,
             }),
         }
     }
@@ -168,33 +146,23 @@ mod tests {
     #[test]
     fn failures_with_a_fix_are_resolutions() {
         let sessions = [("s1".to_owned(), vec![failure("gh pr view", "no repository", Some("add `--repo a/b`"))])];
-        let found = candidates(&sessions, &[]);
+        let found = candidates(&sessions);
         assert_eq!(found[0].text, "`gh pr view` fails (`no repository`): add `--repo a/b`.");
-        assert_eq!((found[0].kind, found[0].is_strong, found[0].sightings.len()), (MemoryKind::Resolution, false, 2));
+        assert_eq!((found[0].kind, found[0].is_strong, found[0].sightings.len()), (MemoryKind::Resolution, true, 2));
     }
 
     #[test]
     fn failures_without_a_fix_need_two_sessions_or_a_clear_error() {
         let unclear = failure("tool x", "unknown mode", None);
         let missing = failure("frob", "command not found: frob", None);
-        assert!(candidates(&[("s1".to_owned(), vec![unclear.clone()])], &[]).is_empty());
+        assert!(candidates(&[("s1".to_owned(), vec![unclear.clone()])]).is_empty());
         assert_eq!(
-            candidates(&[("s1".to_owned(), vec![unclear.clone()]), ("s2".to_owned(), vec![unclear])], &[])[0].text,
+            candidates(&[("s1".to_owned(), vec![unclear.clone()]), ("s2".to_owned(), vec![unclear])])[0].text,
             "`tool x` fails: `unknown mode`."
         );
         assert_eq!(
-            candidates(&[("s1".to_owned(), vec![missing])], &[])[0].text,
+            candidates(&[("s1".to_owned(), vec![missing])])[0].text,
             "`frob` is not available here (`command not found: frob`)."
         );
-    }
-
-    #[test]
-    fn rules_of_the_client_are_one_memory() {
-        let rules =
-            [ClientRule { marks: &["a"], advice: "read the file first" }, ClientRule { marks: &["b"], advice: "use `all`" }];
-        let broken = |rule: u8| Failure { nature: Nature::ClientRule(rule), ..failure("", "x", None) };
-        let found = candidates(&[("s1".to_owned(), vec![broken(1), broken(0)])], &rules);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].text, "`runner`: read the file first; use `all`.");
     }
 }

@@ -193,6 +193,7 @@ fn any_memory() -> impl Strategy<Value = Memory> {
             contradicts: (!linked).then_some(8),
             is_edited,
             is_by_model,
+            is_pinned: is_edited && linked,
         },
     )
 }

@@ -1,10 +1,10 @@
 //! A statement in few words, for lists that have no room for the whole.
 
 use super::grammar::ENGLISH;
-use super::sentence::{Sentence, clauses};
+use super::sentence::{Mood, Sentence, clauses};
 use super::signals::{STATEMENT_THRESHOLD, Score, score, signals_of};
 use super::voice::sentences;
-use crate::engine::content::rules::{Rule, rule};
+use crate::engine::content::rules::{Rule, names_task, rule};
 
 /// The part of a statement that states something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Brief<'a> {
     pub text: &'a str,
     /// The points for outliving its task: the sum of the weights of the signals of its best clause, in quarters.
     pub lasting: i32,
+    /// True if it asks, or tells a belief, a doubt or a wish for the task at hand, and is not a rule.
+    pub is_opinion: bool,
 }
 
 /// A clause at its place in the text.
@@ -20,6 +22,7 @@ struct Clause {
     start: usize,
     end: usize,
     score: Score,
+    is_opinion: bool,
 }
 
 /// Returns the part of a text that states something: questions, requests and remarks around it are left out. It is the best clause if none
@@ -27,12 +30,16 @@ struct Clause {
 pub fn brief(text: &str) -> Brief<'_> {
     let clauses = clauses_of(text);
     let Some(best) = clauses.iter().max_by_key(|clause| (clause.score.lasting, clause.score.statement)) else {
-        return Brief { text, lasting: 0 };
+        return Brief { text, lasting: 0, is_opinion: false };
     };
     let states = |clause: &&Clause| clause.score.statement >= STATEMENT_THRESHOLD;
     let first = clauses.iter().find(states).unwrap_or(best);
     let last = clauses.iter().rfind(states).unwrap_or(best);
-    Brief { text: without_end(without_openers(&text[first.start..last.end])), lasting: best.score.lasting }
+    let told = without_end(without_openers(&text[first.start..last.end]));
+    let mut printed = clauses.iter().filter(|clause| (first.start..=last.start).contains(&clause.start));
+    let is_bound = printed.any(|clause| clause.is_opinion) || names_task(&text.to_lowercase());
+    let is_opinion = is_bound && rule(text) != Some(Rule::Lasting);
+    Brief { text: told, lasting: best.score.lasting, is_opinion }
 }
 
 /// Returns the clauses of a text. A reason and its consequence (`the cache is shared, so …`), and a condition and what follows from it
@@ -44,11 +51,21 @@ fn clauses_of(text: &str) -> Vec<Clause> {
         for (at, clause) in clauses(sentence).into_iter().map(str::trim).enumerate() {
             let words = Sentence::new(clause);
             let score = score(&signals_of(&words, rule(clause) == Some(Rule::Lasting)));
+            let is_opinion = words.mood == Mood::Question
+                || words.has(ENGLISH.reasons)
+                || words.has(&["is there any"])
+                || words.has(ENGLISH.stances)
+                || words.has(ENGLISH.hedges)
+                || words.has(&["we need to", "we also need to", "should we", "take a look", "look and see"])
+                || words.starts_with(ENGLISH.narrators) && !words.has(ENGLISH.tastes);
             let start = clause.as_ptr() as usize - text.as_ptr() as usize;
             let end = start + clause.len();
             match found.last_mut().filter(|_| at > 0 && (has_condition || words.begins_with(ENGLISH.consequences))) {
-                Some(before) => *before = Clause { start: before.start, end, score: before.score.max(score) },
-                None => found.push(Clause { start, end, score }),
+                Some(before) => {
+                    let is_opinion = before.is_opinion || is_opinion;
+                    *before = Clause { start: before.start, end, score: before.score.max(score), is_opinion };
+                }
+                None => found.push(Clause { start, end, score, is_opinion }),
             }
             has_condition = words.has(ENGLISH.conditions);
         }

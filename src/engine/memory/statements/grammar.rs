@@ -118,7 +118,8 @@ pub(super) static ENGLISH: Grammar = Grammar {
     conventions: &[
         "as we do", "best practice", "best practices", "comes from", "convention", "is called", "like the other", "like we do",
         "same as", "same pattern", "the assumption is", "the goal is", "the idea is", "the intention", "the point is",
-        "the purpose", "the rule", "we don't have", "we have", "we never", "we use",
+        "the purpose", "the rule", "we deploy", "we don't have", "we follow", "we format", "we have", "we indent", "we keep",
+        "we name", "we never", "we prefer", "we release", "we store", "we target", "we use", "we write",
     ],
     requests: &[
         "can you", "could you", "go ahead", "i need to", "i want to", "i want you", "i'd like to", "let me", "let's", "lets",

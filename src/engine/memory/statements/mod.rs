@@ -7,6 +7,7 @@ mod brief;
 mod grammar;
 mod quoted;
 mod sentence;
+mod shape;
 mod signals;
 mod topic;
 mod voice;
@@ -14,7 +15,7 @@ mod voice;
 pub use brief::{Brief, brief};
 pub use topic::topic_key;
 
-use crate::engine::content::rules::{Rule, rule};
+use crate::engine::content::rules::{Rule, is_passing_prohibition, is_prohibition, rule};
 use crate::engine::find_secrets;
 use crate::model::MemoryKind;
 use crate::model::{BlockNumber, ToolVerb};
@@ -157,7 +158,12 @@ impl Statements {
         }
         let own = voice.sentences.into_iter().filter(|sentence| !holds_credential(sentence));
         let scored = own.map(|sentence| Scored::new(sentence, &shared));
-        scored.filter(|scored| !is_foreign || scored.signals.contains(&Signal::Rule)).collect()
+        // Words with a rejected call have its context; others must say what they are about.
+        let is_told = |scored: &Scored<'_>| source == PromptSource::Rejection || scored.reports_failure || scored.is_whole;
+        let is_read = |scored: &Scored<'_>| {
+            !is_foreign || [Signal::Rule, Signal::General].iter().any(|signal| scored.signals.contains(signal))
+        };
+        scored.filter(|scored| is_read(scored) && is_told(scored)).collect()
     }
 
     /// Returns the statements that the sentences of a prompt make.
@@ -197,21 +203,28 @@ struct Scored<'a> {
     score: Score,
     /// True if one of its clauses reports a failure.
     reports_failure: bool,
+    /// True if it says by itself what it is about.
+    is_whole: bool,
 }
 
 impl<'a> Scored<'a> {
     fn new(text: &'a str, shared: &[Signal]) -> Scored<'a> {
         let mut reports_failure = false;
         let is_rule = rule(text) == Some(Rule::Lasting);
+        let is_general = !is_rule && is_prohibition(text);
+        let is_passing = !is_rule && is_passing_prohibition(text);
+        let is_whole = Sentence::new(text).is_whole();
         let clauses = clauses(text).into_iter().map(|clause| {
             let mut signals = signals_of(&Sentence::new(clause.trim()), is_rule);
             reports_failure |= signals.contains(&Signal::Report);
             // A task can be given with rules that outlive it.
+            signals.extend(is_general.then_some(Signal::General));
+            signals.extend(is_passing.then_some(Signal::Passing));
             signals.extend(shared.iter().filter(|signal| !is_rule || **signal != Signal::FirstPrompt));
             (score(&signals), signals)
         });
         let (score, signals) = clauses.max_by_key(|(score, _)| *score).unwrap_or_default();
-        Scored { text, signals, score, reports_failure }
+        Scored { text, signals, score, reports_failure, is_whole }
     }
 }
 
@@ -241,7 +254,7 @@ fn joined(sentences: &[&Scored<'_>]) -> String {
 
 /// Returns the kind of a statement with these signals.
 fn kind_of(signals: &[Signal]) -> MemoryKind {
-    const CORRECTIONS: [Signal; 8] = [
+    const CORRECTIONS: [Signal; 9] = [
         Signal::Rejection,
         Signal::OwnAnswer,
         Signal::Interruption,
@@ -250,6 +263,7 @@ fn kind_of(signals: &[Signal]) -> MemoryKind {
         Signal::CriticalQuestion,
         Signal::Alternative,
         Signal::Prohibition,
+        Signal::General,
     ];
     const PREFERENCES: [Signal; 4] = [Signal::Rule, Signal::Taste, Signal::Obligation, Signal::Generality];
     let has = |wanted: &[Signal]| wanted.iter().any(|signal| signals.contains(signal));

@@ -109,6 +109,38 @@ impl<'a> Sentence<'a> {
         ENGLISH.negations.contains(&first) || rest.split_whitespace().take(EARLY_WORDS).any(|word| ENGLISH.people.contains(&word))
     }
 
+    /// True if it gives the present value of a thing: `the port is 9090 now`.
+    pub fn gives_value(&self) -> bool {
+        let is_value = |word: &&str| word.contains(|c: char| c.is_ascii_digit()) || self.text.contains(&format!("`{word}"));
+        let mut words = self.tokens().skip_while(|word| !matches!(*word, "is" | "are"));
+        let is_now = self.has(&["now", "from now on", "nowadays"]);
+        words.next().is_some() && is_now && words.take(CLAUSE_WORDS).any(|word| is_value(&word))
+    }
+
+    /// True if it names its subject: it neither begins nor ends with a pronoun for another text, and chooses none of the options of a
+    /// question.
+    pub fn is_whole(&self) -> bool {
+        const STAND_INS: [&str; 14] =
+            ["he", "it", "it's", "one", "she", "that", "that's", "them", "these", "they", "they're", "this", "those", "das"];
+        const LINKS: [&str; 20] = [
+            "assume", "believe", "by", "case", "default", "do", "don't", "feel", "feels", "guess", "i", "i'm", "if", "in",
+            "like", "maybe", "not", "sure", "think", "thought",
+        ];
+        let tokens: Vec<&str> = self.tokens().collect();
+        let first = tokens.iter().position(|word| !LINKS.contains(word)).unwrap_or(0);
+        let subject = tokens.get(first).copied().unwrap_or_default();
+        let next = tokens.get(first + 1).copied().unwrap_or_default();
+        let is_noun =
+            matches!(subject, "this" | "that" | "these" | "those") && !ENGLISH.auxiliaries.contains(&next) && !next.is_empty();
+        let begins = STAND_INS.contains(&subject) && !is_noun;
+        let ends = tokens.last().is_some_and(|last| STAND_INS.contains(last) && *last != "das");
+        // `A for the first, B for the rest`: the letters are those of a question.
+        let is_option = self.text.split(|c: char| !c.is_alphanumeric() && !"-.'/_".contains(c)).any(|word| {
+            word.len() == 1 && word.chars().all(|c| c.is_ascii_uppercase()) && !matches!(word, "I" | "C" | "R" | "V")
+        }) || tokens.len() <= 2 && tokens.iter().any(|word| word.len() == 1);
+        !begins && !ends && !is_option
+    }
+
     /// Returns the number of words; each character of a script without spaces counts as one.
     pub fn count(&self) -> usize {
         self.tokens().map(|word| word.chars().filter(|c| *c >= FIRST_IDEOGRAPH).count().max(1)).sum()

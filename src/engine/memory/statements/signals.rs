@@ -45,6 +45,12 @@ pub(super) enum Signal {
     Generality,
     /// It is a rule for the future.
     Rule,
+    /// It prohibits something beyond the task at hand, in any language.
+    General,
+    /// It prohibits something for the task at hand.
+    Passing,
+    /// It gives the value that something has now.
+    Value,
     /// It gives a purpose, an origin or a convention.
     Convention,
     Condition,
@@ -101,6 +107,9 @@ static WEIGHTS: &[Weight] = &[
     weight(Signal::Alternative, 3, 1),
     weight(Signal::Generality, 2, 3),
     weight(Signal::Rule, 12, 12),
+    weight(Signal::General, 9, 1),
+    weight(Signal::Passing, -12, -12),
+    weight(Signal::Value, 5, 6),
     weight(Signal::Convention, 4, 5),
     weight(Signal::Condition, 1, 2),
     weight(Signal::Hedge, 0, -2),
@@ -186,6 +195,7 @@ pub(super) fn signals_of(clause: &Sentence<'_>, is_rule: bool) -> Vec<Signal> {
         (Signal::Alternative, clause.has(ENGLISH.alternatives)),
         (Signal::Generality, clause.has(ENGLISH.generalities)),
         (Signal::Rule, is_rule),
+        (Signal::Value, states && clause.gives_value()),
         (Signal::Convention, !asks && clause.has(ENGLISH.conventions)),
         (Signal::Condition, !asks && clause.has(ENGLISH.conditions)),
         (Signal::Hedge, clause.has(ENGLISH.hedges)),

@@ -83,10 +83,18 @@ fn memory_and_the_manifest_agree_on_the_rules_of_the_user() {
 
 #[test]
 fn other_languages_are_read_for_rules_and_with_a_rejected_call() {
-    check("Nein, wir verwenden hier immer Tabs", Some("Nein, wir verwenden hier immer Tabs"));
+    for text in [
+        "Nein, wir verwenden hier immer Tabs",
+        "No, usamos pnpm para todo",
+        "не добавляй комментарии",
+        "コメントを追加しないでください",
+        "bitte keine Kommentare hinzufügen",
+        "n'ajoute pas de commentaires",
+    ] {
+        check(text, Some(text));
+    }
     for text in [
         "das was du hier machst war in der alten Version so nicht",
-        "No, usamos pnpm para todo",
         "non, c'est pnpm dans ce projet",
         "不对，我们应该用 pnpm",
         "いや、npm ではなく pnpm を使うべきです",
@@ -139,6 +147,22 @@ fn the_first_prompt_is_a_task_unless_it_states_a_rule() {
         statements.push(&prompt(text, PromptSource::Typed));
         assert_eq!(!statements.found().is_empty(), expected, "{text}");
     }
+}
+
+#[test]
+fn a_statement_says_what_it_is_about() {
+    for text in [
+        "By default it should be enabled",
+        "I don't think this is working as it should",
+        "do c",
+        "A for all calls of the library. Direct requests should do B instead",
+        "don't do that",
+        "don't commit yet",
+    ] {
+        check(text, None);
+    }
+    check("the default port is 9090 now", Some("the default port is 9090 now"));
+    check("please don't add comments", Some("please don't add comments"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The user's own words in a prompt: without code, quotations, terminal output, logs and documents that they pasted.
 
 use super::grammar::ENGLISH;
+use super::shape::{Line, is_of_others, own_lines};
 use crate::text::words::prose_words;
 
 /// Maximum length of a prompt in bytes: a longer one is a document.
@@ -43,33 +44,38 @@ pub(super) fn voice<'a>(prompt: &'a str, is_known: &dyn Fn(&str) -> bool) -> Voi
         found.pasted_bytes = prompt.len();
         return found;
     }
-    let mut all: Vec<Vec<&str>> = Vec::new();
+    let mut read: Vec<Line<'_>> = Vec::new();
     let mut is_fenced = false;
     let mut is_output = false;
-    let mut paragraph: Vec<&str> = Vec::new();
     for line in prompt.lines() {
         let trimmed = line.trim();
-        if trimmed.starts_with("```") {
-            is_fenced = !is_fenced;
-            found.pasted_bytes += line.len();
-        } else if is_fenced {
-            found.pasted_bytes += line.len();
+        let is_fence = trimmed.starts_with("```");
+        is_fenced ^= is_fence;
+        // The output of a command follows its line, up to an empty line.
+        is_output = !trimmed.is_empty() && (is_output || starts_output(trimmed));
+        read.push(if is_fenced || is_fence {
+            Line::Other { is_marked: true }
         } else if trimmed.is_empty() {
-            is_output = false;
-            all.push(std::mem::take(&mut paragraph));
+            Line::Blank
         } else if is_output || is_output_line(line) || is_known(line) {
-            // The output of a command follows its line, up to an empty line.
-            is_output = is_output || starts_output(trimmed);
-            found.pasted_bytes += line.len();
+            Line::Other { is_marked: trimmed.starts_with('>') }
         } else {
-            paragraph.push(trimmed);
+            Line::Own(trimmed)
+        });
+    }
+    let own = own_lines(&read);
+    let mut all: Vec<Vec<&str>> = vec![Vec::new()];
+    for (line, (at, read)) in prompt.lines().zip(read.into_iter().enumerate()) {
+        match (read, all.last_mut()) {
+            (Line::Own(text), Some(paragraph)) if at < own => paragraph.push(text),
+            (Line::Blank, _) => all.push(Vec::new()),
+            _ => found.pasted_bytes += line.len(),
         }
     }
-    all.push(paragraph);
     let own: Vec<Vec<&str>> = all.into_iter().filter(|paragraph| !found.drops(paragraph)).collect();
     let lines: Vec<&str> = own.concat().into_iter().filter(|line| !found.drops(&[line])).collect();
     if !found.drops(&lines) {
-        found.sentences = lines.into_iter().flat_map(sentences).collect();
+        found.sentences = lines.into_iter().flat_map(sentences).filter(|sentence| !is_of_others(sentence)).collect();
     }
     found
 }
@@ -92,7 +98,7 @@ fn is_heading(line: &str) -> bool {
 }
 
 fn starts_output(trimmed: &str) -> bool {
-    trimmed.starts_with(['❯', '$', '➜', '%'])
+    trimmed.starts_with(['❯', '$', '➜', '%', '<'])
 }
 
 /// True if a line looks like the output of a program, code or a quotation.
