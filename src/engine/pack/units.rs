@@ -1,7 +1,7 @@
 //! The units of a session in their order of value.
 
 use super::content::{LiveBlocks, Sources, is_content, strings, written};
-use super::worth::{LINE_BYTES, Names, Piece, pieces, plain};
+use super::worth::{LINE_BYTES, Piece, need, pieces, plain};
 use super::{LANES, Lane, OtherSession, TurnForm, Unit, Wanted};
 use crate::engine::search::Query;
 use crate::engine::summary::{
@@ -281,7 +281,7 @@ impl Units {
 
     /// Adds pieces of edits and results: those worth most for their size beside what is shown.
     fn content(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
-        let names = Names::new(live, sources);
+        let need = need(reading, live, sources);
         let records = live.records().filter_map(|block| Some((block, record_text(reading, block, sources)?)));
         let texts: Vec<(&Block, String)> = records.collect();
         let olds: Vec<String> = texts.iter().map(|(block, _)| replaced_text(reading, block, sources)).collect();
@@ -302,7 +302,7 @@ impl Units {
         let mut shown: FxHashSet<u32> = FxHashSet::default();
         let worth = |at: usize, shown: &FxHashSet<u32>| {
             let (text, piece) = &candidates[at];
-            Worth(names.worth(texts[*text].0, piece, shown))
+            Worth(piece.worth(&need, texts[*text].0, shown))
         };
         let mut queue: BinaryHeap<(Worth, Reverse<usize>)> =
             (0..candidates.len()).map(|at| (worth(at, &shown), Reverse(at))).collect();
@@ -423,7 +423,7 @@ fn header(turn: &TurnSummary) -> String {
 
 /// A worth for each byte, in order.
 #[derive(Clone, Copy, PartialEq)]
-struct Worth(f64);
+struct Worth(f32);
 
 impl Eq for Worth {}
 impl PartialOrd for Worth {
