@@ -3,7 +3,7 @@
 use crate::commands::ids;
 use crate::sandbox::{Sandbox, homes, repository};
 use expect_test::expect_file;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 const BUDGETS: [&str; 6] = ["150", "300", "301", "700", "2k", "1M"];
@@ -93,6 +93,59 @@ fn a_pack_has_its_text_in_three_branches_and_is_deterministic() {
         for form in ["header", "summary", "full"] {
             assert!(run(&["--turns", "1", "--as", form]).contains("Requested turns:\nturn 1: "), "{home} {form}");
         }
+    }
+}
+
+/// Five packs of a session that grows: each has all facts of the user so far, with their newest values.
+#[test]
+fn facts_survive_five_packs_of_a_growing_session() {
+    let sandbox = Sandbox::new();
+    let id = "00000000-0000-4000-8000-000000000001";
+    let mut rows = String::new();
+    let mut place = 0;
+    let mut say = |rows: &mut String, role: &str, text: &str| {
+        let parent = if place == 0 { Value::Null } else { Value::from(format!("00000000-0000-4000-9000-{:012}", place)) };
+        place += 1;
+        let content = if role == "user" { json!(text) } else { json!([{"type": "text", "text": text}]) };
+        let message = json!({"role": role, "content": content, "model": "claude-opus-4-5", "id": format!("msg_{place}")});
+        let row = json!({
+            "type": role, "parentUuid": parent, "uuid": format!("00000000-0000-4000-9000-{place:012}"), "sessionId": id,
+            "isSidechain": false, "userType": "external", "cwd": "/home/dev/shop", "version": "2.1.0",
+            "timestamp": format!("2026-11-21T{:02}:{:02}:00.000Z", place / 60, place % 60), "message": message,
+        });
+        *rows += &format!("{row}\n");
+    };
+    let fact = |round: usize, at: usize, value: usize| match at {
+        0 => format!("The deploy code of service {round} is KX-{value}, and needed twice."),
+        1 => format!("Never spend more than ${value} on cluster number-{round} without asking me."),
+        _ => format!("Base the branch of topic t{round} on commit 1a2b{value}, it is the last good one."),
+    };
+    say(&mut rows, "user", "Help me to clean up the modules of the shop, one part after the other");
+    say(&mut rows, "assistant", "Which part comes first?");
+    for round in 1..=5 {
+        for at in 0..3 {
+            say(&mut rows, "user", &fact(round, at, 100 * round + at));
+            say(&mut rows, "assistant", &format!("Noted fact {at} of round {round}."));
+            for step in 0..4 {
+                say(&mut rows, "user", &format!("Look at part {step} of module {at} in round {round}"));
+                let lines = (0..12).map(|line| {
+                    format!("Part {step}.{line} of module {at}.{round} reads its input and returns a sum of {line} cells.")
+                });
+                say(&mut rows, "assistant", &lines.collect::<Vec<_>>().join("\n"));
+            }
+        }
+        // The deploy code of service 1 changes in each round.
+        say(&mut rows, "user", &fact(1, 0, 7000 + round));
+        say(&mut rows, "assistant", "The code is noted.");
+        sandbox.session(id, &rows, 1_795_290_000 + round as u64);
+        let budget = (aperture::engine::tokens::of_model(&rows, "claude-opus-4-5") / 5.0) as u64;
+        let text = pack(&sandbox, id, &budget.to_string()).unwrap()["text"].as_str().unwrap().to_owned();
+        for (round_of, at) in (1..=round).flat_map(|round| (0..3).map(move |at| (round, at))).filter(|fact| *fact != (1, 0)) {
+            assert!(text.contains(&fact(round_of, at, 100 * round_of + at)), "round {round}: {round_of} {at}\n{text}");
+        }
+        assert!(text.contains(&fact(1, 0, 7000 + round)), "round {round}\n{text}");
+        let stale = (1..round).map(|round| 7000 + round).chain([100]);
+        stale.for_each(|value| assert!(!text.contains(&format!("KX-{value},")), "round {round}: KX-{value}\n{text}"));
     }
 }
 

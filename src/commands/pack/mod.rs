@@ -22,11 +22,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
   aperture pack --budget 4k --format json | jq '.sections[].units[].text'
 
 Extractive only: every line is from the session, also from content that was shortened, archived or
-compacted. The newest prompt precedes everything; then the words of the user, what is open, files, failed
-calls, commands that worked, code and results, texts of the agent, a summary, turns, functions and decisions
-share the budget, and a part that ends leaves its share to the others. Code is in pieces that are whole;
-lines that a later edit replaced are left out. Tokens are those of
-the session's model. A larger budget only adds lines.")]
+compacted. Every pack has the first goal, state and next steps of the session, and the headers of the newest
+turns; a budget that is too small for them is refused with the least that is enough. Then the newest prompt,
+the words of the user, what is open, failed calls, commands that worked, files, code and results, texts of
+the agent, more of the summary, headers of 200 turns, functions and decisions share the budget, and a part
+that ends leaves its share to the others. Of long prompts, the first and last lines precede the others. A
+statement of the user that a newer one replaces is left out. Code is in pieces that are whole; lines that a
+later edit replaced are left out. Tokens are those of the session's model. A larger budget only adds lines.")]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]

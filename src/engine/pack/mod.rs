@@ -94,10 +94,14 @@ struct LaneRow {
 /// The units of a section that have one place in the order of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lane {
+    Current,
+    Headers,
     Requested,
     Task,
+    RestOfTask,
     Open,
     Query,
+    Rules,
     Words,
     OlderWords,
     PastedWords,
@@ -115,34 +119,42 @@ enum Lane {
     Functions,
 }
 
+/// The start of lanes that every pack has whole.
+const ALWAYS: f64 = -3e6;
+
 /// The order of value. Lanes advance side by side by their shares, and the share of a lane that ends falls to the others: words of the
-/// user, of which the newest 30 prompts count, receive at most three quarters of a small budget. The shares were set by hand on 33
-/// recorded compactions, by what the agent needed next in both halves of the projects.
-static LANES: [LaneRow; 19] = {
+/// user, of which the newest 30 prompts count, receive most of a small budget; those that state rules and values precede the others. A lane with a start below 0 has its
+/// first units before all words but the first of the task. The shares were set by hand on 33 recorded compactions, by what the agent
+/// needed next in both halves of the projects.
+static LANES: [LaneRow; 23] = {
     use Lane::*;
     const fn row(lane: Lane, section: Section, start: f64, share: f64) -> LaneRow {
         LaneRow { lane, section, start, share }
     }
     [
-        row(Requested, Section::Requested, 0.0, f64::INFINITY),
-        row(Task, Section::Task, 0.0, f64::INFINITY),
-        row(Words, Section::User, 0.0, 3.0),
+        row(Current, Section::Summary, ALWAYS, f64::INFINITY),
+        row(Headers, Section::Turns, ALWAYS, f64::INFINITY),
+        row(Requested, Section::Requested, -2e6, f64::INFINITY),
+        row(Task, Section::Task, -1e6, f64::INFINITY),
+        row(RestOfTask, Section::Task, -100.0, 5.0),
+        row(Rules, Section::User, -150.0, 5.0),
+        row(Words, Section::User, -100.0, 5.0),
         row(Open, Section::Task, 0.0, 5.0),
-        row(Query, Section::Query, 0.0, 1.0),
-        row(Files, Section::Files, 40.0, 0.15),
-        row(Failed, Section::Failed, 0.0, 0.20),
-        row(Commands, Section::Commands, 0.0, 0.15),
+        row(Query, Section::Query, -300.0, 2.0),
+        row(Files, Section::Files, -100.0, 0.1),
+        row(Failed, Section::Failed, -250.0, 0.25),
+        row(Commands, Section::Commands, -150.0, 0.15),
         row(Agent, Section::Agent, 80.0, 0.06),
-        row(Content, Section::Content, 0.0, 0.24),
+        row(Content, Section::Content, 0.0, 0.3),
         row(Sessions, Section::Sessions, 0.0, 0.3),
         row(SessionPoints, Section::Sessions, 400.0, 0.3),
         row(OlderWords, Section::User, 0.0, 0.08),
-        row(Decisions, Section::Decisions, 1500.0, 0.03),
-        row(Turns, Section::Turns, 500.0, 0.05),
-        row(Summary, Section::Summary, 400.0, 0.05),
+        row(Decisions, Section::Decisions, 3000.0, 0.03),
+        row(Turns, Section::Turns, 2000.0, 0.05),
+        row(Summary, Section::Summary, 800.0, 0.05),
         row(Points, Section::Points, 4000.0, 0.03),
         row(Functions, Section::Functions, 4000.0, 0.02),
-        row(PastedWords, Section::User, 1000.0, 0.05),
+        row(PastedWords, Section::User, 0.0, 0.2),
     ]
 };
 
@@ -181,7 +193,7 @@ pub struct Pack {
     pub text: String,
     /// The same text by its purpose.
     pub branches: Branches,
-    /// Tokens of the text, rounded up.
+    /// Tokens of the text, rounded up; at most one too many for each unit.
     pub tokens: u64,
     /// Units of the text, in the order of value.
     pub units: Vec<Unit>,
@@ -200,7 +212,7 @@ pub struct Branches {
     pub user_input: String,
 }
 
-/// A budget that is too small for the first line.
+/// A budget that is too small for what every pack has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a budget of {budget} tokens is too small for this session; the least is {least}")]
 pub struct BudgetError {
@@ -266,7 +278,7 @@ pub struct OtherSession {
 ///
 /// # Errors
 ///
-/// The budget is too small for the first line.
+/// The budget is too small for the summary of the session and the newest headers.
 pub fn pack(
     reading: &Analysis,
     sources: &Sources,
@@ -275,7 +287,7 @@ pub fn pack(
     clock: &dyn Fn(i64) -> String,
 ) -> Result<Pack, BudgetError> {
     let cost = |text: &str| tokens::of_model(text, &reading.model);
-    let mut units = units::units(reading, sources, wanted, clock);
+    let (mut units, always) = units::units(reading, sources, wanted, clock);
     let head = head(reading);
     // The tokens of each start of the order, without the line about the rest.
     let mut sums = vec![cost(&head)];
@@ -289,7 +301,7 @@ pub fn pack(
         unit.tokens = title + cost(&format!("{}\n", unit.text)) + f64::from(unit.text.starts_with('/'));
         let sum = sums[sums.len() - 1] + heading + unit.tokens;
         sums.push(sum);
-        if sum > budget as f64 {
+        if sum > budget as f64 && sums.len() > always {
             break;
         }
     }
@@ -297,20 +309,18 @@ pub fn pack(
     let most = sums.partition_point(|sum| *sum <= budget as f64);
     let fits = |count: &usize| total(*count, &rest(&left_out(&units[*count..]))) <= budget;
     // A budget that is too small for the line about the rest has its shortest form.
-    let least = |count: usize| format!("\nLines left out: {}\n", units.len() - count);
-    let (count, rest) = match (1..most).rev().find(fits) {
+    let shortest = format!("\nLines left out: {}\n", units.len() - always);
+    let (count, rest) = match (always..most).rev().find(fits) {
         Some(count) => (count, rest(&left_out(&units[count..]))),
-        None => match (0..most.min(2)).rev().find(|count| total(*count, &least(*count)) <= budget) {
-            Some(count) => (count, least(count)),
-            None => return Err(BudgetError { budget, least: total(0, &least(0)) }),
-        },
+        None if total(always, &shortest) <= budget => (always, shortest),
+        None => return Err(BudgetError { budget, least: total(always, &shortest) }),
     };
+    let tokens = total(count, if count < units.len() { &rest } else { "" });
     let left = units.split_off(count);
     let rest = if left.is_empty() { "" } else { &rest };
     let user_input = body(&units, &|section| section == Section::Task);
     let context_prompt = body(&units, &|section| section != Section::Task) + rest;
     let text = format!("{head}{user_input}{context_prompt}");
-    let tokens = cost(&text).ceil() as u64;
     let branches = Branches { system_prompt: head, context_prompt, user_input };
     Ok(Pack { text, branches, tokens, units, left_out: left })
 }

@@ -1,30 +1,38 @@
 //! The units of a session in their order of value.
 
 use super::content::{LiveBlocks, Sources, is_content, strings, written};
-use super::worth::{LINE_BYTES, Names, Piece, pieces, plain};
-use super::{LANES, Lane, OtherSession, TurnForm, Unit, Wanted};
+use super::worth::{LINE_BYTES, Piece, need, pieces, plain};
+use super::{ALWAYS, LANES, Lane, OtherSession, TurnForm, Unit, Wanted};
 use crate::engine::search::Query;
 use crate::engine::summary::{
-    Contents, PointKind, SessionSummary, TurnSummary, error_line, functions_in_work, is_chatter, is_client_command, is_reply,
-    summarize,
+    Contents, Headline, Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command,
+    is_reply, own_words,
 };
 use crate::engine::{Analysis, files_in_work, label, mask, plural};
 use crate::model::paths::{is_absolute, relative};
-use crate::model::{Block, BlockKind, BlockNumber, Conventions, ToolVerb, starts_with_any};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, ToolVerb, Turn, starts_with_any};
 use crate::text::cut::{cut, one_line};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::hash::BuildHasher;
-use std::rc::Rc;
+use std::ops::Range;
 
 /// Newest prompts whose words come before everything else.
 const PROMPTS: usize = 30;
-/// Bytes above which a prompt is assumed to be mostly pasted, and its first lines that count as words of the user.
+/// Bytes above which a prompt is assumed to be mostly pasted, and its first and last lines that count as words of the user.
 const LONG_PROMPT_BYTES: usize = 2_000;
 const LONG_PROMPT_LINES: usize = 10;
+const LAST_LINES: usize = 2;
 /// Lines of a prompt with the same start from which they are assumed to be output.
-const OUTPUT_LINES: usize = 3;
+const OUTPUT_LINES: usize = 4;
+/// Statements of the user that replace older ones, and bytes of a line that can be one.
+const STATEMENTS: usize = 300;
+const STATEMENT_BYTES: Range<usize> = 12..300;
+/// First lines of the newest prompt, which come before everything else.
+const TASK_LINES: usize = 3;
+/// Bytes of a line of a prompt or of the agent above which its sentences are lines.
+const LONG_LINE_BYTES: usize = 600;
 /// Entries of lists.
 const FILES: usize = 150;
 const COMMANDS: usize = 200;
@@ -32,15 +40,17 @@ const COMMANDS: usize = 200;
 const COMMAND_CHARACTERS: usize = 160;
 const FAILED_CHARACTERS: usize = 100;
 const ERROR_CHARACTERS: usize = 130;
-/// Bytes that a command and a failure cost in addition to their own.
+/// Bytes that a command and a failure cost in addition to their own, and the factor of a script of several lines.
 const COMMAND_BYTES: usize = 20;
 const FAILED_BYTES: usize = 60;
+const SCRIPT_FACTOR: f64 = 3.0;
 /// Characters of the title of a call or result.
 const TITLE_CHARACTERS: usize = 50;
 /// Pieces of a call or result.
 const RECORD_PIECES: usize = 400;
-/// Headers of turns, the newest turns whose texts are in other sections, and those before whose key points are listed.
+/// Headers of turns, those that every pack has, the newest turns whose texts are in other sections, and those before whose key points are listed.
 const HEADERS: usize = 200;
+const NEWEST_HEADERS: usize = 3;
 const WHOLE_TURNS: usize = 5;
 const SUMMARIZED_TURNS: usize = 5;
 /// Lines about a query.
@@ -51,8 +61,8 @@ pub(super) fn directory(reading: &Analysis) -> &str {
     reading.session.latest_origin().map_or("", |origin| origin.directory.as_str())
 }
 
-/// Returns all units, without their tokens, the most valuable first.
-pub(super) fn units(reading: &Analysis, sources: &Sources, wanted: &Wanted, clock: &dyn Fn(i64) -> String) -> Vec<Unit> {
+/// Returns all units, without their tokens, the most valuable first, and how many of them every pack has.
+pub(super) fn units(reading: &Analysis, sources: &Sources, wanted: &Wanted, clock: &dyn Fn(i64) -> String) -> (Vec<Unit>, usize) {
     let live = LiveBlocks::new(reading);
     let contents: Contents = sources
         .iter()
@@ -61,26 +71,26 @@ pub(super) fn units(reading: &Analysis, sources: &Sources, wanted: &Wanted, cloc
             Some((*number, text))
         })
         .collect();
-    let (mut turns, session) = summarize(reading, &contents, clock);
-    turns.retain(|turn| turn.live);
+    let told = Told::new(reading, &contents);
     let mut units = Units::default();
-    units.requested(reading, &live, sources, wanted, &turns);
+    units.summary(&told.session());
+    units.turns(&told, clock);
+    units.requested(reading, &live, sources, wanted, &told, clock);
     units.words(reading, &live, sources);
-    units.open(&turns);
+    units.parts(Lane::Open, told.turns().len().checked_sub(1).map(|newest| told.open(newest)));
     if let Some(query) = &wanted.query {
         units.about(reading, &live, sources, query);
     }
-    units.summary(&session);
     units.files(reading);
-    units.functions(reading, &contents);
+    units.parts(Lane::Functions, Some(functions_in_work(reading, &contents)));
     units.commands(&live, sources);
     units.failures(reading, &live, sources);
     units.agent(&live, sources);
     units.content(reading, &live, sources);
-    units.points(Lane::Decisions, &turns, PointKind::Decided);
-    units.turns(&turns);
+    units.parts(Lane::Decisions, (0..told.turns().len()).rev().map(|at| told.decided(at)));
     units.sessions(&wanted.sessions);
-    units.in_order(wanted.seed)
+    let least = LANES.iter().zip(&units.lanes).filter(|(row, _)| row.start == ALWAYS).map(|(_, units)| units.len()).sum();
+    (units.in_order(wanted.seed), least)
 }
 
 /// Collects the units of each lane.
@@ -89,6 +99,8 @@ struct Units {
     lanes: [Vec<Unit>; LANES.len()],
     /// Texts so far: each line is taken once, where it is newest.
     seen: FxHashSet<String>,
+    /// Statements of the user so far.
+    stated: Vec<Statement>,
 }
 
 impl Units {
@@ -125,17 +137,19 @@ impl Units {
         }
     }
 
-    /// Adds lines of a block that no unit has so far, the first after the number of the block.
+    /// Adds lines of a block that no unit has so far, after the number of the block.
     fn lines<'a>(&mut self, lane: &dyn Fn(usize) -> Lane, block: &Block, lines: impl Iterator<Item = &'a str>) {
-        let mut title: Rc<str> = format!("#{} ", block.number).into();
+        let title = format!("#{} ", block.number);
+        let mut is_first = true;
         for (at, line) in lines.enumerate() {
             let line = line.trim_end();
             if line.trim().is_empty() || !self.seen.insert(line.trim().to_owned()) {
                 continue;
             }
-            let line = if title.is_empty() { line } else { line.trim_start() };
-            self.push(lane(at), Some(block.number), &title, (block.number, at as u32), line.to_owned());
-            title = "".into();
+            let line = if std::mem::take(&mut is_first) { line.trim_start() } else { line };
+            for line in if line.len() > LONG_LINE_BYTES { pieces_of(line) } else { vec![line] } {
+                self.push(lane(at), Some(block.number), &title, (block.number, at as u32), line.to_owned());
+            }
         }
     }
 
@@ -154,14 +168,27 @@ impl Units {
             if own.is_empty() || own.iter().all(|words| is_client_command(words)) {
                 continue;
             }
-            let is_long = own.iter().map(|words| words.len()).sum::<usize>() > LONG_PROMPT_BYTES;
-            let output = output_lines(own.iter().flat_map(|words| words.lines()));
+            let mut lines: Vec<&str> = own.iter().flat_map(|words| words.lines()).collect();
+            let mut rules: FxHashSet<usize> = FxHashSet::default();
+            for (at, line) in lines.iter_mut().enumerate().rev() {
+                let statement = Statement::of(line);
+                if statement.iter().any(|statement| self.stated.iter().any(|newer| newer.replaces(statement))) {
+                    *line = "";
+                } else if statement.is_some() || block.rules().any(|rule| line.contains(rule)) {
+                    self.stated.extend(statement.filter(|_| self.stated.len() < STATEMENTS));
+                    rules.insert(at);
+                }
+            }
+            let pasted = pasted_lines(&lines);
             let lane = |line: usize| match () {
-                () if is_long && line >= LONG_PROMPT_LINES => Lane::PastedWords,
-                () if at < PROMPTS && !output.contains(&line) => newest,
-                () => Lane::OlderWords,
+                () if pasted.contains(&line) => Lane::PastedWords,
+                () if newest == Lane::Task && line < TASK_LINES => Lane::Task,
+                () if rules.contains(&line) => Lane::Rules,
+                () if at >= PROMPTS => Lane::OlderWords,
+                () if newest == Lane::Task => Lane::RestOfTask,
+                () => newest,
             };
-            self.lines(&lane, block, own.iter().flat_map(|words| words.lines()));
+            self.lines(&lane, block, lines.into_iter());
             at += 1;
             if block.kind == BlockKind::Text {
                 newest = Lane::Words;
@@ -169,16 +196,9 @@ impl Units {
         }
     }
 
-    /// Adds the open questions and errors of the newest turn.
-    fn open(&mut self, turns: &[TurnSummary]) {
-        let newest = turns.len().saturating_sub(1);
-        self.points(Lane::Open, &turns[newest..], PointKind::Open);
-    }
-
-    /// Adds a kind of points of turns, the newest turn first.
-    fn points(&mut self, lane: Lane, turns: &[TurnSummary], kind: PointKind) {
-        let points = turns.iter().rev().flat_map(|turn| &turn.summary.points).filter(|point| point.kind == kind);
-        for part in points.flat_map(|point| &point.parts) {
+    /// Adds lists of parts.
+    fn parts(&mut self, lane: Lane, lists: impl IntoIterator<Item = Vec<Part>>) {
+        for part in lists.into_iter().flatten() {
             self.entry(lane, part.block, &part.text);
         }
     }
@@ -235,7 +255,9 @@ impl Units {
             // Of commands that differ only in how their output is cut, the newest is the one to run again.
             let uses = if named.insert(stem(&target).to_owned()) { (runs + of_form) / 2.0 } else { runs / 2.0 };
             let bytes = COMMAND_BYTES + target.len().min(COMMAND_CHARACTERS);
-            ranked.push(((age + 2) as f64 / uses * bytes as f64, block, target));
+            // A script is rarely run again.
+            let script = if target.contains('\n') || target.contains("<<") { SCRIPT_FACTOR } else { 1.0 };
+            ranked.push(((age + 2) as f64 / uses * bytes as f64 * script, block, target));
         }
         ranked.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
         for (_, block, target) in ranked {
@@ -248,12 +270,13 @@ impl Units {
     fn failures(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
         let conventions = reading.session.conventions;
         let mut ranked: Vec<(usize, BlockNumber, String)> = Vec::new();
-        for (block, target) in live.last_results(sources).into_iter().filter(|(block, _)| block.error) {
+        for (block, whole) in live.last_results(sources).into_iter().filter(|(block, _)| block.error) {
             let Some(source) = sources.get(&block.number) else { continue };
-            let target = relative(&target, directory(reading));
+            let target = relative(&whole, directory(reading));
             let target = mask(&cut(&one_line(target), FAILED_CHARACTERS)).into_owned();
             let text = conventions.error_tags.iter().fold(source.text.clone(), |text, tag| text.replace(tag, ""));
-            if conventions.cancelled.iter().any(|mark| text.contains(mark)) {
+            let is_cancelled = conventions.cancelled.iter().any(|mark| text.contains(mark));
+            if is_cancelled || finds_nothing(block, &whole, &text, conventions) {
                 continue;
             }
             let is_own = |line: &&str| !line.is_empty() && !starts_with_any(line, &conventions.envelope_lines);
@@ -281,7 +304,7 @@ impl Units {
 
     /// Adds pieces of edits and results: those worth most for their size beside what is shown.
     fn content(&mut self, reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) {
-        let names = Names::new(live, sources);
+        let need = need(reading, live, sources);
         let records = live.records().filter_map(|block| Some((block, record_text(reading, block, sources)?)));
         let texts: Vec<(&Block, String)> = records.collect();
         let olds: Vec<String> = texts.iter().map(|(block, _)| replaced_text(reading, block, sources)).collect();
@@ -302,7 +325,7 @@ impl Units {
         let mut shown: FxHashSet<u32> = FxHashSet::default();
         let worth = |at: usize, shown: &FxHashSet<u32>| {
             let (text, piece) = &candidates[at];
-            Worth(names.worth(texts[*text].0, piece, shown))
+            Worth(piece.worth(&need, texts[*text].0, shown))
         };
         let mut queue: BinaryHeap<(Worth, Reverse<usize>)> =
             (0..candidates.len()).map(|at| (worth(at, &shown), Reverse(at))).collect();
@@ -331,22 +354,25 @@ impl Units {
     }
 
     /// Adds the headers of turns and the key points of some, the newest first.
-    fn turns(&mut self, turns: &[TurnSummary]) {
-        let newest = || turns.iter().rev().filter(|turn| !turn.header.text.is_empty());
-        for turn in newest().take(HEADERS) {
-            self.entry(Lane::Turns, None, &header(turn));
-        }
-        let older = newest().count().saturating_sub(HEADERS);
-        if older > 0 {
-            self.entry(Lane::Turns, None, &format!("{} before", plural(older, "turn")));
-        }
-        for turn in newest().skip(WHOLE_TURNS).take(SUMMARIZED_TURNS) {
+    fn turns(&mut self, told: &Told<'_>, clock: &dyn Fn(i64) -> String) {
+        let headers = told.turns().enumerate().rev().map(|(at, turn)| (at, turn, told.header(at, clock)));
+        let headers = headers.filter(|(_, _, header)| !header.text.is_empty());
+        for (rank, (at, turn, head)) in headers.take(HEADERS).enumerate() {
+            self.entry(if rank < NEWEST_HEADERS { Lane::Headers } else { Lane::Turns }, None, &header(turn, &head));
+            if !(WHOLE_TURNS..WHOLE_TURNS + SUMMARIZED_TURNS).contains(&rank) {
+                continue;
+            }
             // Other sections have the words of the user.
-            let points = turn.summary.points.iter().filter(|point| !matches!(point.kind, PointKind::Asked | PointKind::Replied));
+            let summary = told.turn(at, clock).summary;
+            let points = summary.points.iter().filter(|point| !matches!(point.kind, PointKind::Asked | PointKind::Replied));
             let points: Vec<String> = points.map(|point| format!("{}: {}", point.kind.label(), point.text())).collect();
             if !points.is_empty() {
                 self.entry(Lane::Points, None, &format!("turn {}: {}", turn.number, points.join("; ")));
             }
+        }
+        let older = told.turns().len().saturating_sub(HEADERS);
+        if older > 0 {
+            self.entry(Lane::Turns, None, &format!("{} before", plural(older, "turn")));
         }
     }
 
@@ -357,19 +383,21 @@ impl Units {
         live: &LiveBlocks<'_>,
         sources: &Sources,
         wanted: &Wanted,
-        turns: &[TurnSummary],
+        told: &Told<'_>,
+        clock: &dyn Fn(i64) -> String,
     ) {
-        let turns: Vec<&TurnSummary> = turns.iter().filter(|turn| wanted.turns.contains(&turn.number)).collect();
-        let first = |turn: &TurnSummary| turn.blocks.map_or(0, |(first, _)| first);
-        for turn in &turns {
-            self.push(Lane::Requested, None, "", (first(turn), 0), header(turn));
+        let turns: Vec<(usize, &Turn)> =
+            told.turns().enumerate().filter(|(_, turn)| wanted.turns.contains(&turn.number)).collect();
+        let first = |turn: &Turn| turn.blocks.first().copied().unwrap_or_default();
+        for (at, turn) in &turns {
+            self.push(Lane::Requested, None, "", (first(turn), 0), header(turn, &told.header(*at, clock)));
         }
         match wanted.form {
             TurnForm::Header => {}
             TurnForm::Summary => {
-                for turn in &turns {
-                    for (at, line) in turn.summary.text.lines().enumerate() {
-                        self.push(Lane::Requested, None, "", (first(turn), at as u32 + 1), line.to_owned());
+                for (at, turn) in &turns {
+                    for (line, text) in told.turn(*at, clock).summary.text.lines().enumerate() {
+                        self.push(Lane::Requested, None, "", (first(turn), line as u32 + 1), text.to_owned());
                     }
                 }
             }
@@ -391,11 +419,21 @@ impl Units {
         }
     }
 
-    /// Adds what the summary of the session says beyond the other sections.
+    /// Adds what the summary of the session says beyond the other sections: the first goal, state and next steps; then results and the
+    /// course of the session.
     fn summary(&mut self, session: &SessionSummary) {
-        for kind in [PointKind::State, PointKind::Next, PointKind::Achieved, PointKind::Narrative] {
-            for point in session.summary.points.iter().filter(|point| point.kind == kind) {
-                self.entry(Lane::Summary, None, &format!("{}: {}", kind.label(), point.text()));
+        let kinds = [PointKind::Objective, PointKind::State, PointKind::Next, PointKind::Achieved, PointKind::Narrative];
+        for point in kinds.iter().flat_map(|kind| session.summary.points.iter().filter(move |point| point.kind == *kind)) {
+            let (lane, text) = match point.kind {
+                // The other goal is the task.
+                PointKind::Objective => {
+                    (Lane::Current, point.parts[0].text.strip_prefix("first: ").unwrap_or_default().to_owned())
+                }
+                PointKind::State | PointKind::Next => (Lane::Current, point.text()),
+                _ => (Lane::Summary, point.text()),
+            };
+            if !text.is_empty() {
+                self.entry(lane, None, &format!("{}: {text}", point.kind.label()));
             }
         }
     }
@@ -409,21 +447,50 @@ impl Units {
             }
         }
     }
+}
 
-    fn functions(&mut self, reading: &Analysis, contents: &Contents) {
-        for part in functions_in_work(reading, contents) {
-            self.entry(Lane::Functions, part.block, &part.text);
+/// A statement of the user about values: what precedes its verb, its other words, and its values, such as numbers.
+struct Statement {
+    subject: String,
+    words: FxHashSet<String>,
+    values: FxHashSet<String>,
+}
+
+impl Statement {
+    /// Returns the statement of a line; `None` if it states no value.
+    fn of(line: &str) -> Option<Statement> {
+        const VERBS: &[&str] =
+            &["is", "are", "must", "never", "always", "use", "needs", "requires", "wants", "prefer", "prefers"];
+        if !STATEMENT_BYTES.contains(&line.len()) || line.trim_end().ends_with('?') {
+            return None;
         }
+        let trimmed = line.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '$'));
+        let words: Vec<String> = trimmed.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        let verb = words.iter().position(|word| VERBS.contains(&&**word))?;
+        let is_value = |word: &String| word.contains(|c: char| c.is_ascii_digit() || "$/_".contains(c));
+        let subject = words[..verb].join(" ");
+        let (values, words): (FxHashSet<String>, FxHashSet<String>) = words[verb..].iter().cloned().partition(is_value);
+        (!values.is_empty() && verb + words.len() > 2).then_some(Statement { subject, words, values })
+    }
+
+    /// Returns true if it states another value in nearly the same words.
+    fn replaces(&self, older: &Statement) -> bool {
+        let one_differs = |one: &FxHashSet<String>, other: &FxHashSet<String>| one.difference(other).count() == 1;
+        let has_same_words = || self.words.intersection(&older.words).count() * 4 >= self.words.len().max(older.words.len()) * 3;
+        self.subject == older.subject
+            && one_differs(&self.values, &older.values)
+            && one_differs(&older.values, &self.values)
+            && has_same_words()
     }
 }
 
-fn header(turn: &TurnSummary) -> String {
-    format!("turn {}: {}", turn.number, turn.header.text)
+fn header(turn: &Turn, header: &Headline) -> String {
+    format!("turn {}: {}", turn.number, header.text)
 }
 
 /// A worth for each byte, in order.
 #[derive(Clone, Copy, PartialEq)]
-struct Worth(f64);
+struct Worth(f32);
 
 impl Eq for Worth {}
 impl PartialOrd for Worth {
@@ -437,28 +504,44 @@ impl Ord for Worth {
     }
 }
 
-/// Returns the words of a person without the sentence of the client around them; `None` if the client wrote all of them.
-fn own_words<'a>(block: &Block, words: &'a str, conventions: &Conventions) -> Option<&'a str> {
-    if !is_reply(block) {
-        return Some(words);
-    }
-    let Some(reason) = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)) else {
-        return Some(words).filter(|words| !starts_with_any(words, &conventions.declined));
-    };
-    let end = conventions.reason_ends.iter().find_map(|end| reason.find(end)).unwrap_or(reason.len());
-    Some(reason[..end].trim()).filter(|reason| !reason.is_empty() && !starts_with_any(reason, &conventions.no_reasons))
-}
-
-/// Returns the lines of a prompt that are pasted output: several with the same first word, which ends with a mark.
-fn output_lines<'a>(lines: impl Iterator<Item = &'a str>) -> FxHashSet<usize> {
+/// Returns the lines of a prompt that are inside of pasted text: of a long prompt all but the first and last ones, and those between
+/// the first and last of several with the same first word, which ends with a mark.
+fn pasted_lines(lines: &[&str]) -> FxHashSet<usize> {
+    let bytes: usize = lines.iter().map(|line| line.len()).sum();
+    let is_long = bytes > LONG_PROMPT_BYTES && lines.len() > LONG_PROMPT_LINES;
+    let inside = if is_long { LONG_PROMPT_LINES..lines.len() - LAST_LINES } else { 0..0 };
     let mut starts: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
-    for (at, line) in lines.enumerate() {
+    for (at, line) in lines.iter().enumerate() {
         let start = line.trim_start().split([' ', '=', '/']).next().unwrap_or_default();
         if line.contains([':', '=', '|', '/']) && start.len() > 2 {
             starts.entry(start).or_default().push(at);
         }
     }
-    starts.into_values().filter(|places| places.len() >= OUTPUT_LINES).flatten().collect()
+    let output = starts.into_values().filter(|places| places.len() >= OUTPUT_LINES);
+    output.flat_map(|places| places[1..places.len() - 1].to_vec()).chain(inside).collect()
+}
+
+/// Returns the sentences of a long line; of one without spaces, such as data, the first.
+fn pieces_of(line: &str) -> Vec<&str> {
+    let mut pieces: Vec<&str> = crate::text::sentence::sentences(line).map(|part| line[part].trim()).collect();
+    let is_text = |piece: &&str| piece.len() <= LONG_LINE_BYTES || piece.split(' ').all(|word| word.len() < LONG_LINE_BYTES);
+    pieces.retain(is_text);
+    pieces
+}
+
+/// Returns true if a failed call only states that it found nothing.
+fn finds_nothing(block: &Block, target: &str, text: &str, conventions: &Conventions) -> bool {
+    const SEARCHES: &[&str] = &["grep", "rg", "ag", "egrep", "pgrep", "git grep", "which", "ls", "find", "test", "diff", "["];
+    let last = target.rsplit(['|', ';', '&', '\n']).map(str::trim).find(|command| !command.is_empty()).unwrap_or_default();
+    let is_search = SEARCHES.iter().any(|name| last.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')))
+        || block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Search);
+    let is_status = |line: &str| {
+        let lower = line.trim().to_lowercase();
+        lower.is_empty()
+            || starts_with_any(&lower, &conventions.status_lines)
+            || starts_with_any(line, &conventions.envelope_lines)
+    };
+    is_search && text.lines().all(is_status)
 }
 
 /// Returns a command without the part that cuts its output.
@@ -503,4 +586,31 @@ fn text_of(reading: &Analysis, block: &Block, sources: &Sources) -> Option<Strin
     let source = sources.get(&block.number)?;
     let names = &reading.session.conventions.inputs;
     Some(if block.kind == BlockKind::ToolUse { written(&source.text, names) } else { source.text.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_replaces_one_with_another_value() {
+        let check = |newer: &str, older: &str, expected: bool| {
+            let replaces = Statement::of(newer).zip(Statement::of(older)).is_some_and(|(newer, older)| newer.replaces(&older));
+            assert_eq!(replaces, expected, "{newer} / {older}");
+        };
+        check("The cap is $700 a month.", "The cap is $400 a month.", true);
+        check("The cap is $700 a month.", "The limit is $400 a month.", false);
+        check("Test 4 of the suite is broken.", "Test 3 of the suite is broken.", false);
+        check("Never spend more than $20 on a2 without me", "Never spend more than $10 on a1 without me", false);
+        check("Is the cap $700 a month?", "The cap is $400 a month.", false);
+    }
+
+    #[test]
+    fn the_middle_of_pasted_lines_comes_later() {
+        let log: Vec<String> = (0..6).map(|at| format!("INFO: step {at}")).collect();
+        let lines: Vec<&str> = ["Look:"].into_iter().chain(log.iter().map(String::as_str)).collect();
+        let mut pasted: Vec<usize> = pasted_lines(&lines).into_iter().collect();
+        pasted.sort_unstable();
+        assert_eq!(pasted, [2, 3, 4, 5]);
+    }
 }

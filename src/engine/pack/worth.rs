@@ -2,35 +2,18 @@
 
 use super::content::{LiveBlocks, Sources};
 use crate::engine::reduce::{names, without_number};
-use crate::engine::terms_of;
-use crate::model::{Block, Role, ToolVerb};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::engine::{Analysis, Need, terms_of};
+use crate::model::Block;
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// Lines of a piece of code, and the least after which it can end at a line of the outermost level.
 const PIECE_LINES: usize = 12;
 const LEAST_LINES: usize = 4;
 /// Bytes that a piece costs in addition to its own: its share of the title.
-const PIECE_BYTES: f64 = 24.0;
+const PIECE_BYTES: f32 = 24.0;
 /// Lengths of lines in bytes: shorter ones hold no statement, longer ones are data.
 pub(super) const LINE_BYTES: Range<usize> = 12..301;
-
-/// Occurrences of a name.
-#[derive(Clone, Copy, Default)]
-struct Use {
-    blocks: u32,
-    /// Last step in which it occurs.
-    step: u32,
-    /// Steps in which the agent wrote it, and the last of them.
-    written: u32,
-    written_step: u32,
-}
-
-/// The names of a session, with their occurrences in texts of the agent, calls and results.
-pub(super) struct Names {
-    uses: FxHashMap<u32, Use>,
-    step: u32,
-}
 
 /// A piece of a text, which is shown whole.
 pub(super) struct Piece {
@@ -43,65 +26,27 @@ pub(super) struct Piece {
     quotes: Vec<u32>,
 }
 
-impl Names {
-    /// Counts the names of the blocks from whose originals a pack is made.
-    pub fn new(live: &LiveBlocks<'_>, sources: &Sources) -> Names {
-        let mut found = Names { uses: FxHashMap::default(), step: 0 };
-        for block in live.texts().chain(live.records()) {
-            let step = block.position.step;
-            found.step = found.step.max(step);
-            let Some(source) = sources.get(&block.number) else { continue };
-            for term in terms_of(&source.text) {
-                let known = found.uses.entry(term).or_default();
-                known.blocks += 1;
-                known.step = known.step.max(step);
-                let is_written = matches!(block.role, Role::Assistant | Role::ToolUse);
-                if is_written && (known.written == 0 || known.written_step != step) {
-                    (known.written, known.written_step) = (known.written + 1, step);
-                }
-            }
-        }
-        found
-    }
-
-    /// Returns the probability that the agent uses a name soon: that of [`crate::engine::Need`], for originals.
-    fn of_name(&self, term: u32) -> f64 {
-        let Some(known) = self.uses.get(&term) else { return 0.0 };
-        let age = f64::from(self.step.saturating_sub(known.step));
-        let written = if known.written > 0 { 1.1 + 0.7 * f64::from(known.written).ln_1p() } else { 0.0 };
-        chance(-3.3 - 0.45 * age.ln_1p() + written - if known.blocks > 1 { 0.0 } else { 0.95 })
-    }
-
-    /// Returns the probability that the agent quotes a line of a block soon.
-    fn of_line(&self, block: &Block) -> f64 {
-        let age = f64::from(self.step.saturating_sub(block.position.step));
-        let kind = match block.tool.as_deref().map(|tool| tool.verb) {
-            Some(ToolVerb::Edit) => 3.2,
-            Some(ToolVerb::Read) if block.role == Role::ToolResult => 1.7,
-            _ if block.role == Role::ToolUse => -3.0,
-            _ => 0.0,
-        };
-        chance(-5.4 - 1.04 * age.ln_1p() + kind)
-    }
-
-    /// Returns what a piece of a block is worth for each of its bytes beside what is shown.
-    pub fn worth(&self, block: &Block, piece: &Piece, shown: &FxHashSet<u32>) -> f64 {
-        let is_new = |term: &&u32| !shown.contains(*term);
-        let names: f64 = piece.names.iter().filter(is_new).map(|term| self.of_name(*term)).sum();
-        let quotes = piece.quotes.iter().filter(is_new).count() as f64 * self.of_line(block);
-        (names + quotes) / (piece.bytes as f64 + PIECE_BYTES)
-    }
+/// Returns the facts of the names in the originals of the texts, calls and results from which a pack is made.
+pub(super) fn need(reading: &Analysis, live: &LiveBlocks<'_>, sources: &Sources) -> Need {
+    let blocks = live.texts().chain(live.records());
+    let named: Vec<(&Block, Vec<u32>)> =
+        blocks.filter_map(|block| Some((block, terms_of(&sources.get(&block.number)?.text)))).collect();
+    Need::of(reading.steps, named.iter().map(|(block, names)| (*block, names.as_slice())))
 }
 
 impl Piece {
+    /// Returns what it is worth for each of its bytes beside what is shown.
+    pub fn worth(&self, need: &Need, block: &Block, shown: &FxHashSet<u32>) -> f32 {
+        let is_new = |term: &&u32| !shown.contains(*term);
+        let names: f32 = self.names.iter().filter(is_new).map(|term| need.of_name(*term)).sum();
+        let quotes = self.quotes.iter().filter(is_new).count() as f32 * need.of_line(block);
+        (names + quotes) / (self.bytes as f32 + PIECE_BYTES)
+    }
+
     /// Marks its names and lines as shown.
     pub fn show(&self, shown: &mut FxHashSet<u32>) {
         shown.extend(self.names.iter().chain(&self.quotes));
     }
-}
-
-fn chance(logit: f64) -> f64 {
-    1.0 / (1.0 + (-logit).exp())
 }
 
 /// Returns the pieces of a text: of code runs of lines up to a blank line, of output single lines.

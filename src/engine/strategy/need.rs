@@ -40,10 +40,16 @@ impl Need {
     }
 
     /// As [`Need::new`], with the original names of some shortened blocks.
-    pub fn with_originals(reading: &Analysis, originals: &FxHashMap<BlockNumber, Vec<u32>>) -> Need {
-        let mut need = Need { step: reading.steps, ..Need::default() };
-        for block in reading.in_window() {
-            need.add(block, originals.get(&block.number).unwrap_or(&block.terms));
+    pub fn with_originals<'a>(reading: &'a Analysis, originals: &'a FxHashMap<BlockNumber, Vec<u32>>) -> Need {
+        let named = |block: &'a Block| (block, originals.get(&block.number).map_or(&*block.terms, Vec::as_slice));
+        Need::of(reading.steps, reading.in_window().map(named))
+    }
+
+    /// Collects the facts from blocks, each with its names; `step` is the last step.
+    pub fn of<'a>(step: u32, blocks: impl Iterator<Item = (&'a Block, &'a [u32])>) -> Need {
+        let mut need = Need { step, ..Need::default() };
+        for (block, names) in blocks {
+            need.add(block, names);
             if let Some(file) = read_file(block) {
                 need.reads.entry(file.into()).or_default().insert(block.position.step);
             }

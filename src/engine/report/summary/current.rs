@@ -3,7 +3,7 @@
 use super::fit::fit;
 use super::plan::{Item, Status, plan};
 use super::sentences::salience;
-use super::turn::{REPLIED, TurnFacts, directory, short_path};
+use super::turn::{REPLIED, TurnFacts, assents, directory, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, plural};
@@ -161,8 +161,8 @@ fn goal(asked: &[Part]) -> Option<Part> {
 fn is_wish(asked: &[Part]) -> bool {
     let Some(first) = asked.first() else { return false };
     let words: usize = asked.iter().map(|part| part.text.split_whitespace().count()).sum();
-    let nods = words < 3 && first.text.is_ascii() && !first.text.starts_with('/');
-    !nods && !is_client_command(&first.text)
+    let is_short = words < 3 && first.text.is_ascii() && !first.text.starts_with('/');
+    !is_short && !assents(asked) && !is_client_command(&first.text)
 }
 
 /// Returns true if a prompt is a command that only the client answers.

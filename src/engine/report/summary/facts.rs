@@ -1,7 +1,7 @@
 //! Facts of a turn: edits, tests, commits, errors, interruptions.
 
-use super::Contents;
 use super::cleaning::{unshortened, without_tags};
+use super::{Contents, is_reply};
 use crate::engine::memory::call_error;
 use crate::engine::reduce::outcomes;
 use crate::engine::{Analysis, plural};
@@ -111,6 +111,10 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
         let Some(tool) = block.tool.as_deref().filter(|_| block.kind == BlockKind::ToolResult) else { continue };
         let content = contents.get(&block.number).map_or("", String::as_str);
         if block.error {
+            // The user declined a call with words of their own.
+            if is_reply(block) {
+                continue;
+            }
             if let Some(text) = error_line(&unshortened(block, content, conventions), conventions) {
                 let fact = Fact { text, block: block.number };
                 // The error is resolved if the analysis reports it, or if a later call with the same tool and target succeeded in

@@ -22,7 +22,7 @@ pub use sentences::is_chatter;
 use crate::engine::Analysis;
 use crate::model::{
     As, Block, BlockKind, BlockNumber, Conventions, Estimated, Event, Flags, Role, Row, RowKind, Time, ToolVerb, Turn,
-    json_forms, words,
+    json_forms, starts_with_any, words,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
@@ -199,19 +199,64 @@ pub fn needed(reading: &Analysis) -> Vec<BlockNumber> {
 
 /// Summarizes each turn and the session. `clock` formats a time as the time of day.
 pub fn summarize(reading: &Analysis, contents: &Contents, clock: &dyn Fn(i64) -> String) -> (Vec<TurnSummary>, SessionSummary) {
-    let live = Live::find(reading);
-    let told: Vec<turn::TurnFacts<'_>> =
-        reading.turns.iter().map(|turn| turn::turn_facts(reading, contents, turn, live.holds(reading, turn))).collect();
-    let turns = told.iter().map(|told| turn::summary(reading, told, clock)).collect();
-    (turns, current::summary(reading, contents, &told))
+    let told = Told::of(reading, contents, reading.turns.iter());
+    ((0..told.turns.len()).map(|at| told.turn(at, clock)).collect(), told.session())
+}
+
+/// The facts of turns, from which headers and summaries are made.
+pub struct Told<'a> {
+    reading: &'a Analysis,
+    contents: &'a Contents,
+    turns: Vec<turn::TurnFacts<'a>>,
+}
+
+impl<'a> Told<'a> {
+    /// Collects the facts of the turns that are not on an abandoned branch.
+    pub fn new(reading: &'a Analysis, contents: &'a Contents) -> Told<'a> {
+        Told::of(reading, contents, live_turns(reading).into_iter())
+    }
+
+    fn of(reading: &'a Analysis, contents: &'a Contents, turns: impl Iterator<Item = &'a Turn>) -> Told<'a> {
+        let live = Live::find(reading);
+        let turns = turns.map(|turn| turn::turn_facts(reading, contents, turn, live.holds(reading, turn))).collect();
+        Told { reading, contents, turns }
+    }
+
+    /// Returns the turns, in file order.
+    pub fn turns(&self) -> impl ExactSizeIterator<Item = &'a Turn> + DoubleEndedIterator {
+        self.turns.iter().map(|told| told.turn)
+    }
+
+    /// Returns the headline of the turn at a place.
+    pub fn header(&self, at: usize, clock: &dyn Fn(i64) -> String) -> Headline {
+        turn::header_of(&self.turns[at], at.checked_sub(1).map(|before| &self.turns[before]), clock)
+    }
+
+    /// Returns the summary of the turn at a place.
+    pub fn turn(&self, at: usize, clock: &dyn Fn(i64) -> String) -> TurnSummary {
+        turn::summary(self.reading, &self.turns[at], self.header(at, clock))
+    }
+
+    /// Returns the open questions and errors of the turn at a place.
+    pub fn open(&self, at: usize) -> Vec<Part> {
+        self.turns[at].open()
+    }
+
+    /// Returns the decisions of the turn at a place, with their reasons.
+    pub fn decided(&self, at: usize) -> Vec<Part> {
+        self.turns[at].decided(&self.turns[at].reply_sentences())
+    }
+
+    /// Returns the summary of the session.
+    pub fn session(&self) -> SessionSummary {
+        current::summary(self.reading, self.contents, &self.turns)
+    }
 }
 
 /// Returns the points of a briefing in addition to the user's own words: the goal, the narrative, and the done, open and next
 /// items.
 pub fn briefing(reading: &Analysis, contents: &Contents) -> Vec<Point> {
-    let turns = live_turns(reading).into_iter();
-    let told: Vec<turn::TurnFacts<'_>> = turns.map(|turn| turn::turn_facts(reading, contents, turn, true)).collect();
-    current::briefing(reading, contents, &told)
+    current::briefing(reading, contents, &Told::new(reading, contents).turns)
 }
 
 /// Returns the functions and types that the latest edits declare, the newest first.
@@ -264,10 +309,25 @@ pub fn is_reply(block: &Block) -> bool {
     block.kind != BlockKind::Text && !block.words.is_empty()
 }
 
+/// Returns the words of a person without the sentence of the client around them; `None` if the client wrote all of them.
+pub fn own_words<'a>(block: &Block, words: &'a str, conventions: &Conventions) -> Option<&'a str> {
+    if !is_reply(block) {
+        return Some(words);
+    }
+    let Some(reason) = conventions.reason_starts.iter().find_map(|start| words.strip_prefix(start)) else {
+        return Some(words).filter(|words| !starts_with_any(words, &conventions.declined));
+    };
+    let end = conventions.reason_ends.iter().find_map(|end| reason.find(end)).unwrap_or(reason.len());
+    Some(reason[..end].trim()).filter(|reason| !reason.is_empty() && !starts_with_any(reason, &conventions.no_reasons))
+}
+
 /// Returns true if a block was written by the user, and not by the client in the user's name.
 fn is_prompt(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
-    let client = Flags::META | Flags::CAVEAT | Flags::COMMAND_OUTPUT | Flags::INTERRUPTION | Flags::NOTIFICATION;
+    let notices = Flags::NOTIFICATION | Flags::TASK_NOTICE;
+    let client = Flags::META | Flags::CAVEAT | Flags::COMMAND_OUTPUT | Flags::INTERRUPTION | notices;
+    let is_instruction = block.ground && block.words.is_empty();
+    let is_hook = starts_with_any(&block.preview, &reading.session.conventions.hook_messages);
     let summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));
-    block.kind == BlockKind::Text && block.role == Role::User && !row.flags.any(client) && !summary
+    block.kind == BlockKind::Text && block.role == Role::User && !row.flags.any(client) && !summary && !is_instruction && !is_hook
 }

@@ -102,6 +102,12 @@ const CHATTER: &[&str] = &[
 /// Prefixes of sentences that announce an action: chatter, unless the sentence gives a reason.
 const INTENTIONS: &[&str] = &["i'll", "i will", "i'm going to", "we'll"];
 
+/// Words after "now" that begin an announcement.
+const NEXT_WORDS: &[&str] = &[
+    "the", "for", "we", "add", "update", "run", "fix", "create", "write", "check", "verify", "read", "remove", "replace",
+    "commit",
+];
+
 /// Words that indicate a decision or a finding.
 const FINDINGS: &[&str] = &[
     "instead of", "rather than", "because", "root cause", "the problem", "the issue", "turned out", "turns out", "decided",
@@ -127,9 +133,9 @@ pub(super) fn salience(sentence: &Sentence) -> u32 {
 /// Returns true if a sentence in lowercase only announces an action or acknowledges.
 fn announces(lower: &str, finds: bool) -> bool {
     let intends = INTENTIONS.iter().any(|start| begins(lower, start));
-    // `Now adding the test`, `Now the second file`.
+    // `Now adding the test`, `Now the second file`, `Now update it`.
     let next = lower.strip_prefix("now ").and_then(|rest| rest.split(' ').next());
-    let is_next = next.is_some_and(|word| matches!(word, "the" | "for" | "we") || word.ends_with("ing"));
+    let is_next = next.is_some_and(|word| NEXT_WORDS.contains(&word) || word.ends_with("ing"));
     if intends || is_next { !finds } else { CHATTER.iter().any(|start| begins(lower, start)) }
 }
 
@@ -182,7 +188,9 @@ mod tests {
 
     #[test]
     fn a_line_that_only_announces_is_chatter() {
-        for line in ["Let me look at it.", "Now adding the test.", "Perfect! Now the second file.", "I'll run it."] {
+        for line in
+            ["Let me look at it.", "Now adding the test.", "Perfect! Now the second file.", "Now update it.", "I'll run it."]
+        {
             assert!(is_chatter(line), "{line}");
         }
         for line in

@@ -4,7 +4,9 @@ use super::cleaning::unshortened;
 use super::facts::{Facts, Outcome, answered, facts, outcomes_of};
 use super::fit::{HeaderParts, fit, header};
 use super::sentences::{Sentence, decides, salience, sentences};
-use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply};
+use super::{
+    Contents, Fillable, HEADER_TOKENS, Headline, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply, own_words,
+};
 use crate::engine::Analysis;
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
 use crate::text::names::{file_name, last_components};
@@ -91,7 +93,8 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
     let said = said.filter(|block| is_reply(block) || is_prompt(reading, block));
     let parts = said.filter_map(|block| {
         let content = contents.get(&block.number).map(|content| unshortened(block, content, reading.session.conventions))?;
-        Some(Part::new(&content, block.number)).filter(|part| !part.text.is_empty() && !part.text.starts_with('<'))
+        let own = own_words(block, &content, reading.session.conventions)?;
+        Some(Part::new(own, block.number)).filter(|part| !part.text.is_empty() && !part.text.starts_with('<'))
     });
     parts.collect()
 }
@@ -119,7 +122,7 @@ impl TurnFacts<'_> {
         questions.chain(errors.take(if self.facts.errors.is_empty() { 0 } else { 2 })).take(OPEN).collect()
     }
 
-    fn decided(&self, said: &[&(Sentence, BlockNumber)]) -> Vec<Part> {
+    pub fn decided(&self, said: &[&(Sentence, BlockNumber)]) -> Vec<Part> {
         let mut found: Vec<&(Sentence, BlockNumber)> =
             self.words.iter().filter(|word| decides(&word.0) && !said.contains(word)).collect();
         found.sort_by_key(|(sentence, _)| std::cmp::Reverse(salience(sentence)));
@@ -152,8 +155,8 @@ pub(super) fn directory(reading: &Analysis) -> &str {
     reading.session.latest_origin().map_or("", |origin| origin.directory.as_str())
 }
 
-/// Returns the header and the key points of a turn, each within its token limit.
-pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> TurnSummary {
+/// Returns the key points of a turn, within their token limit.
+pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline) -> TurnSummary {
     let (turn, facts) = (told.turn, &told.facts);
     let said = told.reply_sentences();
     let parts = |facts: &[super::facts::Fact]| -> Vec<Part> {
@@ -180,7 +183,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i
         time: turn.timestamp,
         live: told.live,
         blocks: turn.blocks.first().copied().zip(turn.blocks.last().copied()),
-        header: header(header_parts(told, clock), HEADER_TOKENS),
+        header,
         summary,
         outcomes: told.outcomes.clone(),
         needs: if whole { Vec::new() } else { vec![Fillable::Topic, Fillable::Summary] },
@@ -189,10 +192,11 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i
 
 /// Phrases before a request that do not say what it is about, in lowercase.
 const COURTESIES: &[&str] = &[
-    "can you", "could you", "would you", "can we", "could we", "please", "let's", "lets", "let us", "i want you to", "i want to",
-    "i need you to", "i would like to", "i'd like to", "i think", "we need to", "we should", "you should", "yes", "no", "ok",
-    "okay", "now", "so", "and", "also", "just", "then", "great", "good", "thanks", "hi", "hey", "hello", "alright", "sure",
-    "well", "but",
+    "shall i", "should i", "do you want me to", "would you like me to", "want me to", "can you", "could you", "would you",
+    "can we", "could we", "please", "let's", "lets", "let us", "i want you to", "i want to", "i need you to", "i would like to",
+    "i'd like to", "i think", "we need to", "we should", "you should", "yes", "no", "ok", "okay", "now", "so", "and", "also",
+    "just", "then", "great", "good", "thanks", "hi", "hey", "hello", "alright", "sure", "well", "but", "hmm", "mmm", "hm", "mh",
+    "oh", "ah", "lol", "quick question", "quick thing",
 ];
 
 /// Returns a sentence from its first word that says what it is about.
@@ -233,25 +237,55 @@ fn first_words(asked: &[Part]) -> Vec<String> {
     first.split_whitespace().take_while(fits).map(str::to_owned).collect()
 }
 
-fn header_parts(told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> HeaderParts {
+/// Words of prompts that only agree with what the agent proposed, in lowercase.
+const ASSENTS: &[&str] = &[
+    "yes", "y", "yep", "yeah", "yea", "ok", "okay", "sure", "please", "go", "ahead", "proceed", "continue", "do", "it", "that",
+    "this", "thanks", "great", "perfect", "good", "nice", "agreed", "approved", "lgtm", "correct", "right", "sounds", "looks",
+    "fine", "no", "nope",
+];
+
+/// Returns true if a prompt only agrees or declines: it is about what it answers.
+pub(super) fn assents(asked: &[Part]) -> bool {
+    let words = asked.iter().flat_map(|part| part.text.split(|c: char| !c.is_alphanumeric())).filter(|word| !word.is_empty());
+    // One letter or digit chooses an option.
+    let is_assent = |word: &str| word.len() == 1 || ASSENTS.contains(&&*word.to_lowercase());
+    !asked.is_empty() && asked.len() < 4 && words.take(8).all(is_assent)
+}
+
+/// Returns the headline of a turn, within its token limit; `before` is the turn that it may answer.
+pub(super) fn header_of(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, clock: &dyn Fn(i64) -> String) -> Headline {
     let mut topic = first_words(&told.asked);
-    if topic.is_empty() {
-        // Without a prompt, such as after the notice of a background task, the answer says what the turn is about.
-        let said = told.reply_sentences().into_iter().take(1).map(|(sentence, block)| Part::new(&sentence.text, *block));
-        topic = first_words(&said.collect::<Vec<_>>());
+    // Without a prompt, such as after the notice of a background task, the answer says what the turn is about.
+    let answered = before.filter(|_| assents(&told.asked)).or(Some(told).filter(|_| topic.is_empty()));
+    if let Some(about) = answered {
+        let question = questions(&about.words[about.last..]).last().filter(|_| !std::ptr::eq(about, told));
+        let said = question.or_else(|| about.reply_sentences().first().copied());
+        let said = said.map(|(sentence, block)| first_words(&[Part::new(&sentence.text, *block)]));
+        topic = said.filter(|said| !said.is_empty()).unwrap_or(topic);
     }
     let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| file_name(path));
-    HeaderParts {
+    let parts = HeaderParts {
         when: told.turn.timestamp.map(clock).unwrap_or_default(),
         topic,
         names: names.filter(|name| !name.is_empty()).map(|name| Part::counted(name).text).collect(),
         outcomes: told.outcomes.iter().take(2).map(|outcome| outcome.words()).collect(),
-    }
+    };
+    header(parts, HEADER_TOKENS)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_that_only_agrees_has_no_topic() {
+        for (text, expected) in
+            [("Yes. Do that", true), ("ok", true), ("C)", true), ("yes, but rename it", false), ("Commit it", false), ("", false)]
+        {
+            let asked: Vec<Part> = text.split_terminator(". ").map(Part::counted).collect();
+            assert_eq!(assents(&asked), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_topic_begins_with_what_is_wanted() {
