@@ -381,7 +381,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         'aperture;compress' {
             [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'Like --over-budget, with this budget: tokens, or a share of the window''s size such as 50%')
             [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Level of the result [default: by a rule, or summarized]')
-            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive or handoff; with --stale, only stale ones')
+            [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive, layers or handoff; with --stale, only stale ones')
             [CompletionResult]::new('--keep-from', '--keep-from', [CompletionResultType]::ParameterName, 'Do not change this block and later ones')
             [CompletionResult]::new('--keep-turns', '--keep-turns', [CompletionResultType]::ParameterName, 'Do not change the blocks of the last N turns [default: setting protect.turns, unless blocks are selected]')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')

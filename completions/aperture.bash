@@ -678,7 +678,7 @@ _aperture() {
                     return 0
                     ;;
                 --preset)
-                    COMPREPLY=($(compgen -W "lossless light balanced aggressive handoff" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "lossless light balanced aggressive layers handoff" -- "${cur}"))
                     return 0
                     ;;
                 --keep-from)

@@ -363,7 +363,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
         &'aperture;compress'= {
             cand --budget 'Like --over-budget, with this budget: tokens, or a share of the window''s size such as 50%'
             cand --level 'Level of the result [default: by a rule, or summarized]'
-            cand --preset 'Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive or handoff; with --stale, only stale ones'
+            cand --preset 'Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive, layers or handoff; with --stale, only stale ones'
             cand --keep-from 'Do not change this block and later ones'
             cand --keep-turns 'Do not change the blocks of the last N turns [default: setting protect.turns, unless blocks are selected]'
             cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'

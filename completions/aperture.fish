@@ -353,10 +353,11 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'Level of the result [default: by a rule, or summarized]' -r -f -a "trimmed\t''
 summarized\t''
 minimal\t''"
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive or handoff; with --stale, only stale ones' -r -f -a "lossless\t''
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive, layers or handoff; with --stale, only stale ones' -r -f -a "lossless\t''
 light\t''
 balanced\t''
 aggressive\t''
+layers\t''
 handoff\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Do not change this block and later ones' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-turns -d 'Do not change the blocks of the last N turns [default: setting protect.turns, unless blocks are selected]' -r

@@ -114,13 +114,13 @@ overrides both.
   document = \"never\"          above, and attachments are never stale
 
   preset = \"balanced\"          strength of compression: lossless, light,
-                               balanced, aggressive or handoff
+                               balanced, aggressive, layers or handoff
 
   [keep]                       overrides the preset:
   worth_millionths = 30        minimum usefulness per byte
                                (parts per million)
-  newest_percent = 25          the newest part of the window, which is kept
-                               nearly unchanged
+  newest_percent = 33          the newest part of the window, of which more
+                               is kept
 
   [protect]                    blocks shortened only if a selector names them:
   tools = [\"TodoWrite\"]        tools and files by globs, and blocks that contain
@@ -169,7 +169,7 @@ overrides both.
   archive = \"auto\"             approve (pending in aperture inbox) or deny;
   recall = \"deny\"              default approve: compress, archive, update; a
   commands_per_turn = 10       project can only be stricter than the user
-  housekeeping = \"off\"         headers and summaries by the model: on, ask or off
+XX
   recalls_per_turn = 5         further @recall(turns …) return only headers,
   recalled_tokens_per_turn = 8000  also after this many tokens
 

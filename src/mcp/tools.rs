@@ -396,7 +396,7 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[
-            argument("budget", r#""4k""#, "Maximum number of tokens"),
+            argument("budget", "4000", "Maximum number of tokens"),
             argument("query", r#""retry limit""#, "Words whose lines come first"),
         ],
     },

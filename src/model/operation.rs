@@ -185,6 +185,14 @@ pub struct BlockEdit {
     pub reason: String,
 }
 
+impl BlockEdit {
+    /// Returns true if it can be a change of thinking: that is left out, or restored, and never shortened.
+    pub fn is_of_thinking(&self) -> bool {
+        self.text.is_empty() && self.level == Level::Archived
+            || self.level == Level::Original && Key::from_bytes(self.text.as_bytes()) == self.content
+    }
+}
+
 words! {
     /// Marks that the user sets on a block without changing it.
     #[derive(Hash, PartialOrd, Ord, Deserialize)]

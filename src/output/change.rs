@@ -119,11 +119,14 @@ pub struct ChangeReport {
     /// Tokens of the window after.
     #[serde(with = "As::<Estimated>")]
     pub tokens_after: f64,
-    /// Number of thinking blocks that are no longer sent, because content before them changed.
+    /// Number of thinking blocks that are no longer sent: of earlier turns, or bound to content that changed.
     pub thinking_dropped: u32,
     /// Tokens of these blocks.
     #[serde(with = "As::<Estimated>")]
     pub thinking_dropped_tokens: f64,
+    /// True if the API refuses thinking after the content before it changed.
+    #[serde(skip)]
+    pub binds_thinking: bool,
     /// Number of thinking blocks that are sent again, because the content before them is restored.
     pub thinking_restored: u32,
     /// Tokens of these blocks.
@@ -276,7 +279,10 @@ impl Report for ChangeReport {
         if self.thinking_dropped > 0 {
             let are = if self.thinking_dropped == 1 { "is" } else { "are" };
             line(&format!("{} {are} no longer sent:", thinking(self.thinking_dropped, self.thinking_dropped_tokens)));
-            line("  the model binds thinking to everything before it");
+            line(match self.binds_thinking {
+                true => "  the model binds thinking to everything before it",
+                false => "  of turns before the last, and billed with each request",
+            });
         }
         if self.thinking_restored > 0 {
             let are = if self.thinking_restored == 1 { "is" } else { "are" };

@@ -4,7 +4,7 @@ use super::PlanError;
 use super::draft::Draft;
 use super::revision::Revision;
 use crate::engine::Analysis;
-use crate::model::{AddressCounter, Block, BlockAddress, BlockEdit, BlockNumber, Key, Level, Slot};
+use crate::model::{AddressCounter, Block, BlockAddress, BlockEdit, BlockKind, BlockNumber, Edit, Key, Level, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Draft<'_> {
@@ -20,11 +20,14 @@ impl Draft<'_> {
     ///
     /// The file changed since it was read.
     pub(super) fn block_edits(&self, revision: &mut Revision) -> Result<Vec<BlockEdit>, PlanError> {
+        let mut block_edits = Vec::new();
+        for edit in self.edits.values().filter(|edit| edit.slot == Slot::Message) {
+            block_edits.extend(self.thinking_edits(edit));
+        }
         if revision.contents.is_empty() {
-            return Ok(Vec::new());
+            return Ok(block_edits);
         }
         let addresses = addresses(self.reading());
-        let mut block_edits = Vec::new();
         for ((row, _, slot), edit) in &self.edits {
             let (Some(change), Some(index)) = (&edit.change, slot.index()) else { continue };
             let block = self.session().blocks_of(*row).get(index as usize).ok_or(PlanError::Moved)?;
@@ -37,6 +40,49 @@ impl Draft<'_> {
             });
         }
         Ok(block_edits)
+    }
+
+    /// Returns the changes of the thinking that an edit of a message leaves out or restores. Thinking is addressed by its bytes, and
+    /// its text is empty where it is left out.
+    fn thinking_edits(&self, edit: &Edit) -> Vec<BlockEdit> {
+        let thinking = |value: &Option<Vec<u8>>| {
+            let found = self.source.provider.thinking_in(value.as_deref().unwrap_or_default());
+            found.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (before, after) = (thinking(&edit.before), thinking(&edit.after));
+        let change = |element: &String, text: &str, level| BlockEdit {
+            content: Key::from_bytes(element.as_bytes()),
+            occurrence: 0,
+            text: text.to_owned(),
+            level,
+            reason: String::new(),
+        };
+        let gone = before.iter().filter(|element| !after.contains(element));
+        let back = after.iter().filter(|element| !before.contains(element));
+        let gone = gone.map(|element| change(element, "", Level::Archived));
+        gone.chain(back.map(|element| change(element, element, Level::Original))).collect()
+    }
+
+    /// Plans a change of thinking; false if this session has no such thinking.
+    fn lower_thinking(&mut self, edit: &BlockEdit) -> Result<bool, PlanError> {
+        let is_meant = |value: &[u8]| {
+            let thinking = self.source.provider.thinking_in(value);
+            thinking.iter().any(|element| Key::from_bytes(element.as_bytes()) == edit.content)
+        };
+        let thinks = |block: &&Block| block.kind == BlockKind::Thinking;
+        let rows = self.session().blocks.iter().filter(thinks).map(|block| block.row);
+        let row = rows.into_iter().find(|row| self.value(*row, Slot::Message).is_some_and(|value| is_meant(&value)));
+        match row {
+            Some(row) if edit.text.is_empty() => self.empty(row)?,
+            Some(_) => {}
+            None => {
+                let Some(row) = self.emptied_row(&is_meant)? else { return Ok(false) };
+                if !edit.text.is_empty() {
+                    self.refill(row)?;
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Plans changes of blocks that are addressed by content, if this session has such blocks. Idempotent: a block that already has
@@ -52,6 +98,7 @@ impl Draft<'_> {
         for (place, edit) in block_edits.iter().enumerate() {
             let number = numbers.get(&BlockAddress { content: edit.content, occurrence: edit.occurrence });
             let lowered = match number.and_then(|number| self.reading().block(*number)) {
+                _ if edit.is_of_thinking() && self.lower_thinking(edit)? => Ok(()),
                 Some(block) if block.hash == edit.content => self.lower_to(block.number, edit),
                 Some(block) if block.hash == Key::from_bytes(edit.text.as_bytes()) => Ok(()),
                 _ => Err(PlanError::Gone),

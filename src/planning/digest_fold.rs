@@ -19,6 +19,9 @@ const QUOTED_BYTES: usize = 48;
 /// Maximum number of lines of the latest prompts to search for.
 const QUOTABLE: usize = 2_000;
 
+/// Maximum number of turns with a header.
+const HEADERS: usize = 200;
+
 /// Number of newest tool calls that stay unchanged, with everything after them.
 const CALLS: usize = 3;
 
@@ -86,8 +89,10 @@ pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, r
         words,
         whole: held(block, content) || ground(block),
     });
-    let points = briefing(reading, &summary_contents(draft)?);
-    let digest = engine::digest(reading, &said.collect::<Vec<_>>(), &points, preset.worth());
+    let contents = summary_contents(draft)?;
+    let points = briefing(reading, &contents);
+    let headers = if preset.has_headers { turn_headers(reading, &contents, kept) } else { Vec::new() };
+    let digest = engine::digest(reading, &said.collect::<Vec<_>>(), &points, &headers, preset.worth());
     if digest.len() as u64 * 2 > old.iter().map(|block| block.bytes).sum() {
         return Ok(DigestFold::Nothing("a digest would save less than half of the old blocks"));
     }
@@ -198,6 +203,19 @@ fn summary_contents(draft: &Draft<'_>) -> Result<Contents, PlanError> {
         (*number, if tool { content.sent } else { content.readable })
     });
     Ok(texts.collect())
+}
+
+/// Returns the headers of the turns before a block, each with its number: the newest ones, after the number of others.
+fn turn_headers(reading: &engine::Analysis, contents: &Contents, end: BlockNumber) -> Vec<String> {
+    let (turns, _) = engine::summary::summarize(reading, contents, &|_| String::new());
+    let is_old = |turn: &&crate::model::Turn| turn.blocks.first().is_some_and(|first| *first < end);
+    let old: Vec<String> = (reading.turns.iter().filter(is_old).zip(&turns))
+        .filter(|(_, summary)| !summary.header.text.is_empty())
+        .map(|(turn, summary)| format!("{} {}", turn.number, summary.header.text.trim()))
+        .collect();
+    let before = old.len().saturating_sub(HEADERS);
+    let first = (before > 0).then(|| format!("[… {before} turns]"));
+    first.into_iter().chain(old.into_iter().skip(before)).collect()
 }
 
 /// Returns the first block that stays: the first block of the response that contains block `end` or, if there is no such block, the

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Minimum size in bytes of an assistant text that is shortened: conclusions of a sentence or two carry the thread of the work.
-const SAID_BYTES: u64 = 300;
+const SAID_BYTES: u64 = 600;
 /// Minimum share of the budget that the window should use, if its blocks allow that.
 const LEAST_USED: f64 = 0.95;
 /// Maximum number of times the expected savings are corrected by the actual ones.
@@ -184,7 +184,14 @@ pub fn shrink(
     let (sources, mut kept) = sources(draft, aim, scope, rules)?;
     let preset = match aim {
         Aim::Preset(preset) => preset,
-        Aim::Tokens(budget) => return fit(draft, budget, &sources, cache).map(|()| kept),
+        Aim::Tokens(budget) => {
+            let excess = reading.price.total.value - budget as f64;
+            let saved = if scope.only.is_none() { draft.leave_out_thinking(scope.end, excess)? } else { 0.0 };
+            if saved < excess {
+                fit(draft, budget, excess - saved, &sources, cache)?;
+            }
+            return Ok(kept);
+        }
     };
     let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
     let plan = Plan::new(reading, &subjects, aim, cache);
@@ -199,6 +206,9 @@ pub fn shrink(
         return Ok(kept);
     }
     put(draft, shortened, &by_number(&sources))?;
+    if preset.drops_thinking && scope.only.is_none() {
+        draft.leave_out_thinking(scope.end, f64::INFINITY)?;
+    }
     Ok(kept)
 }
 
@@ -206,13 +216,12 @@ fn by_number(sources: &[Source]) -> FxHashMap<BlockNumber, &Source> {
     sources.iter().map(|source| (source.original.block.number, source)).collect()
 }
 
-/// Shortens a window to fit a budget while using most of the budget.
+/// Shortens a window that exceeds a budget by `excess` tokens, while using most of the budget.
 ///
 /// A change drops all later thinking if the model binds it. So the first changed block is the earliest one after which no more
 /// thinking is dropped than necessary.
-fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &dyn PlanCache) -> Result<(), PlanError> {
+fn fit(draft: &mut Draft<'_>, budget: u64, excess: f64, sources: &[Source], cache: &dyn PlanCache) -> Result<(), PlanError> {
     let reading = draft.source.reading;
-    let excess = reading.price.total.value - budget as f64;
     let bound = draft.bound_thinking();
     let mut behind = 0.0;
     let mut freed: FxHashMap<BlockNumber, f64> = FxHashMap::default();
@@ -227,7 +236,7 @@ fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &dyn PlanC
     let mut reached = Err(excess + budget as f64);
     for start in (start..sources.len()).take(STARTS) {
         let lead = freed(&sources[start]);
-        reached = fit_from(draft, budget, &sources[start..], lead, cache)?;
+        reached = fit_from(draft, (budget, excess), &sources[start..], lead, cache)?;
         match &reached {
             // The thinking after this block and its smallest change save too much.
             Ok(used) if *used < LEAST_USED && lead > 0.0 && start + 1 < sources.len() => {}
@@ -237,7 +246,7 @@ fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &dyn PlanC
     // The thinking between two blocks can exceed the amount that may be dropped.
     if reached.is_err() && start > 0 && !draft.keeps_thinking {
         let source = &sources[start - 1];
-        reached = fit_from(draft, budget, std::slice::from_ref(source), freed(source), cache)?;
+        reached = fit_from(draft, (budget, excess), std::slice::from_ref(source), freed(source), cache)?;
     }
     match reached {
         Ok(_) => Ok(()),
@@ -253,7 +262,7 @@ fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &dyn PlanC
 /// The inner error means that the budget is too small; its value is the smallest reachable size in tokens.
 fn fit_from(
     draft: &mut Draft<'_>,
-    budget: u64,
+    (budget, excess): (u64, f64),
     sources: &[Source],
     lead: f64,
     cache: &dyn PlanCache,
@@ -276,7 +285,6 @@ fn fit_from(
             return Ok(Ok(tokens / limit));
         }
     }
-    let excess = reading.price.total.value - limit;
     // The expected saving is an estimate; the actual one is measured.
     let mut search = SavingSearch { limit, wanted: excess - lead, too_little: f64::NEG_INFINITY, enough: f64::INFINITY };
     let mut best: Option<(f64, Vec<KeptPieces>)> = None;
@@ -471,10 +479,9 @@ fn is_old(block: &Block) -> bool {
     // The words of a person stay: only the rest can be shortened.
     let rest = block.bytes.saturating_sub(block.words_bytes());
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
-    block.level < Level::Archived
-        && !said
-        && block.kind != BlockKind::Thinking
-        && (rest >= engine::LEAST_BYTES || !block.media.is_empty())
+    let is_large = !said && (rest >= engine::LEAST_BYTES || !block.media.is_empty());
+    // A shortened block is one whatever is left of it, so that the same change again is none.
+    block.level < Level::Archived && block.kind != BlockKind::Thinking && (is_large || block.level != Level::Original)
 }
 
 /// Returns the reason why a block must stay unchanged, if any.

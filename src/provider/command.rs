@@ -69,9 +69,13 @@ pub fn one_line(text: &str) -> String {
 /// not known yet; no command and no path begins with such a line.
 pub fn unmarked(text: &str) -> &str {
     let is_mark = |line: &str| {
-        let inner = line.strip_prefix("[@expand(").or_else(|| line.strip_prefix("[@recall("));
-        let digits = |inner: &str| inner.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(") | ");
-        inner.is_some_and(digits) && line.ends_with(']')
+        // Earlier versions wrote `@expand(7)` and `@recall(7)` in the place of `@7`.
+        let inner = line.strip_prefix("[@").map(|inner| inner.trim_start_matches("expand(").trim_start_matches("recall("));
+        let is_number = |inner: &str| {
+            let behind = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+            behind.len() < inner.len() && behind.trim_start_matches(')').starts_with(" | ")
+        };
+        inner.is_some_and(is_number) && line.ends_with(']')
     };
     match text.split_once("\n") {
         Some((line, rest)) if is_mark(line) => rest,

@@ -80,6 +80,11 @@ pub trait Rewriter: Sync {
     fn is_only_thinking(&self, _row: &[u8]) -> bool {
         false
     }
+
+    /// Returns the thinking blocks in a value of [`Slot::Message`](crate::model::Slot::Message), each as it is written there.
+    fn thinking_in<'v>(&self, _message: &'v [u8]) -> Vec<&'v str> {
+        Vec::new()
+    }
 }
 
 /// The values of a row that is added.

@@ -88,6 +88,12 @@ impl Contents {
         self.states.last().map_or(0, |(id, _)| *id)
     }
 
+    /// Returns true if the log leaves out thinking at a point.
+    pub fn leaves_out(&self, point: OperationId, thinking: Key) -> bool {
+        let address = BlockAddress { content: thinking, occurrence: 0 };
+        at(&self.states, point).and_then(|state| state.texts.get(&address)).is_some_and(|(_, text)| text.is_empty())
+    }
+
     /// Returns a reader of the contents at a point of the log, for the blocks of one request. At `None` nothing is changed. `is_folded`
     /// is true if the request has no content that is gone at the end of the log.
     pub fn reader(&self, point: Option<OperationId>, is_folded: bool) -> Reader<'_> {
@@ -147,7 +153,8 @@ impl State {
     /// Applies the change of one content.
     fn change(&mut self, before: &State, edit: &BlockEdit, classes: &mut FxHashMap<Key, Vec<Key>>) {
         let changed = Key::from_bytes(edit.text.as_bytes());
-        let address = before.address(BlockAddress { content: edit.content, occurrence: edit.occurrence });
+        let address = BlockAddress { content: edit.content, occurrence: edit.occurrence };
+        let address = if edit.is_of_thinking() { address } else { before.address(address) };
         for content in [address.content, changed] {
             let originals = classes.entry(content).or_default();
             if !originals.contains(&address.content) {

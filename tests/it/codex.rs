@@ -577,7 +577,7 @@ fn inherited_blocks_are_changed_in_the_parent() {
     sandbox.text(&["archive", "5", "-s", THREAD]);
     assert_eq!(length(&parent), before.len());
     assert!(length_sent() < all - 1000);
-    assert!(sandbox.text(&["transcript", "--raw", "-s", FORK]).contains("@recall(5)"));
+    assert!(sandbox.text(&["transcript", "--raw", "-s", FORK]).contains("[@5 | archived from "));
     assert!(fs::read(&own).unwrap() == own_before);
 }
 

@@ -194,7 +194,8 @@ fn compress_stale_reaches_rest_in_one_run() {
         assert!(changes > 0 || ["light", "lossless"].contains(&preset), "{preset}");
         assert_eq!(json(&sandbox, &line, "change")["edits"], 0, "{preset}");
         if preset == "balanced" {
-            assert!(!done(&sandbox, "status --window 40k").contains("compress --preset"));
+            let status = done(&sandbox, "status --window 40k");
+            assert!(!status.contains("compress --preset"), "{status}");
         }
     }
 }
@@ -209,7 +210,7 @@ fn status_and_compress_tell_stale_from_aging_blocks() {
         assert!(blocks > 0, "{name}");
     }
     assert_eq!(json(&sandbox, "blocks 'stale & aging'", "blocks")["blocks"].as_array().unwrap().len(), 0);
-    let report = done(&sandbox, "compress --preset balanced --dry-run");
+    let report = done(&sandbox, "compress --preset aggressive --dry-run");
     assert!(report.contains(" came from stale blocks, ") && report.contains(" from older blocks in use"), "{report}");
     let older = done(&sandbox_of(&[OLDER; 4], "2.1.330"), "compress --preset aggressive --keep-turns 0 --dry-run");
     assert!(older.contains("nothing was stale; ") && older.contains(" came from older blocks in use"), "{older}");
@@ -219,7 +220,7 @@ fn status_and_compress_tell_stale_from_aging_blocks() {
 #[test]
 fn every_report_gives_the_same_figure() {
     for models in [[BINDS; 14], [OLDER; 14]] {
-        for preset in crate::sandbox::sample(["lossless", "light", "balanced", "aggressive", "handoff"], 2) {
+        for preset in crate::sandbox::sample(["lossless", "light", "balanced", "aggressive", "layers", "handoff"], 2) {
             let sandbox = sandbox_of(&models, "2.1.330");
             let line = format!("compress --preset {preset}");
             let saved = |change: &Value| {

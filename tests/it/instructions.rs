@@ -98,7 +98,7 @@ fn changed_states(sandbox: &Sandbox, line: &str) -> Vec<String> {
     change["changes"].as_array().unwrap().iter().map(|change| state(&change["number"])).collect()
 }
 
-const PRESETS: [&str; 5] = ["lossless", "light", "balanced", "aggressive", "handoff"];
+const PRESETS: [&str; 6] = ["lossless", "light", "balanced", "aggressive", "layers", "handoff"];
 
 #[test]
 fn stale_shortens_stale_blocks_and_nothing_else() {

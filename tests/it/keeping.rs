@@ -731,7 +731,7 @@ fn a_document_is_priced_taken_out_and_put_back() {
     done(&sandbox, "archive 4");
     let archived = fs::read_to_string(&path).unwrap();
     assert_eq!(archived.matches("JVBERi").count(), 1);
-    assert!(archived.contains(r#"{"type":"text","text":"[@recall(4) | archived from "#), "{}", &archived[..2000]);
+    assert!(archived.contains(r#"{"type":"text","text":"[@4 | archived from "#), "{}", &archived[..2000]);
     done(&sandbox, "recall 4 --restore");
     let rows = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().nth(3).map(str::to_owned);
     assert_eq!(rows(&fs::read(&path).unwrap()), rows(&original));

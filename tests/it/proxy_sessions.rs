@@ -196,7 +196,7 @@ fn a_session_without_a_file_is_changed_by_another_process() {
         let original = client.send(&prompts);
         assert!(client.run(&["archive", &result]).contains("1 block archived"));
         let archived = client.send(&prompts);
-        assert!(!archived.contains(WORD) && archived.contains("[@recall("), "{form:?}");
+        assert!(!archived.contains(WORD) && archived.contains(" | archived from "), "{form:?}");
         assert!(client.run(&["show", &result]).contains("archived"));
         assert!(client.run(&["log"]).contains(&format!("archive {result}")));
         let verified = client.sandbox.text(&["verify", "--all"]);

@@ -92,7 +92,7 @@ fn an_operation_holds_from_the_next_request_on() {
     let sent = client.send(&body);
     let parsed: Value = serde_json::from_str(&sent).unwrap();
     let text = parsed["messages"][2]["content"][0]["content"].as_str().unwrap();
-    assert!(text.starts_with("[@recall(16) | archived from"), "{text}");
+    assert!(text.starts_with("[@16 | archived from"), "{text}");
     assert!(sent.contains("\"before\"") && !sent.contains("\"after\""), "thinking after the change is left out");
     assert_eq!(client.send(&body), sent, "the same request gives the same bytes");
     client.sandbox.text(&["undo"]);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The start of a result of a call that the user rejected.
 const REJECTED: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected and nothing was written.";
 
-const PRESETS: &[&str] = &["lossless", "light", "balanced", "aggressive", "handoff"];
+const PRESETS: &[&str] = &["lossless", "light", "balanced", "aggressive", "layers", "handoff"];
 
 /// A session under construction, and the words of a person in it.
 struct Talk {
@@ -222,7 +222,7 @@ fn every_preset_keeps_what_a_person_said() {
             check(preset, &talk.words, &after);
             let shorter = after.len() * 10 < before.len() * 9;
             assert!(shorter || *preset == "lossless", "{preset}: {} of {}", after.len(), before.len());
-            if *preset == "handoff" {
+            if ["layers", "handoff"].contains(preset) {
                 let digest = &after[after.find("[digest of ").unwrap()..];
                 let newest = digest.find("The newest prompt (#").unwrap();
                 assert!(newest < digest.find("What the user said before:").unwrap(), "{digest}");

@@ -51,7 +51,7 @@ pub struct Arguments {
     /// Level of the result [default: by a rule, or summarized]
     #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub level: Option<Level>,
-    /// Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive or handoff; with --stale, only stale ones
+    /// Old blocks, stale or not, at this strength: lossless, light, balanced, aggressive, layers or handoff; with --stale, only stale ones
     #[arg(long, value_name = "NAME", value_parser = preset(), hide_possible_values = true, group = "what")]
     #[serde(serialize_with = "preset_name")]
     pub preset: Option<&'static engine::Preset>,

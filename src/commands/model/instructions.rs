@@ -17,7 +17,7 @@ impl InstructionsReport {
     /// The commands that the model can write, for blocks of its session.
     pub const COMMANDS: &str = "\
 aperture keeps the memory of this session. Blocks of it are named by numbers (#12), ranges (3..9) and words such as stale or
-tool(Read). You may write, each on a line of its own: @expand(12) @recall(12) @recall(\"query\") @recall(turns 3..5, summary)
+tool(Read). [@12 | …] is what is left of block 12. You may write, each on a line of its own: @expand(12) @recall(12) @recall(\"query\") @recall(turns 3..5, summary)
 @compress(3..9, minimal) @archive(3..9) @pin(12) @unpin(12) @focus(12) @update(12, \"text\") @create(\"note\"). It is done when you stop, but compress,
 archive and update wait for the user, unless the settings say otherwise. The answer comes with the next prompt.
 ";

@@ -50,8 +50,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Returns the placeholder of an archived block, at any position in its content.
 fn placeholder(content: &str) -> Option<&str> {
-    let line = &content[content.find("[@recall(")?..];
-    line.find(']').map(|end| &line[..=end])
+    let mut lines = content.match_indices("[@").map(|(start, _)| &content[start..]);
+    lines.find_map(|line| line.find(']').map(|end| &line[..=end]).filter(|line| line.contains(" | archived from ")))
 }
 
 /// Opens sessions one after the other: the given files, or all on this machine. Sessions that cannot be read are reported and
@@ -99,8 +99,8 @@ mod tests {
 
     #[test]
     fn the_line_is_found_in_the_input_of_a_tool() {
-        let content = r#"{"path":"a","content":"[@recall(7) | archived from 3k | 9 lines]\n[… x]"}"#;
-        assert_eq!(placeholder(content), Some("[@recall(7) | archived from 3k | 9 lines]"));
+        let content = r#"{"path":"a","content":"[@7 | archived from 3k | 9 lines]\n[… x]"}"#;
+        assert_eq!(placeholder(content), Some("[@7 | archived from 3k | 9 lines]"));
         assert_eq!(placeholder("text"), None);
     }
 }

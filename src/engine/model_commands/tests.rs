@@ -105,6 +105,8 @@ fn mentions_are_not_commands() {
         "the manual says “write @pin(3) to keep it”",
         "«@pin(3)»",
         "'@pin(3)'",
+        "[@31 | trimmed from 3.2k]",
+        "it is [@7 | archived from 3.2k | Bash echo @archive(3) | done]",
         "[@expand(31) | trimmed from 3.2k]",
         "it stands there: [@recall(7) | archived from 3.2k | Bash echo @archive(3) | done]",
         "[@pin(3)](https://example.org)",

@@ -94,7 +94,7 @@ fn piece(lines: &[&str], range: Range<usize>) -> Option<Piece> {
         let (mut terms, mut quotes) = (FxHashSet::default(), FxHashSet::default());
         for line in own {
             let (names, line) = names(line);
-            terms.extend(names.into_iter().map(|name| name.term));
+            terms.extend(names);
             quotes.extend(line.filter(|line| line.quotable).map(|line| line.term));
         }
         let sorted = |set: FxHashSet<u32>| {

@@ -1,6 +1,7 @@
 //! Source files, and all text without a specific reducer: split into lines, with declarations as the most salient ones.
 
 use super::nesting::nest;
+use super::output::mark_repeated;
 use super::piece::line_pieces;
 use super::salience::Style;
 use super::{Piece, Reducer, Reducible};
@@ -19,6 +20,7 @@ impl Reducer for Code {
 
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
         let mut pieces = line_pieces(input.content, Style::detect(input));
+        mark_repeated(&mut pieces);
         nest(&mut pieces);
         pieces
     }

@@ -1,8 +1,9 @@
-//! Marker line of a shortened content: its kind, its size, and the command that restores it.
+//! Marker line of a shortened content: the number that restores it, its level and its size.
 //!
-//! `[@recall(412) | archived from 3.2k | Read src/auth.rs | done with auth | 120 lines]`
+//! `[@412 | archived from 3.2k | Read src/auth.rs | done with auth | 120 lines]`
 //!
-//! It is in-band: the model reads it as part of the content. The rest of the content follows it.
+//! It is in-band: the model reads it as part of the content. The rest of the content follows it. Earlier versions wrote `@recall(412)` and
+//! `@expand(412)`.
 
 use crate::engine::report::numbers::amount;
 use crate::model::{BlockNumber, Conventions, Level, Marker};
@@ -31,8 +32,7 @@ pub struct Line<'a> {
 /// Returns the marker line of a block at a level. `label` and `hint` are only used if no content is kept.
 pub fn line(level: Level, line: &Line<'_>) -> String {
     let size = amount(line.tokens.max(0.0).round() as u64);
-    let command = if level == Level::Archived { "recall" } else { "expand" };
-    let mut text = format!("[@{command}({}) | {} from {size}", line.number, level.name());
+    let mut text = format!("[@{} | {} from {size}", line.number, level.name());
     for (part, limit) in [(line.label, LABEL_CHARACTERS), (line.reason, REASON_CHARACTERS), (line.hint, HINT_CHARACTERS)] {
         let part = clean(part, limit);
         if !part.is_empty() {
@@ -57,12 +57,21 @@ pub fn parse(content: &str) -> Option<(Marker, &str)> {
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
     let inner = first.strip_prefix("[@")?.strip_suffix(']')?;
     let mut parts = inner.split(" | ");
-    let (command, number) = parts.next()?.strip_suffix(')')?.split_once('(')?;
-    let number = number.parse().ok().filter(|number| *number > 0)?;
+    let name = parts.next()?;
+    let earlier = ["expand(", "recall("].iter().find_map(|command| name.strip_prefix(command));
+    let number = match earlier {
+        Some(number) => number.strip_suffix(')')?,
+        None => name,
+    };
+    let number = Some(number)
+        .filter(|number| number.starts_with(|c: char| c.is_ascii_digit()))?
+        .parse()
+        .ok()
+        .filter(|number| *number > 0)?;
     let (level, size) = parts.next()?.split_once(" from ")?;
     let level = Level::from_name(level).filter(|level| *level != Level::Original)?;
     let tokens = crate::engine::selector::amount(size)?;
-    matches!(command, "expand" | "recall").then_some((Marker { number, level, tokens }, rest))
+    Some((Marker { number, level, tokens }, rest))
 }
 
 /// The same anywhere in the texts of a tool input, as they are written for people: one `name: text` after the other.
@@ -101,24 +110,22 @@ mod tests {
     #[test]
     fn a_line_says_what_it_was_and_how_to_get_it_back() {
         let fields = Line { number: 7, tokens: 812.0, label: "Bash cargo test", reason: "done", hint: "2 errors" };
-        assert_eq!(line(Level::Archived, &fields), "[@recall(7) | archived from 812 | Bash cargo test | done | 2 errors]");
+        assert_eq!(line(Level::Archived, &fields), "[@7 | archived from 812 | Bash cargo test | done | 2 errors]");
         let fields = Line { label: "", hint: "", ..fields };
-        assert_eq!(line(Level::Trimmed, &fields), "[@expand(7) | trimmed from 812 | done]");
+        assert_eq!(line(Level::Trimmed, &fields), "[@7 | trimmed from 812 | done]");
+        let earlier = "[@expand(7) | trimmed from 812 | done]";
+        assert_eq!(parse(earlier), parse(&line(Level::Trimmed, &fields)));
     }
 
     #[test]
     fn other_lines_are_not_markers() {
         for text in [
-            "",
-            "[@expand(7)]",
-            "[@expand(7) | original from 3]",
-            "[@drop(7) | trimmed from 3]",
-            "[@expand(0) | trimmed from 3]",
-            "text",
+            "", "[@7]", "[@expand(7)]", "[@7 | original from 3]", "[@drop(7) | trimmed from 3]", "[@expand(7 | trimmed from 3]",
+            "[@+7 | trimmed from 3]", "[@0 | trimmed from 3]", "text",
         ] {
             assert_eq!(parse(text), None, "{text}");
         }
-        assert_eq!(find_in_input("path: a\ncontent: [@expand(7) | minimal from 3]\nx\n").map(|marker| marker.number), Some(7));
+        assert_eq!(find_in_input("path: a\ncontent: [@7 | minimal from 3]\nx\n").map(|marker| marker.number), Some(7));
     }
 
     proptest::proptest! {

@@ -24,7 +24,7 @@ mod table;
 pub use hint::hint;
 pub use lines::{numbered, without_number};
 pub use media::described;
-pub use piece::{ALWAYS, KeptPieces, Line, Name, Piece, line_pieces, names, rendered, whole_name};
+pub use piece::{ALWAYS, KeptPieces, Line, Piece, line_pieces, names, rendered};
 pub use salience::{Style, declaration, outcomes};
 
 use crate::engine::content::encoded;
@@ -234,7 +234,7 @@ fn behind(marker: &str, text: String) -> String {
     }
 }
 
-/// True if of no text of a content a line is left, but names at most.
+/// True if no line of a content is left.
 pub fn bare(kept: &[KeptPieces]) -> bool {
     !kept.iter().any(|kept| kept.pieces.contains(&true))
 }

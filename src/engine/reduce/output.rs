@@ -1,6 +1,6 @@
 //! Output of commands: builds, tests, logs, stack traces. Lines that only repeat a form count once, frames of libraries little.
 
-use super::lines::lines;
+use super::lines::{lines, without_number};
 use super::nesting::nest;
 use super::piece::pieces_of_line;
 use super::salience::Style;
@@ -80,6 +80,15 @@ fn value_in(line: &str) -> Option<(&str, Value)> {
     let start = line.find(['{', '[']).filter(|_| line.len() >= JSON_BYTES && line.ends_with(['}', ']']))?;
     let value: Value = serde_json::from_str(&line[start..]).ok()?;
     (value.is_object() || value.is_array()).then(|| (line[..start].trim(), value))
+}
+
+/// Marks the pieces that only repeat the form of an earlier one, such as the lines of a log that was read as a file.
+pub(super) fn mark_repeated(pieces: &mut [Piece<'_>]) {
+    let mut forms: FxHashSet<String> = FxHashSet::default();
+    for piece in pieces {
+        let text = without_number(&piece.text).trim();
+        piece.again = text.bytes().any(|byte| byte.is_ascii_digit()) && !forms.insert(form(text));
+    }
 }
 
 /// Returns a line without the parts that differ between lines of one form: its numbers, and the digits of its hashes.

@@ -6,7 +6,6 @@ use crate::engine::content::terms;
 use crate::text::sentence::ends;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Bytes of a line from which it is more than one piece, and about how long its pieces are.
@@ -15,14 +14,10 @@ const LONG_LINE_PIECE_BYTES: usize = 160;
 /// Bytes of a paragraph from which on its sentences are pieces, and of a sentence worth the name.
 const SENTENCES_BYTES: usize = 200;
 const LEAST_SENTENCE_BYTES: usize = 24;
-/// Minimum bytes of a hash.
-const HASH_BYTES: usize = 8;
-/// Bytes around a name that are shown with it, so that `id.CheckpointID` and `main.rs:12` stay whole.
-const NAME_BYTES: usize = 80;
 /// Lines from which on those that are left out are counted.
 const FEW_LINES: usize = 5;
-/// Bytes of a gap's mark without its names.
-const MARK_BYTES: usize = 16;
+/// Bytes up to which a gap between two kept lines is kept too: a reader needs the line between two.
+const FILLED_BYTES: usize = 60;
 /// Replacement for the end of a line within a piece.
 pub const LINE_END: &str = "⏎";
 
@@ -150,16 +145,6 @@ fn ceiling(text: &str, mut place: usize) -> usize {
     place
 }
 
-/// A name in a piece: its hash and its range.
-pub struct Name {
-    /// The hash under which it is known.
-    pub term: u32,
-    /// True if it is meaningful without its line; `and/or` and the hash at the end of a URL are not.
-    pub alone: bool,
-    /// Range in the text of the piece.
-    pub range: Range<usize>,
-}
-
 /// The whole of a piece: its hash, and whether an agent may quote it.
 pub struct Line {
     /// The hash under which it is known.
@@ -168,8 +153,8 @@ pub struct Line {
     pub quotable: bool,
 }
 
-/// Returns the names of a piece, including those between backticks, and the whole piece as a line unless it is blank.
-pub fn names(text: &str) -> (Vec<Name>, Option<Line>) {
+/// Returns the hashes of the names of a piece, including those between backticks, and the whole piece as a line unless it is blank.
+pub fn names(text: &str) -> (Vec<u32>, Option<Line>) {
     let content = without_number(text).trim();
     let start = content.as_ptr() as usize - text.as_ptr() as usize;
     let mut found = Vec::new();
@@ -178,8 +163,7 @@ pub fn names(text: &str) -> (Vec<Name>, Option<Line>) {
         if is_escape(&text[..at], name) {
             return;
         }
-        let range = at..at + name.len();
-        found.push(Name { term: terms::hash(name), alone: says_something(text, &range), range });
+        found.push(terms::hash(name));
     };
     terms::names(content, &mut add);
     // Text that starts or ends with a blank, or continues on another line, is between two pairs of backticks of a cut text.
@@ -207,42 +191,8 @@ fn is_escape(before: &str, name: &str) -> bool {
     before.ends_with('\\') && (code || word)
 }
 
-/// Returns true if a name is more than two plain words with a slash between them, or a hash at the end of the words of a URL.
-fn says_something(text: &str, name: &Range<usize>) -> bool {
-    let (before, name, after) = (&text[..name.start], &text[name.clone()], &text[name.end..]);
-    let word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let words = name.split('/').all(word) && name.contains('/');
-    let among_words = (before.is_empty() || before.ends_with([' ', '(']))
-        && (after.is_empty() || after.starts_with([' ', ',', '.', ')', ':', ';', '?', '!']));
-    let hash = before.ends_with('-') && name.len() >= HASH_BYTES && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    !(words && among_words || hash)
-}
-
 fn is_part_of_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | ':' | '@')
-}
-
-/// Returns the range of a name with the adjacent non-blank text, such as its path, its owner or its line number. Text between
-/// backticks is included as a whole; words keep the backticks.
-pub fn whole_name(text: &str, name: Range<usize>) -> Range<usize> {
-    if text[..name.start].ends_with('`') && text[name.end..].starts_with('`') {
-        return if text[name.clone()].contains(' ') { name.start - 1..name.end + 1 } else { name };
-    }
-    let before = text[..name.start].char_indices().rev().take_while(|(_, c)| is_part_of_name(*c)).last();
-    let start = before.map_or(name.start, |(place, _)| place);
-    // The letter of an escape, as in `
-    // OS/Arch`, does not belong to the following name.
-    let escape = name.end - start > 3 && text[..start].ends_with('\\') && text[start..].starts_with(['n', 't', 'r']);
-    let start = start + usize::from(escape);
-    let name = name.start.max(start)..name.end;
-    let after = text[name.end..].char_indices().take_while(|(_, c)| is_part_of_name(*c)).last();
-    let end = after.map_or(name.end, |(place, c)| name.end + place + c.len_utf8());
-    let trimmed = text[start..end].trim_end_matches(['.', ':', '-', '/', '@']);
-    let end = (start + trimmed.len()).max(name.end);
-    let end = if text[end..].starts_with("()") { end + 2 } else { end };
-    let lead = text[start..end].len() - text[start..end].trim_start_matches([':', '-', '.']).len();
-    let whole = (start + lead).min(name.start)..end;
-    if whole.len() <= NAME_BYTES { whole } else { name }
 }
 
 /// Kept pieces of one text.
@@ -250,14 +200,12 @@ pub fn whole_name(text: &str, name: Range<usize>) -> Range<usize> {
 pub struct KeptPieces {
     /// True if each piece is kept.
     pub pieces: Vec<bool>,
-    /// Names that are shown of pieces that are not.
-    pub names: BTreeMap<usize, Vec<Range<usize>>>,
     /// True if the text is kept unchanged, whichever pieces are selected.
     pub whole: bool,
 }
 
-/// Renders a text of which only some pieces are kept. An omitted part is replaced by the number of its lines and its kept names:
-/// `[… 43 lines: parse_row, main.rs]`. A few lines without a name become `…`, and nothing is inserted if line numbers show the gap.
+/// Renders a text of which only some pieces are kept. An omitted part is replaced by the number of its lines, `[… 43 lines]`. A few
+/// lines become `…`, and nothing is inserted if line numbers show the gap.
 /// A gap that is hardly longer than its marker is kept.
 pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
     let mut text = String::new();
@@ -277,9 +225,10 @@ pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
             push_piece(&mut text, &gap[0]);
             continue;
         }
-        let mark = mark(pieces, kept, from..place);
+        let mark = mark(pieces, from..place);
         let bytes: usize = gap.iter().map(|piece| piece.text.len() + 1).sum();
-        if bytes <= mark.len() + 1 {
+        let is_inner = from > 0 && place < pieces.len();
+        if bytes <= if is_inner { FILLED_BYTES.max(mark.len() + 1) } else { mark.len() + 1 } {
             gap.iter().for_each(|piece| push_piece(&mut text, piece));
             continue;
         }
@@ -316,41 +265,19 @@ fn push_piece(text: &mut String, piece: &Piece<'_>) {
 }
 
 /// Returns the marker of a gap; empty if the number of the first shown line implies it.
-fn mark(pieces: &[Piece<'_>], kept: &KeptPieces, gap: Range<usize>) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for (place, ranges) in kept.names.range(gap.clone()) {
-        for range in ranges {
-            let name = &pieces[*place].text[whole_name(&pieces[*place].text, range.clone())];
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
+fn mark(pieces: &[Piece<'_>], gap: Range<usize>) -> String {
     // Line numbers already show how many lines are missing before them.
-    let numbered = pieces.get(gap.end).is_some_and(|piece| is_numbered_line(&piece.text));
-    if numbered && names.is_empty() {
+    if pieces.get(gap.end).is_some_and(|piece| is_numbered_line(&piece.text)) {
         return if gap.start == 0 { String::new() } else { "…".to_owned() };
     }
     // Of a line of which a part is shown no more than that is missing.
     let lines: usize = pieces[gap.clone()].iter().map(|piece| piece.lines).sum();
     let lines = lines - usize::from(lines > 0 && pieces.get(gap.end).is_some_and(|piece| piece.inline));
-    let whole = gap.len() == pieces.len();
-    if names.is_empty() && !whole && (1..FEW_LINES).contains(&lines) {
-        return "…".to_owned();
+    match lines {
+        0 => "[…]".to_owned(),
+        1..FEW_LINES if gap.len() < pieces.len() => "…".to_owned(),
+        lines => format!("[… {}]", count_lines(lines)),
     }
-    let lines = if numbered || whole && !names.is_empty() { 0 } else { lines };
-    let mut mark = String::with_capacity(MARK_BYTES);
-    mark.push_str("[…");
-    if lines > 0 {
-        mark.push(' ');
-        mark.push_str(&count_lines(lines));
-    }
-    if !names.is_empty() {
-        mark.push_str(if lines > 0 { ": " } else { " " });
-        mark.push_str(&names.join(", "));
-    }
-    mark.push(']');
-    mark
 }
 
 impl KeptPieces {
@@ -361,16 +288,18 @@ impl KeptPieces {
 
     /// True if it can be of these pieces.
     pub fn fits(&self, pieces: &[Piece<'_>]) -> bool {
-        let named = |(place, names): (&usize, &Vec<Range<usize>>)| {
-            let text = pieces.get(*place).map(|piece| &*piece.text);
-            text.is_some_and(|text| names.iter().all(|name| text.get(name.clone()).is_some()))
-        };
-        self.pieces.len() == pieces.len() && self.names.iter().all(named)
+        self.pieces.len() == pieces.len()
+    }
+
+    /// Returns the bytes of the kept pieces, without held ones.
+    pub fn bytes(&self, pieces: &[Piece<'_>]) -> usize {
+        let kept = pieces.iter().zip(&self.pieces).filter(|(piece, kept)| **kept && !piece.held);
+        kept.map(|(piece, _)| piece.text.trim().len()).sum()
     }
 
     /// True if nothing is kept.
     pub fn is_none(&self) -> bool {
-        !self.pieces.contains(&true) && self.names.is_empty()
+        !self.pieces.contains(&true)
     }
 }
 
@@ -381,8 +310,7 @@ mod tests {
     #[test]
     fn text_between_backticks_is_a_name() {
         let text = "  12→run `mise run lint` or `go vet`, see `json.Indent()`";
-        let whole = names(text).0.into_iter().map(|name| &text[whole_name(text, name.range)]).collect::<Vec<_>>();
-        assert_eq!(whole, ["`mise run lint`", "json.Indent()"]);
+        assert_eq!(names(text).0, ["mise run lint", "json.Indent()"].map(terms::hash));
     }
 
     #[test]
@@ -394,8 +322,7 @@ mod tests {
             "`- - - - -`",
             r#"print(w, "\nThis will""#,
         ] {
-            let names: Vec<_> = names(text).0.into_iter().map(|name| &text[name.range]).collect();
-            assert_eq!(names, Vec::<&str>::new(), "{text}");
+            assert_eq!(names(text).0, Vec::<u32>::new(), "{text}");
         }
     }
 
@@ -408,18 +335,20 @@ mod tests {
 
     #[test]
     fn few_lines_are_a_mark_and_many_are_counted() {
-        let lines: Vec<String> = (0..12).map(|line| format!("this is line {line}")).collect();
+        let lines: Vec<String> = (0..12).map(|line| format!("this is a longer line {line}")).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        check(&lines, &[0, 4, 11], "this is line 0\n…\nthis is line 4\n[… 6 lines]\nthis is line 11");
-        check(&lines, &[3], "…\nthis is line 3\n[… 8 lines]");
+        let line = |number: usize| lines[number];
+        check(&lines, &[0, 4, 11], &format!("{}\n…\n{}\n[… 6 lines]\n{}", line(0), line(4), line(11)));
+        check(&lines, &[3], &format!("…\n{}\n[… 8 lines]", line(3)));
+        check(&lines, &[3, 6], &format!("…\n{}\n[… 5 lines]", lines[3..7].join("\n")));
         check(&["a line that is long", "}", "another such line"], &[0, 2], "a line that is long\n}\nanother such line");
     }
 
     #[test]
     fn numbers_tell_what_is_missing_before_them_and_a_mark_what_is_behind() {
-        let lines: Vec<String> = (1..=20).map(|line| format!("{line}\tthe text of it")).collect();
+        let lines: Vec<String> = (1..=20).map(|line| format!("{line}\tthe text of it, and more")).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        check(&lines, &[4, 8], "5\tthe text of it\n…\n9\tthe text of it\n[… 11 lines]");
+        check(&lines, &[4, 8], "5\tthe text of it, and more\n…\n9\tthe text of it, and more\n[… 11 lines]");
     }
 
     #[test]
@@ -447,26 +376,10 @@ mod tests {
     }
 
     #[test]
-    fn a_name_ends_where_it_ends() {
-        let whole = |text: &str, name: &str| {
-            let start = text.find(name).unwrap();
-            text[whole_name(text, start..start + name.len())].to_owned()
-        };
-        assert_eq!(whole("see src/main.rs:12, please", "main.rs"), "src/main.rs:12");
-        assert_eq!(whole(r#""\nOS/Arch: x""#, "nOS/Arch"), "OS/Arch");
+    fn a_long_line_is_cut_where_a_name_ends() {
         let long = format!("{}\"deb.debian.org\",", "{\"name\":\"value_of_it\",".repeat(30));
         for part in parts_of_line(&long) {
             assert!(long[part.clone()].ends_with(['"', ',']), "{}", &long[part]);
         }
-    }
-
-    #[test]
-    fn words_with_a_slash_and_escapes_say_nothing_alone() {
-        let alone = |text: &str| {
-            names(text).0.iter().filter(|name| name.alone).map(|name| text[name.range.clone()].to_owned()).collect::<Vec<_>>()
-        };
-        assert_eq!(alone("what is right/wrong, or src/engine/x1"), ["src/engine/x1"]);
-        assert_eq!(alone("in `src/engine`"), ["src/engine"; 2], "as a path and as what is quoted");
-        assert_eq!(alone(r"a \u2014 b the-title-8f195ae98890"), Vec::<String>::new());
     }
 }

@@ -5,6 +5,7 @@
 use crate::engine::analysis::never_stale::instructs;
 use crate::engine::analysis::staleness_limits::is_perishable;
 use crate::engine::cost::binding::{Binding, binding_of};
+use crate::engine::strategy::old_thinking;
 use crate::engine::{
     Analysis, EditFacts, EditPrice, PAYS_BACK_TURNS, Preset, Prices, Rules, idle_milliseconds, newest, plural, price,
     steps_per_turn,
@@ -109,6 +110,7 @@ static SHARES: &[Shares] = &[
     Shares { preset: "light", results: 0.79, uses: 0.85, newest: 0.15 },
     Shares { preset: "balanced", results: 0.95, uses: 0.87, newest: 0.37 },
     Shares { preset: "aggressive", results: 0.97, uses: 0.88, newest: 0.46 },
+    Shares { preset: "layers", results: 0.975, uses: 0.93, newest: 0.96 },
     Shares { preset: "handoff", results: 0.98, uses: 0.95, newest: 0.97 },
 ];
 /// The shares for a preset that is not in the table.
@@ -212,6 +214,8 @@ impl Advice<'_> {
         for block in reading.in_window().filter(worth) {
             gone.add(block.number, (block.tokens.value - LINE) * share(&preset, block, &newest));
         }
+        let drops = preset.drops_thinking && kind == SuggestionKind::Preset;
+        old_thinking(reading).filter(|_| drops).for_each(|block| gone.add(block.number, block.tokens.value));
         let price = self.worth_saying(reading, gone)?;
         Some(suggestion(kind, command, why, &price))
     }
@@ -305,7 +309,7 @@ impl Gone {
     fn add(&mut self, number: BlockNumber, tokens: f64) {
         self.blocks += 1;
         self.tokens += tokens;
-        self.first = self.first.or(Some(number));
+        self.first = Some(self.first.map_or(number, |first| first.min(number)));
     }
 }
 

@@ -1,13 +1,12 @@
 //! A digest: one text that replaces all old blocks, to hand over the work.
 //!
 //! It starts like a briefing: the newest prompt, all other words of the user, the goal, the done, open and next items. The words of
-//! the user are verbatim. Then follow the details: the most valuable pieces of each block, as in a window that is shortened in
-//! place, but without their context: single lines and single names. Most of them are names: the names in 2 % of the characters of a
-//! session are nine tenths of those that the agent needs next; lines cost five times as much per piece.
+//! the user are verbatim. Then follow the details: the most valuable whole lines of each block, as in a window that is shortened in
+//! place.
 
 use super::need::Need;
-use super::select::{Costs, Text, select};
-use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, whole_name, without_number};
+use super::select::{Text, select};
+use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, without_number};
 use crate::engine::report::summary::{Point, PointKind};
 use crate::engine::{Analysis, amount, choices, is_compacted, items, label, terms_of};
 use crate::model::{Block, BlockKind, BlockNumber, InputNames, Level, Role, ToolVerb, Zone};
@@ -16,8 +15,6 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// In a digest, a name is followed by a space, and a line by its line break.
-const COSTS: Costs = Costs { piece_bytes: 5.0, name_bytes: 1.0, name_share: 1.0 };
 /// The weight of words in a client's summary relative to words of a tool: the summary was selected from everything before it.
 const SUMMARY_WEIGHT: f32 = 2.0;
 /// Minimum bytes of a content, without the words of a person, that are worth analysing.
@@ -102,17 +99,17 @@ impl DigestSource<'_> {
     }
 }
 
-/// Returns a digest of old blocks, given in their order, after the points of a briefing. Content that the rest of the window shows
+/// Returns a digest of old blocks, given in their order, after the points of a briefing and the headers of turns. Content that the rest of the window shows
 /// is not repeated. `worth` is the minimum worth per byte of the details.
-pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], worth: f32) -> String {
+pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], headers: &[String], worth: f32) -> String {
     let mut need = Need::new(reading);
     for old in old.iter().filter(|old| old.block.level != Level::Original) {
         need.replace(old.block, &terms_of(old.content));
     }
     let numbers: FxHashSet<BlockNumber> = old.iter().map(|old| old.block.number).collect();
-    let stays = |block: &&Block| block.role != Role::System && !numbers.contains(&block.number);
+    let stays = |block: &&Block| !matches!(block.role, Role::System | Role::Thinking) && !numbers.contains(&block.number);
     let mut shown: FxHashSet<u32> = reading.in_window().filter(stays).flat_map(|block| block.terms.iter().copied()).collect();
-    let briefing = briefing(reading, old, points);
+    let briefing = briefing(reading, old, points, headers);
     shown.extend(terms_of(&briefing));
     let newest = newest_prompt(reading).map(|block| block.number);
     let cut = |old: &DigestSource<'_>| old.ends(Some(old.block.number) == newest).is_some();
@@ -123,7 +120,7 @@ pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], wo
     let weight = |old: &DigestSource<'_>| if is_compacted(reading, old.block) { SUMMARY_WEIGHT } else { 1.0 };
     let texts: Vec<Text<'_>> =
         texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: weight(old) }).collect();
-    let selection = select(&texts, &|term| need.of_name(term), &shown, &COSTS);
+    let selection = select(&texts, &|term| need.of_name(term), &shown);
     let kept = selection.first(selection.worth_at_least(worth));
     let details = old.iter().zip(&pieces).zip(&kept).map(|((old, pieces), kept)| Detail { old, pieces, kept });
     let details: Vec<Detail<'_>> = details.collect();
@@ -135,7 +132,6 @@ pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], wo
     );
     text.push_str(&briefing);
     write_lines(&mut text, &details);
-    write_names(&mut text, &details);
     text
 }
 
@@ -158,24 +154,10 @@ impl Detail<'_> {
             .map(|(piece, _)| Cow::Borrowed(&*piece.text))
             .collect()
     }
-
-    /// Returns true if its lines are only names, which do not need separate lines.
-    fn is_bare(&self) -> bool {
-        !self.old.is_whole() && self.lines().iter().all(|line| !line.contains(char::is_whitespace))
-    }
-
-    /// Returns the names that occur in none of its lines.
-    fn names(&self) -> impl Iterator<Item = &str> {
-        let names = self.kept.names.iter().flat_map(|(piece, ranges)| ranges.iter().map(move |range| (piece, range)));
-        names.map(|(piece, range)| {
-            let words = &self.pieces[*piece].text;
-            &words[whole_name(words, range.clone())]
-        })
-    }
 }
 
 /// Returns the words of the user, the newest prompt first, and the points of a briefing.
-fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point]) -> String {
+fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], headers: &[String]) -> String {
     let mut text = String::new();
     let newest = newest_prompt(reading);
     let place = newest.and_then(|newest| old.iter().position(|old| old.block.number == newest.number));
@@ -233,6 +215,9 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point]) -> S
         };
         let _ = write!(text, "\n{}{}: {told}", label[..1].to_uppercase(), &label[1..]);
     }
+    if !headers.is_empty() {
+        let _ = write!(text, "\nTurns:\n{}", headers.join("\n"));
+    }
     text
 }
 
@@ -279,7 +264,7 @@ fn end_of(text: &str) -> &str {
 fn write_lines(text: &mut String, details: &[Detail<'_>]) {
     let mut about = String::new();
     let mut begun = false;
-    for detail in details.iter().filter(|detail| !detail.is_bare()) {
+    for detail in details {
         let lines = detail.lines();
         if lines.is_empty() {
             continue;
@@ -297,52 +282,6 @@ fn write_lines(text: &mut String, details: &[Detail<'_>]) {
             let _ = write!(text, "\n{line}");
         }
     }
-}
-
-/// Writes the names that do not occur above, after the last preceding words of the user.
-fn write_names(text: &mut String, details: &[Detail<'_>]) {
-    let mut since = None;
-    let mut names: Vec<(Option<BlockNumber>, Cow<'_, str>)> = Vec::new();
-    for detail in details {
-        if !detail.old.words.is_empty() {
-            since = Some(detail.old.block.number);
-        }
-        let lines = if detail.is_bare() { detail.lines() } else { Vec::new() };
-        let lines = lines.into_iter().filter(|line| !line.is_empty());
-        names.extend(lines.map(|line| (since, line)));
-        names.extend(detail.names().map(|name| (since, Cow::Borrowed(name))));
-    }
-    let mut shown = text.clone();
-    let mut longest: Vec<usize> = (0..names.len()).collect();
-    longest.sort_by_key(|place| (std::cmp::Reverse(names[*place].1.len()), *place));
-    let mut keeps = vec![false; names.len()];
-    for place in longest {
-        let name = &*names[place].1;
-        if !shows(&shown, name) {
-            keeps[place] = true;
-            shown.push(' ');
-            shown.push_str(name);
-        }
-    }
-    let mut behind = None;
-    for (since, name) in names.iter().zip(keeps).filter(|(_, keeps)| *keeps).map(|(name, _)| name) {
-        if behind.is_none() {
-            text.push_str("\nOther names, by the preceding message of the user:");
-        }
-        if behind.replace(since) != Some(since) {
-            match since {
-                Some(number) => drop(write!(text, "\n#{number}:")),
-                None => text.push_str("\nfirst:"),
-            }
-        }
-        let _ = write!(text, " {name}");
-    }
-}
-
-/// Returns true if a text contains a name, and not as a part of a longer word.
-fn shows(text: &str, name: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name).any(|(at, _)| !text[..at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word))
 }
 
 /// Returns the lines of a content, without line numbers and indentation; for an edit, the written lines.

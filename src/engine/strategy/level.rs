@@ -1,6 +1,6 @@
 //! Reduces one content to a requested level.
 
-use super::select::{IN_PLACE, Selection, Text, select};
+use super::select::{Selection, Text, select};
 use crate::engine::cost::tokens::{BYTES_PER_TOKEN, estimate};
 use crate::engine::reduce::{KeptPieces, Outline, Piece, Reducible, SUMMARIZED_TOKENS, bare, outline};
 use crate::model::Level;
@@ -64,7 +64,7 @@ impl<'a> Levels<'a> {
     fn selection(&self) -> &Selection {
         self.selection.get_or_init(|| {
             let texts = self.outline.texts().map(|pieces| Text { pieces, line: self.context.line, weight: 1.0 });
-            select(&texts.collect::<Vec<_>>(), self.context.name, self.context.shown, &IN_PLACE)
+            select(&texts.collect::<Vec<_>>(), self.context.name, self.context.shown)
         })
     }
 

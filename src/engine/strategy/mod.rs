@@ -17,5 +17,5 @@ pub use level::{Context, reduce};
 pub use need::Need;
 pub use plan::{Left, Outlined, Shortened, Subject, Why, newest, plan_key, why_old};
 pub use preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
-pub use rules::{Rules, first_of_last_turns};
+pub use rules::{Rules, first_of_last_turns, old_thinking};
 pub use select::Selection;

@@ -42,7 +42,8 @@ impl Need {
     /// As [`Need::new`], with the original names of some shortened blocks.
     pub fn with_originals<'a>(reading: &'a Analysis, originals: &'a FxHashMap<BlockNumber, Vec<u32>>) -> Need {
         let named = |block: &'a Block| (block, originals.get(&block.number).map_or(&*block.terms, Vec::as_slice));
-        Need::of(reading.steps, reading.in_window().map(named))
+        // Thinking may be left out later, and the result must be the same then.
+        Need::of(reading.steps, reading.in_window().filter(|block| block.role != Role::Thinking).map(named))
     }
 
     /// Collects the facts from blocks, each with its names; `step` is the last step.
@@ -82,7 +83,7 @@ impl Need {
     pub fn of_name(&self, term: u32) -> f32 {
         let Some(known) = self.uses.get(&term) else { return chance(ONCE) };
         let age = self.step.saturating_sub(known.step);
-        let used = if known.agent_steps > 0 { 1.1 + 0.7 * (known.agent_steps as f32).ln_1p() } else { 0.0 };
+        let used = if known.agent_steps > 0 { 1.1 + 0.6 * (known.agent_steps as f32).ln_1p() } else { 0.0 };
         let once = if known.blocks <= 1 { -0.95 } else { 0.0 };
         chance(-3.3 - 0.45 * (age as f32).ln_1p() + used + once)
     }
@@ -94,17 +95,20 @@ impl Need {
         let written = tool.is_some_and(|tool| tool.verb == ToolVerb::Edit);
         let kind = match (written, read_file(block)) {
             (true, _) => 3.2,
-            (false, Some(_)) => 1.7,
+            (false, Some(_)) => READ,
             // A command, a pattern.
             (false, None) if block.role == Role::ToolUse => -3.0,
             (false, None) => 0.0,
         };
         let reads = tool.filter(|_| kind > 0.0).and_then(|tool| self.reads.get(file_name(&tool.target)));
         let reads = reads.map_or(0, FxHashSet::len);
-        chance(-5.4 - 1.04 * (age as f32).ln_1p() + kind + 0.75 * (reads as f32).ln_1p())
+        let part = if kind == READ && tool.is_some_and(|tool| !tool.whole) { -0.5 } else { 0.0 };
+        chance(-5.4 - 1.04 * (age as f32).ln_1p() + kind + part + (reads as f32).ln_1p())
     }
 }
 
+/// The logit that a line of a file has more for being read.
+const READ: f32 = 1.7;
 /// The logit of a name without any known facts.
 const ONCE: f32 = -6.0;
 

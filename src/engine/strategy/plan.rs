@@ -2,7 +2,7 @@
 
 use super::level::{Context, Levels};
 use super::need::Need;
-use super::select::{IN_PLACE, Selection, Text, select};
+use super::select::{Selection, Text, select};
 use crate::engine::content::terms::terms;
 use crate::engine::cost::tokens::estimate;
 use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
@@ -15,13 +15,15 @@ use std::ops::Range;
 
 /// Weight of a tool's input relative to results and dialogue: a line that also occurs in a result is kept there, with its number
 /// and unescaped.
-const INPUT: f32 = 0.1;
-/// Weight of the probability that a line is quoted. In place, a higher weight would displace names that occur only in results.
+const INPUT: f32 = 0.2;
+/// Weight of the probability that a line is quoted, beside those of its names.
 const LINE: f32 = 0.5;
-/// Weight of the newest part relative to the rest: little except repeated content is removed.
-const NEWEST: f32 = 12.0;
+/// Weight of the newest part relative to the rest.
+const NEWEST: f32 = 3.0;
 /// Minimum saving in bytes for a change to be worth its marker line: about twenty tokens.
 const SAVED_BYTES: usize = 80;
+/// Bytes of kept lines below which a description of the content says more.
+const LEAST_LEFT_BYTES: usize = 60;
 /// Minimum saving in bytes for changing a shortened block again.
 const LEAST_SAVED_BYTES: usize = 120;
 
@@ -203,8 +205,11 @@ impl<'a> Outlined<'a> {
         let originals = self.subjects.iter().filter_map(|subject| Some((subject.block.number, terms(subject.left?.readable))));
         let need = Need::with_originals(reading, &originals.collect());
         let numbers: FxHashSet<BlockNumber> = self.subjects.iter().map(|subject| subject.block.number).collect();
-        // Client insertions may be gone after the next start of the session, and lines in tool input are escaped.
-        let stays = |block: &&Block| !matches!(block.role, Role::System | Role::ToolUse) && !numbers.contains(&block.number);
+        // Client insertions may be gone after the next start of the session, thinking may be left out, and lines in tool input are
+        // escaped.
+        let stays = |block: &&Block| {
+            !matches!(block.role, Role::System | Role::Thinking | Role::ToolUse) && !numbers.contains(&block.number)
+        };
         let others = reading.in_window().filter(stays);
         let shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
         let texts: Vec<Text<'_>> = self
@@ -219,7 +224,7 @@ impl<'a> Outlined<'a> {
                 outline.texts().map(move |pieces| Text { pieces, line, weight })
             })
             .collect();
-        select(&texts, &|term| need.of_name(term), &shown, &IN_PLACE)
+        select(&texts, &|term| need.of_name(term), &shown)
     }
 
     /// Returns the first choices of a selection that save at least the given tokens, in tokens of the originals. The block `lead`
@@ -341,6 +346,15 @@ impl<'a> Outlined<'a> {
         if kept.iter().any(|kept| kept.whole) {
             return None;
         }
+        let bytes: usize = outline.texts().zip(kept).map(|(pieces, kept)| kept.bytes(pieces)).sum();
+        let none: Vec<KeptPieces>;
+        let kept = match bytes < LEAST_LEFT_BYTES {
+            true => {
+                none = outline.texts().map(|pieces| KeptPieces::none(pieces.len())).collect();
+                &none
+            }
+            false => kept,
+        };
         let left = outline.left(subject.content, kept)?;
         let level = match () {
             () if kept.iter().all(KeptPieces::is_none) => Level::Minimal,

@@ -2,8 +2,9 @@
 
 use super::{DEFAULT_PRESET, PRESETS, Preset, preset};
 use crate::engine::Analysis;
+use crate::engine::cost::binding::{Binding, binding_of};
 use crate::engine::selector::PathPattern;
-use crate::model::{Block, BlockNumber};
+use crate::model::{Block, BlockKind, BlockNumber};
 use globset::{GlobBuilder, GlobMatcher};
 
 /// Rules for shortening from the user's settings.
@@ -76,10 +77,19 @@ pub fn first_of_last_turns(reading: &Analysis, turns: u32) -> BlockNumber {
     protected.next().map_or(BlockNumber::MAX, |block| block.number)
 }
 
+/// Returns the thinking of turns before the last one that each request is billed for and no later thinking is bound to: a change can
+/// leave it out.
+pub fn old_thinking(reading: &Analysis) -> impl Iterator<Item = &Block> {
+    let end = first_of_last_turns(reading, 1);
+    let is_old = move |block: &&Block| block.number < end && block.kind == BlockKind::Thinking && block.tokens.value > 0.0;
+    let is_free = |block: &&Block| binding_of(&reading.session, &reading.model, block) == Binding::Free;
+    reading.in_window().filter(is_old).filter(is_free).filter(|block| block.pin.is_none())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BlockKind, Role, Tool, ToolVerb};
+    use crate::model::{Role, Tool, ToolVerb};
 
     fn block(stale_steps: u32) -> Block {
         let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);

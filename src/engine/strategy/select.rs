@@ -1,11 +1,11 @@
 //! Selects the pieces of many texts to keep: as much as possible of what the agent will need, in as few bytes as possible.
 //!
 //! A name or a line is worth the probability that it is needed, counted once: the worth of a piece is that of the content that no
-//! other kept piece shows. This is budgeted maximum coverage. The greedy choice of the piece with the highest worth per byte
+//! other kept piece shows. A name is never kept without its line: a list of names tells a reader nothing. This is budgeted maximum coverage. The greedy choice of the piece with the highest worth per byte
 //! reaches at least 1 − 1/√e of the optimum (Khuller, Moss and Naor 1999; for summaries Lin and Bilmes 2010). Worths only decrease
 //! as more is shown, so a piece is re-evaluated only when it reaches the head of the queue (Minoux 1978).
 
-use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Name, Piece, names, whole_name};
+use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Piece, names};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
@@ -15,19 +15,10 @@ use std::ops::Range;
 /// Base worth of any readable line.
 const READABLE: f32 = 1e-7;
 
-/// Costs of keeping an item in addition to its own bytes, and the worth of a single name.
-#[derive(Clone, Copy)]
-pub struct Costs {
-    /// Additional bytes of a piece.
-    pub piece_bytes: f32,
-    /// Additional bytes of a name.
-    pub name_bytes: f32,
-    /// Worth of a single name, as a share of its worth in its line.
-    pub name_share: f32,
-}
-
-/// Costs for in-place selection: line break plus a share of the gap marker. A line in its place can be understood.
-pub const IN_PLACE: Costs = Costs { piece_bytes: 12.0, name_bytes: 2.0, name_share: 0.35 };
+/// Bytes that a kept piece costs in addition to its own: its line break, and a share of the mark of the gap before it.
+const PIECE_BYTES: f32 = 8.0;
+/// The cost of a piece that only repeats the form of one before, relative to others.
+const AGAIN_COST: f32 = 4.0;
 
 /// The pieces of one text, and their weights.
 pub struct Text<'a> {
@@ -38,19 +29,19 @@ pub struct Text<'a> {
     pub weight: f32,
 }
 
-/// Chosen items, the highest worth per byte first: pieces, or names of pieces that were not chosen yet.
+/// Chosen pieces, the highest worth per byte first.
 pub struct Selection {
     /// Number of pieces of each text.
     sizes: Vec<usize>,
-    chosen: Vec<(f32, Choice)>,
-    /// The terms of the pieces; each piece has a range.
-    terms: Vec<u32>,
+    chosen: Vec<Choice>,
 }
 
-#[derive(Clone, Debug)]
-enum Choice {
-    Piece { text: u32, piece: u32, terms: Range<u32> },
-    Name { text: u32, piece: u32, range: Range<usize>, term: u32 },
+/// A chosen piece.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    worth: f32,
+    text: u32,
+    piece: u32,
 }
 
 /// A candidate of the priority queue.
@@ -77,12 +68,10 @@ impl Ord for Candidate {
     }
 }
 
-/// A piece or a name that may be chosen.
+/// A piece that may be chosen.
 struct Item {
     text: u32,
     piece: u32,
-    /// Range of the name, if the item is a name.
-    name: Option<Range<usize>>,
     cost: f32,
     salience: f32,
     /// Range in the list of terms.
@@ -90,19 +79,10 @@ struct Item {
     chosen: bool,
 }
 
-/// Last occurrence of a name, which is shown as a single name.
-struct Place {
-    text: u32,
-    piece: u32,
-    range: Range<usize>,
-}
-
 /// The terms met so far, by the index that each has in the list of chances.
 #[derive(Default)]
 struct KnownTerms {
     ids: FxHashMap<u32, u32>,
-    /// The last occurrence of each as a name.
-    places: Vec<Option<Place>>,
     /// True if the worth of the name was computed.
     named: Vec<bool>,
 }
@@ -114,14 +94,13 @@ struct Items<'a> {
     terms: Vec<u32>,
     chances: Vec<f32>,
     shown: Vec<bool>,
-    name_share: f32,
     /// Index of the first item of each text.
     starts: Vec<u32>,
 }
 
 /// Selects among the pieces of texts. `chance` returns the probability that a name is needed; terms in `shown` are worth nothing.
-pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>, costs: &Costs) -> Selection {
-    let mut items = Items::new(texts, chance, shown, costs);
+pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>) -> Selection {
+    let mut items = Items::new(texts, chance, shown);
     let mut queue: BinaryHeap<Candidate> =
         (0..items.items.len() as u32).map(|item| Candidate { worth: items.worth(item), item }).collect();
     let mut chosen = Vec::new();
@@ -141,33 +120,26 @@ pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &
         least = least.min(worth);
         items.choose(item, least, &mut chosen);
     }
-    Selection { sizes: texts.iter().map(|text| text.pieces.len()).collect(), chosen, terms: items.terms }
+    Selection { sizes: texts.iter().map(|text| text.pieces.len()).collect(), chosen }
 }
 
 impl<'a> Items<'a> {
-    fn new(texts: &'a [Text<'a>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>, costs: &Costs) -> Items<'a> {
+    fn new(texts: &'a [Text<'a>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>) -> Items<'a> {
         let found = texts.par_iter().map(|text| text.pieces.iter().map(|piece| names(&piece.text)).collect::<Vec<_>>());
         let found: Vec<Vec<_>> = found.collect();
-        let mut all = Items {
-            texts,
-            items: Vec::new(),
-            terms: Vec::new(),
-            chances: Vec::new(),
-            shown: Vec::new(),
-            name_share: costs.name_share,
-            starts: Vec::new(),
-        };
+        let mut all =
+            Items { texts, items: Vec::new(), terms: Vec::new(), chances: Vec::new(), shown: Vec::new(), starts: Vec::new() };
         let mut known = KnownTerms::default();
         for (text, found) in found.into_iter().enumerate() {
             all.starts.push(all.items.len() as u32);
             for (piece, (names, line)) in found.into_iter().enumerate() {
                 let terms = all.add_terms((text, piece), (names, line), &mut known, chance, shown);
-                let Piece { text: words, salience, held, .. } = &texts[text].pieces[piece];
+                let Piece { text: words, salience, held, again, .. } = &texts[text].pieces[piece];
+                let bytes = words.len() as f32 + PIECE_BYTES;
                 all.items.push(Item {
                     text: text as u32,
                     piece: piece as u32,
-                    name: None,
-                    cost: words.len() as f32 + costs.piece_bytes,
+                    cost: if *again { bytes * AGAIN_COST } else { bytes },
                     salience: if words.trim().is_empty() { 0.0 } else { salience + READABLE },
                     terms,
                     chosen: *held,
@@ -180,7 +152,6 @@ impl<'a> Items<'a> {
                 all.shown[*id as usize] = true;
             }
         }
-        all.add_names(known, costs);
         all
     }
 
@@ -188,7 +159,7 @@ impl<'a> Items<'a> {
     fn add_terms(
         &mut self,
         (text, piece): (usize, usize),
-        (names, line): (Vec<Name>, Option<Line>),
+        (names, line): (Vec<u32>, Option<Line>),
         known: &mut KnownTerms,
         chance: &(dyn Fn(u32) -> f32 + Sync),
         shown: &FxHashSet<u32>,
@@ -197,14 +168,13 @@ impl<'a> Items<'a> {
         let texts = self.texts;
         let Piece { again, nameless, .. } = texts[text].pieces[piece];
         let quotable = |line: &Line| line.quotable && !again && !nameless;
-        let line = line.map(|line| (line.term, None, Some(if quotable(&line) { texts[text].line } else { READABLE })));
+        let line = line.map(|line| (line.term, Some(if quotable(&line) { texts[text].line } else { READABLE })));
         let names = if nameless { Vec::new() } else { names };
-        let names = names.into_iter().map(|name| (name.term, Some(name.range).filter(|_| name.alone), None));
-        for (term, range, worth) in names.chain(line) {
+        let names = names.into_iter().map(|term| (term, None));
+        for (term, worth) in names.chain(line) {
             let id = *known.ids.entry(term).or_insert_with(|| {
                 self.chances.push(0.0);
                 self.shown.push(shown.contains(&term));
-                known.places.push(None);
                 known.named.push(false);
                 self.chances.len() as u32 - 1
             });
@@ -216,38 +186,13 @@ impl<'a> Items<'a> {
             if !self.terms[from as usize..].contains(&id) {
                 self.terms.push(id);
             }
-            if let Some(range) = range {
-                known.places[id as usize] = Some(Place { text: text as u32, piece: piece as u32, range });
-            }
         }
         from..self.terms.len() as u32
     }
 
-    /// Adds an item for each name that can be shown alone. A path shows the names of its components.
-    fn add_names(&mut self, known: KnownTerms, costs: &Costs) {
-        let (texts, ids) = (self.texts, &known.ids);
-        let places = known.places.into_par_iter().zip(&self.shown).map(|(place, shown)| {
-            let place = place.filter(|_| !shown)?;
-            let words = &texts[place.text as usize].pieces[place.piece as usize].text;
-            let whole = whole_name(words, place.range.clone());
-            let cost = whole.len() as f32 + costs.name_bytes;
-            let within = names(&words[whole]).0.into_iter().filter_map(|name| ids.get(&name.term).copied()).collect();
-            Some((place, cost, within))
-        });
-        let places: Vec<Option<(Place, f32, Vec<u32>)>> = places.collect();
-        for (id, place) in places.into_iter().enumerate() {
-            let Some((Place { text, piece, range }, cost, within)) = place else { continue };
-            let from = self.terms.len() as u32;
-            self.terms.push(id as u32);
-            self.terms.extend(within.into_iter().filter(|other| *other != id as u32));
-            let terms = from..self.terms.len() as u32;
-            self.items.push(Item { text, piece, name: Some(range), cost, salience: 0.0, terms, chosen: false });
-        }
-    }
-
     /// Returns the piece that must be kept with another one, unless it is already kept.
     fn under(&self, item: &Item) -> Option<u32> {
-        let under = self.texts[item.text as usize].pieces[item.piece as usize].under.filter(|_| item.name.is_none())?;
+        let under = self.texts[item.text as usize].pieces[item.piece as usize].under?;
         let under = self.starts[item.text as usize] + under as u32;
         (!self.items[under as usize].chosen).then_some(under)
     }
@@ -255,15 +200,11 @@ impl<'a> Items<'a> {
     /// Returns the worth per byte that an item adds to the chosen ones.
     fn worth(&self, item: u32) -> f32 {
         let item = &self.items[item as usize];
-        if item.name.is_some() && self.shown[self.terms[item.terms.start as usize] as usize] {
-            return 0.0;
-        }
         let news: f32 = self.news(item).map(|id| self.chances[id as usize]).sum();
-        let share = if item.name.is_some() { self.name_share } else { 1.0 };
         let cost = item.cost + self.under(item).map_or(0.0, |under| self.items[under as usize].cost);
         // A line whose names all occur elsewhere also has no worth of its own.
         let salience = if news > 0.0 || item.terms.is_empty() || item.salience >= ALWAYS { item.salience } else { 0.0 };
-        (salience + news) * share * self.texts[item.text as usize].weight / cost
+        (salience + news) * self.texts[item.text as usize].weight / cost
     }
 
     fn news(&self, item: &Item) -> impl Iterator<Item = u32> {
@@ -271,22 +212,17 @@ impl<'a> Items<'a> {
         terms.iter().copied().filter(|id| !self.shown[*id as usize])
     }
 
-    fn choose(&mut self, item: u32, worth: f32, chosen: &mut Vec<(f32, Choice)>) {
+    fn choose(&mut self, item: u32, worth: f32, chosen: &mut Vec<Choice>) {
         if let Some(under) = self.under(&self.items[item as usize]) {
             self.choose(under, worth, chosen);
         }
         self.items[item as usize].chosen = true;
-        let Item { text, piece, name, terms, .. } = &self.items[item as usize];
-        let (text, piece) = (*text, *piece);
-        let choice = match name {
-            None => Choice::Piece { text, piece, terms: terms.clone() },
-            Some(range) => Choice::Name { text, piece, range: range.clone(), term: self.terms[terms.start as usize] },
-        };
+        let Item { text, piece, terms, .. } = &self.items[item as usize];
         for place in terms.clone() {
             let id = self.terms[place as usize];
             self.shown[id as usize] = true;
         }
-        chosen.push((worth, choice));
+        chosen.push(Choice { worth, text: *text, piece: *piece });
     }
 }
 
@@ -294,7 +230,7 @@ impl Selection {
     /// Returns the number of choices that are worth at least `worth` per byte: the probability that the agent needs the shown
     /// content.
     pub fn worth_at_least(&self, worth: f32) -> usize {
-        self.chosen.partition_point(|(known, _)| *known >= worth)
+        self.chosen.partition_point(|choice| choice.worth >= worth)
     }
 
     /// Returns the number of choices.
@@ -304,10 +240,7 @@ impl Selection {
 
     /// Returns the number of first choices that have about `bytes` bytes. `length` returns the length of each piece of a text.
     pub fn within(&self, bytes: usize, length: &dyn Fn(usize, usize) -> usize) -> usize {
-        let lengths = self.chosen.iter().map(|(_, choice)| match choice {
-            Choice::Piece { text, piece, .. } => length(*text as usize, *piece as usize) + 1,
-            Choice::Name { range, .. } => range.len() + 2,
-        });
+        let lengths = self.chosen.iter().map(|choice| length(choice.text as usize, choice.piece as usize) + 1);
         let mut left = bytes;
         lengths.take_while(|length| left.checked_sub(*length).map(|rest| left = rest).is_some()).count()
     }
@@ -315,21 +248,8 @@ impl Selection {
     /// Returns the first choices, by text.
     pub fn first(&self, count: usize) -> Vec<KeptPieces> {
         let mut kept: Vec<KeptPieces> = self.sizes.iter().map(|pieces| KeptPieces::none(*pieces)).collect();
-        let chosen = &self.chosen[..count.min(self.chosen.len())];
-        let mut shown: FxHashSet<u32> = FxHashSet::default();
-        for (_, choice) in chosen {
-            if let Choice::Piece { text, piece, terms } = choice {
-                kept[*text as usize].pieces[*piece as usize] = true;
-                shown.extend(&self.terms[terms.start as usize..terms.end as usize]);
-            }
-        }
-        // A name is not repeated if its line was chosen later.
-        for (_, choice) in chosen {
-            if let Choice::Name { text, piece, range, term } = choice
-                && !shown.contains(term)
-            {
-                kept[*text as usize].names.entry(*piece as usize).or_default().push(range.clone());
-            }
+        for choice in &self.chosen[..count.min(self.chosen.len())] {
+            kept[choice.text as usize].pieces[choice.piece as usize] = true;
         }
         kept
     }
@@ -342,7 +262,7 @@ mod tests {
     /// Returns the indexes of the kept lines of a content if all lines with any worth are kept.
     fn kept(pieces: &[Piece<'_>], chance: f32) -> Vec<usize> {
         let texts = [Text { pieces, line: 0.001, weight: 1.0 }];
-        let selection = select(&texts, &|_| chance, &FxHashSet::default(), &IN_PLACE);
+        let selection = select(&texts, &|_| chance, &FxHashSet::default());
         let kept = selection.first(selection.worth_at_least(0.0));
         (0..pieces.len()).filter(|place| kept[0].pieces[*place]).collect()
     }
@@ -362,11 +282,10 @@ mod tests {
 
     #[test]
     fn the_choices_within_a_number_of_bytes_are_counted() {
-        let choice = |piece| (1.0, Choice::Piece { text: 0, piece, terms: 0..0 });
-        let name = (1.0, Choice::Name { text: 0, piece: 2, range: 0..6, term: 0 });
-        let selection = Selection { chosen: vec![choice(1), name, choice(0)], terms: Vec::new(), sizes: vec![3] };
-        // With separators: a line of 4 + 1 bytes, a name of 6 + 2, a line of 2 + 1.
-        let lengths = [2, 4, 50];
+        let choice = |piece| Choice { worth: 1.0, text: 0, piece };
+        let selection = Selection { chosen: vec![choice(1), choice(2), choice(0)], sizes: vec![3] };
+        // With separators: lines of 4 + 1, 7 + 1 and 2 + 1 bytes.
+        let lengths = [2, 4, 7];
         for (bytes, choices) in [(0, 0), (4, 0), (5, 1), (12, 1), (13, 2), (15, 2), (16, 3), (1000, 3)] {
             assert_eq!(selection.within(bytes, &|_, piece| lengths[piece]), choices, "{bytes}");
         }

@@ -109,6 +109,34 @@ impl Draft<'_> {
         thinking.filter(|block| !self.is_spared(session, block)).map(|block| block.number).collect()
     }
 
+    /// Leaves out the thinking of earlier turns that each request is billed for, before a block, oldest first until `tokens` are
+    /// saved. The thinking of a model that binds it stays: what follows would be refused. Returns the saved tokens.
+    ///
+    /// # Errors
+    ///
+    /// The file changed since it was read.
+    pub(crate) fn leave_out_thinking(&mut self, end: BlockNumber, tokens: f64) -> Result<f64, PlanError> {
+        let reading = self.reading();
+        let rows = &self.session().rows;
+        let answered: FxHashSet<Key> = reading
+            .in_window()
+            .filter(|block| block.kind != BlockKind::Thinking)
+            .filter_map(|block| rows[block.row as usize].message)
+            .collect();
+        // A message needs something to say.
+        let is_answered = |block: &&Block| rows[block.row as usize].message.is_some_and(|message| answered.contains(&message));
+        let blocks = engine::old_thinking(reading).filter(|block| block.number < end && !self.keeps_thinking);
+        let blocks: Vec<&Block> = blocks.filter(is_answered).collect();
+        let mut saved = 0.0;
+        for block in blocks {
+            if saved < tokens && self.source.provider.is_only_thinking(&self.line(block.row)?) {
+                self.empty(block.row)?;
+                saved += block.tokens.value;
+            }
+        }
+        Ok(saved)
+    }
+
     /// Returns the error for thinking that cannot be kept.
     fn bound(&self, revision: &mut Revision, window: &Window) -> PlanError {
         let lost = self.lost_thinking(revision, window);
@@ -176,8 +204,23 @@ impl Draft<'_> {
         self.add_row(self.leaf_identity()?, |new| provider.strip_thinking(new, &first, kept)).map(drop)
     }
 
+    /// Returns the row whose message was emptied and was one that `is_meant` accepts.
+    pub(in crate::planning) fn emptied_row(&self, is_meant: &dyn Fn(&[u8]) -> bool) -> Result<Option<u32>, PlanError> {
+        let Some(originals) = self.originals else { return Ok(None) };
+        let edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
+        for edit in edits.filter(|edit| edit.slot == Slot::Message) {
+            if let (Some(row), Some(before)) = (self.addresses.row(edit.row), edit.before)
+                && self.value(row, Slot::Message).as_deref() == Some(self.empty_message())
+                && is_meant(&originals.original(&before)?)
+            {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
     /// Removes the only block of a row.
-    fn empty(&mut self, row: u32) -> Result<(), PlanError> {
+    pub(in crate::planning) fn empty(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let place = (row, 0, Slot::Message);
         let before = self.value(row, Slot::Message);
@@ -225,7 +268,12 @@ impl Draft<'_> {
         let edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         let emptied = edits.filter(|edit| edit.slot == Slot::Message && edit.after == empty);
         let emptied: FxHashSet<u32> = emptied.filter_map(|edit| self.addresses.row(edit.row)).collect();
-        let still = |row: &u32| self.value(*row, Slot::Message).as_deref() == Some(self.empty_message());
+        // The thinking of a model that accepts it after any prefix was left out for its size.
+        let model = |row: u32| self.session().rows[row as usize].model.as_deref().unwrap_or(&self.reading().model);
+        let still = |row: &u32| {
+            engine::binding(model(*row)) != Binding::Free
+                && self.value(*row, Slot::Message).as_deref() == Some(self.empty_message())
+        };
         let mut emptied: Vec<u32> = emptied.into_iter().filter(still).collect();
         emptied.sort_unstable();
         let lines = lines.into_iter().map(|row| (row, Slot::Line));
@@ -242,7 +290,7 @@ impl Draft<'_> {
     }
 
     /// Restores the message of a row that was emptied.
-    fn refill(&mut self, row: u32) -> Result<(), PlanError> {
+    pub(in crate::planning) fn refill(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         let first = edits.find(|edit| edit.row == address && edit.slot == Slot::Message).and_then(|edit| edit.before);

@@ -278,6 +278,10 @@ impl Rewriter for ClaudeCode {
     fn is_only_thinking(&self, row: &[u8]) -> bool {
         write::only_thinking(row)
     }
+
+    fn thinking_in<'v>(&self, message: &'v [u8]) -> Vec<&'v str> {
+        serde_json::from_slice(message).map(write::thinking_elements).unwrap_or_default()
+    }
 }
 
 impl Billing for ClaudeCode {

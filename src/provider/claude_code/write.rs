@@ -382,11 +382,17 @@ pub(super) fn prompt_snapshot(row: &[u8]) -> bool {
 pub(super) fn only_thinking(row: &[u8]) -> bool {
     let Some(fields) = parse::fields(row) else { return false };
     let Some(content) = message(&fields).and_then(|message| message.content) else { return false };
-    let elements = elements(content);
-    let thinks = |element: &RawValue| {
-        text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
-    };
-    elements.len() == 1 && elements.into_iter().all(thinks)
+    elements(content).len() == 1 && !thinking_elements(content).is_empty()
+}
+
+/// Returns the thinking blocks of a content as they are written.
+pub(super) fn thinking_elements(content: &RawValue) -> Vec<&str> {
+    elements(content).into_iter().filter(|element| thinks(element)).map(RawValue::get).collect()
+}
+
+/// Returns true if an element of a content is a thinking block.
+fn thinks(element: &RawValue) -> bool {
+    text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
 }
 
 /// Returns the identity of a row verbatim, quotes included.
@@ -411,10 +417,7 @@ pub(super) fn stub(row: &[u8]) -> Option<Stub> {
 /// Returns the thinking blocks of a message, as hashes of their bytes.
 pub(in crate::provider) fn thinking_in(fields: &RowFields<'_>) -> Vec<Key> {
     let Some(Values::Elements(elements)) = values(fields) else { return Vec::new() };
-    let thinks = |element: &&RawValue| {
-        text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
-    };
-    elements.into_iter().filter(thinks).map(|element| Key::from_bytes(element.get().as_bytes())).collect()
+    elements.into_iter().filter(|element| thinks(element)).map(|element| Key::from_bytes(element.get().as_bytes())).collect()
 }
 
 enum Values<'a> {

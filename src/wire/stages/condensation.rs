@@ -53,7 +53,19 @@ pub(in crate::wire) fn logged(line: &Line, body: &RequestBody<'_>) -> Vec<BodyEd
         let (content, is_recorded) = line.contents.known_form(&body.elements[place], index);
         body.replace(place, index, &reader.next(content)?, is_recorded)
     };
-    body.contents().filter_map(edit).collect()
+    let mut edits: Vec<BodyEdit> = body.contents().filter_map(edit).collect();
+    edits.extend(without_thinking(body, &|key| line.contents.leaves_out(line.contents.last(), key)).1);
+    edits
+}
+
+/// Returns the number of thinking blocks that `is_dropped` accepts, and the edits that leave them out.
+fn without_thinking(body: &RequestBody<'_>, is_dropped: &dyn Fn(Key) -> bool) -> (usize, Vec<BodyEdit>) {
+    let (mut count, mut edits) = (0, Vec::new());
+    for (place, element) in body.elements.iter().enumerate().filter(|(_, element)| element.kind == RowKind::Assistant) {
+        count += element.thinking().filter(|key| is_dropped(*key)).count();
+        edits.extend(body.without_thinking(place, is_dropped));
+    }
+    (count, edits)
 }
 
 /// Collects the edits that replace contents and drop thinking. Returns the state of the line if it differs from the stored one.
@@ -90,19 +102,15 @@ fn changed(
         let thinking = after.flat_map(|(at, element)| element.thinking_after(index.filter(|_| at == place)));
         state.dropped.extend(thinking.filter(|key| dropped.insert(*key)));
     }
-    let mut left_out = 0;
-    if !dropped.is_empty() {
-        for (place, element) in body.elements.iter().enumerate().filter(|(_, element)| element.kind == RowKind::Assistant) {
-            left_out += element.thinking().filter(|key| dropped.contains(key)).count();
-            edits.extend(body.without_thinking(place, &|key| dropped.contains(&key)));
-        }
-    }
+    let is_dropped = |key| dropped.contains(&key) || line.contents.leaves_out(last, key);
+    let (left_out, without) = without_thinking(body, &is_dropped);
+    edits.extend(without);
     if count > 0 {
         let them = if count == 1 { "it" } else { "them" };
         facts.note(&STAGE, format!("{} as operation {last} of the log has {them}", plural(count, "content")));
     }
     if left_out > 0 {
-        facts.note(&STAGE, format!("{} left out: the content before changed", plural(left_out, "thinking block")));
+        facts.note(&STAGE, format!("{} left out", plural(left_out, "thinking block")));
     }
     state.point = last;
     let is_known = state.unapplied == folded.unapplied && folded.reminder.is_none();

@@ -14,7 +14,7 @@ pub(crate) const OFFERED: Setting =
 /// The tool by which the model manages its context window.
 pub const TOOL: ToolDefinition = ToolDefinition {
     name: "aperture",
-    description: "Manages your context window. Content is in numbered blocks; [@recall(12) …] marks a shortened one. \
+    description: "Manages your context window. Content is in numbered blocks; [@12 …] marks a shortened one. \
         `commands`, one per line:\n\
         @recall(\"words\") or @recall(3..9): returns removed content\n\
         @recall(turns 3..5, summary): or full\n\

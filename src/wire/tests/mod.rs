@@ -48,20 +48,17 @@ impl Place {
 
     /// Logs an operation that changes contents.
     fn operation(&self, edits: &[(&str, &str)]) -> OperationId {
-        let edit = |(content, text): &(&str, &str)| BlockEdit {
-            content: Key::from_bytes(content.as_bytes()),
-            occurrence: 0,
-            text: (*text).to_owned(),
-            level: Level::Trimmed,
-            reason: String::new(),
-        };
+        self.edits(edits.iter().map(|(content, text)| edit(content, text)).collect())
+    }
+
+    fn edits(&self, block_edits: Vec<BlockEdit>) -> OperationId {
         let plan = Plan {
             kind: OperationKind::Change,
             command: String::new(),
             actor: Actor::User,
             inverts: None,
             edits: Vec::new(),
-            block_edits: edits.iter().map(edit).collect(),
+            block_edits,
             window: None,
             reversal: None,
             marks: Vec::new(),
@@ -77,6 +74,17 @@ impl Place {
         let id = store.prepare(key, &plan, 0, std::iter::empty(), None).unwrap();
         store.settle(key, id, OperationState::Committed).unwrap();
         id
+    }
+}
+
+/// Returns the change of one content.
+fn edit(content: &str, text: &str) -> BlockEdit {
+    BlockEdit {
+        content: Key::from_bytes(content.as_bytes()),
+        occurrence: 0,
+        text: text.to_owned(),
+        level: Level::Trimmed,
+        reason: String::new(),
     }
 }
 
@@ -140,6 +148,18 @@ fn an_operation_holds_from_the_next_request_on_and_an_undo_too() {
     place.operation(&[("short", "long result")]);
     let last = LATER.replace(r#"{"type":"thinking","thinking":"","signature":"C"},"#, "");
     assert_eq!(sent(&wire, &later), body(&[ASK, CALL, RESULT, &without, NEXT, &last]));
+}
+
+#[test]
+fn thinking_that_the_log_leaves_out_is_not_sent() {
+    let place = Place::new();
+    let wire = place.wire();
+    let request = body(&[ASK, CALL, RESULT, ANSWER, NEXT]).replace("opus-5-5", "opus-5");
+    let thinking = r#"{"type":"thinking","thinking":"","signature":"A"}"#;
+    place.edits(vec![BlockEdit { level: Level::Archived, ..edit(thinking, "") }]);
+    assert_eq!(sent(&wire, &request), request.replace(&format!("{thinking},"), ""));
+    place.edits(vec![BlockEdit { level: Level::Original, ..edit(thinking, thinking) }]);
+    assert_eq!(sent(&wire, &request), request);
 }
 
 #[test]
@@ -374,8 +394,7 @@ fn each_stage_has_its_notes_in_the_order_of_execution() {
         assert!(stages.iter().copied().eq(STAGES.iter().map(|stage| stage.name)), "{stages:?}");
     }
     assert_eq!(notes(&changed, "budget"), ["within its budget"]);
-    let expected =
-        ["waits", "1 content as operation 1 of the log has it", "1 thinking block left out: the content before changed"];
+    let expected = ["waits", "1 content as operation 1 of the log has it", "1 thinking block left out"];
     assert_eq!(notes(&changed, "condensation"), expected);
     assert_eq!(notes(&beside, "parse"), ["a request without tools is not changed"]);
 }

@@ -17,5 +17,6 @@ mod plans;
 mod projects;
 mod reading;
 mod sessions;
+mod thinking;
 
 use super::*;

@@ -117,7 +117,7 @@ fn a_block_that_another_program_changed_is_not_undone() {
     let place = Place::new(small("2.1.330").as_bytes());
     place.step(&RealDisk, Step::Shorten(Level::Archived)).unwrap();
     let text = String::from_utf8(place.bytes()).unwrap();
-    let other = text.replacen("[@recall(", "[@RECALL(", 3);
+    let other = text.replacen(" | archived from", " | ARCHIVED from", 3);
     assert_ne!(text, other);
     fs::write(&place.path, &other).unwrap();
     let error = place.step(&RealDisk, Step::Undo).unwrap_err();
