@@ -106,6 +106,12 @@ fn learn_session(disk: &dyn Disk, index: &MemoryIndex, found: &Found, identity: 
 /// Reads the rows from the position on; those at the offsets `left` teach nothing.
 fn read_rows(disk: &dyn Disk, found: &Found, left: &[u64], read: &mut Read) -> io::Result<()> {
     let Read { position, facts } = read;
+    if facts.directory.is_empty()
+        && let Some(directory) = stated(disk, found)
+    {
+        // The files of the first rows are named relative to it.
+        facts.directory = directory.to_string_lossy().into_owned();
+    }
     read_trace(disk, found, position, &mut |start, event| {
         if left.binary_search(&start).is_err() {
             facts.push(&event, conventions());

@@ -51,7 +51,7 @@ words! {
         Discovery = "discovery",
         /// A sequence of steps.
         Procedure = "procedure",
-        /// Stack, layout and commands of the project.
+        /// Commands, places and facts of the project.
         Context = "context",
         /// A person, a repository, a service.
         Entity = "entity",
@@ -119,15 +119,15 @@ pub enum MemoryFile {
     Gotchas,
     /// Corrections and preferences of the user.
     UserPrefs,
-    /// Stack, layout and commands of the project.
+    /// Commands, places and facts of the project.
     ProjectContext,
     /// People, repositories, services.
     Entities,
     /// The steps of a task, by its name: lower-case letters, digits and hyphens.
     Workflow(String),
-    /// Success rates and limits of tools.
+    /// Limits of the environment.
     Capabilities,
-    /// Mistakes that the agent repeats.
+    /// Mistakes that the agent repeats, with their cause and fix.
     Mistakes,
     /// Durations and time-outs.
     Performance,

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub const MEMORY_INDEX_FILE: &str = "memory.db";
 
 /// Version of the indexed facts; increased with any change of their meaning. An index of another version is emptied.
-const FORMAT: i32 = 7;
+const FORMAT: i32 = 8;
 /// Longest wait for another process that writes to the index.
 const PATIENCE: Duration = Duration::from_millis(500);
 

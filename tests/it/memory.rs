@@ -259,6 +259,18 @@ fn a_read_only_tree_is_readable_and_gives_a_clear_error() {
 }
 
 #[test]
+fn a_store_that_cannot_be_opened_takes_nothing_from_the_text() {
+    let sandbox = learned();
+    let before = sandbox.text(&["memory", "compose", "--prompt", "commit the changes"]);
+    for ending in ["-wal", "-shm"] {
+        let _ = fs::remove_file(sandbox.home.join(format!(".aperture/store.db{ending}")));
+    }
+    fs::write(sandbox.home.join(".aperture/store.db"), "this is not a database, as data that can only be read").unwrap();
+    let outcome = sandbox.run(&["memory", "compose", "--prompt", "commit the changes"]);
+    assert_eq!((outcome.code, outcome.stdout), (0, before), "{}", outcome.stderr);
+}
+
+#[test]
 fn dry_runs_write_nothing() {
     let sandbox = learned();
     sandbox.text(&["memory", "add", "first"]);

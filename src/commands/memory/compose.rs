@@ -43,7 +43,8 @@ pub fn compose(memories: &Memories<'_>, prompt: &str, budget_tokens: usize) -> R
 /// A tree cannot be read.
 pub fn current(memories: &Memories<'_>, learning: &Learning) -> Result<Vec<Memory>, CommandError> {
     let mut tree = memories.read(MemoryScope::Project)?;
-    let feedback = learning.feedback(memories, &tree)?;
+    // Data that can only be read has no less to tell.
+    let feedback = learning.feedback(memories, &tree).unwrap_or_default();
     tree.merge(&learning.candidates, &feedback, memories.env.style.now.as_millisecond())?;
     let user = memories.read(MemoryScope::User)?;
     for problem in tree.problems.iter().chain(&user.problems).filter(|problem| problem.is_blocking) {

@@ -92,7 +92,9 @@ impl Learning {
         let asking = asking_session(env);
         let files = self.files.iter().filter(|(found, _)| asking.as_ref() != Some(&found.location.id));
         let mut sources: Vec<Source> = files.map(|(found, identity)| Source::new(found.clone(), *identity)).collect();
-        restore_originals(env, &mut sources)?;
+        if let Err(error) = restore_originals(env, &mut sources) {
+            env.note(&format!("only the current content of the sessions is searched: {:#}", error.source));
+        }
         let (session_of, is_wanted) = (|_| String::new(), |_| true);
         let now = env.style.now.as_millisecond();
         let searched = Searched { disk: env.disk, sources: &sources, session_of: &session_of, is_wanted: &is_wanted, now };

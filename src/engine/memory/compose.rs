@@ -10,7 +10,7 @@ use super::statements::{Brief, brief};
 use super::words::first_line;
 use crate::engine::content::terms;
 use crate::engine::tokens;
-use crate::model::{Memory, MemoryId, MemoryKind, MemoryScope, MemoryState};
+use crate::model::{Memory, MemoryFile, MemoryId, MemoryKind, MemoryScope, MemoryState};
 use crate::text::cut::one_line;
 use crate::text::stop_words::is_stop_word;
 use rustc_hash::FxHashSet;
@@ -45,9 +45,6 @@ pub struct Composition {
     pub memories: Vec<(MemoryScope, MemoryId)>,
 }
 
-/// The share of the budget that entities may take if the prompt asks for facts, as a divisor. Others pay nothing for them.
-const ENTITY_SHARE: usize = 10;
-
 /// Composes what a session should know.
 pub fn compose(input: &ComposeInput<'_>) -> Composition {
     let known = paragraphs(input.known);
@@ -58,13 +55,6 @@ pub fn compose(input: &ComposeInput<'_>) -> Composition {
         composer.add(&part, part.need);
     }
     let budget = composer.left;
-    let asked = if input.intent == Intent::Factual {
-        let entities = composer.part(Section::Entities, 0.0, budget / ENTITY_SHARE);
-        composer.add(&entities, entities.need)
-    } else {
-        0
-    };
-    let budget = budget - asked;
     let parts: Vec<Part<'_>> =
         shares(budget, input.intent).into_iter().map(|(section, share)| composer.part(section, share, budget)).collect();
     let mut spare = 0;
@@ -93,17 +83,31 @@ fn rooms(parts: &[Part<'_>], budget: usize) -> Vec<usize> {
     }
 }
 
-/// Returns the memories in use that a prompt is about, the best first: those with at least two of its rarer words, or one that is a name.
+/// Returns the memories in use that a prompt is about, the best first: those with a name of the prompt, or with several of its words that
+/// few memories have. Most prompts are about none.
 pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
-    let wanted = words(prompt);
-    let names = names(prompt);
-    let mut found: Vec<(usize, &Memory)> = Vec::new();
+    let (wanted, wanted_names) = (words(prompt), names(prompt));
     let is_safe = |memory: &Memory| memory.is_certain() || !is_dangerous(&memory.text);
     let is_in_use = |memory: &&Memory| memory.state == MemoryState::Active && memory.may_be_sent() && is_safe(memory);
-    for memory in memories.iter().filter(is_in_use) {
-        let common = words(&memory.text).intersection(&wanted).count();
-        let named = names.iter().filter(|name| memory.text.contains(**name)).count();
-        if common >= LEAST_COMMON_WORDS || named > 0 {
+    let known: Vec<(&Memory, FxHashSet<u32>)> =
+        memories.iter().filter(is_in_use).map(|memory| (memory, words(&memory.text))).collect();
+    let most = known.len() / RARE_SHARE + RARE_MEMORIES;
+    let is_rare = |word: &&u32| known.iter().filter(|(_, words)| words.contains(*word)).count() <= most;
+    let rare: FxHashSet<u32> = wanted.iter().filter(is_rare).copied().collect();
+    let has_name = |memory: &Memory, name: &&&str| names(&memory.text).contains(*name);
+    let of_few = |name: &&&str| known.iter().filter(|(memory, _)| has_name(memory, name)).count() <= most;
+    let rare_names: Vec<&&str> = wanted_names.iter().filter(of_few).collect();
+    let mut found: Vec<(usize, &Memory)> = Vec::new();
+    for (memory, words) in &known {
+        let common = words.intersection(&rare).count();
+        let named = rare_names.iter().filter(|name| has_name(memory, name)).count();
+        // Of what was not said, only names tell that it is meant.
+        let least = match (memory.is_certain(), memory.kind.is_statement()) {
+            (true, _) => LEAST_COMMON_WORDS,
+            (false, true) => LEAST_COMMON_WORDS + usize::from(words.len() > LEAST_COMMON_WORDS * 2),
+            (false, false) => usize::MAX,
+        };
+        if named > 0 || common >= least {
             found.push((common + named * LEAST_COMMON_WORDS, memory));
         }
     }
@@ -156,8 +160,11 @@ fn is_stated(paragraphs: &[FxHashSet<u32>], text: &str) -> bool {
     !words.is_empty() && paragraphs.iter().any(|known| words.is_subset(known))
 }
 
-/// Words that a prompt and a memory must share.
+/// Rare words that a prompt and a memory must share; one more if they are less than half of a learned one.
 const LEAST_COMMON_WORDS: usize = 2;
+/// Number of memories that can have a rare word, and the number of memories for each of which one more can.
+const RARE_MEMORIES: usize = 4;
+const RARE_SHARE: usize = 20;
 
 /// Returns the words of a text that name something in code: with an underscore, a dot, a slash or a hyphen inside.
 fn names(text: &str) -> Vec<&str> {
@@ -202,7 +209,6 @@ impl<'a> Composer<'a> {
             Section::Pinned => Content::Lines(self.chosen(&|memory| memory.is_pinned)),
             Section::Certain => Content::Lines(self.chosen(&|memory| !memory.is_pinned)),
             Section::Repository => Content::Lines(self.of_repository()),
-            Section::Entities => Content::Lines(self.entities()),
             Section::Rules => Content::Lines(self.rules()),
             Section::Failures => self.memories(&[MemoryKind::Resolution, MemoryKind::Environment]),
             Section::Agent => self.memories(&self.about_agent()),
@@ -311,16 +317,6 @@ impl<'a> Composer<'a> {
         kept
     }
 
-    /// Returns the entities that share a word with the prompt, those that share most first.
-    fn entities(&self) -> Vec<(&'a Memory, String)> {
-        let prompt = words(self.input.prompt);
-        let about = |memory: &Memory| words(&memory.text).intersection(&prompt).count();
-        let mut found = self.of_kinds(&[MemoryKind::Entity]);
-        found.retain(|memory| about(memory) > 0);
-        found.sort_by_cached_key(|memory| std::cmp::Reverse(about(memory)));
-        found.into_iter().map(|memory| (memory, line(memory))).collect()
-    }
-
     /// Returns what the user said, the most lasting for its length first.
     fn rules(&self) -> Vec<(&'a Memory, String)> {
         let kinds = [MemoryKind::Preference, MemoryKind::Correction, MemoryKind::Fact];
@@ -342,13 +338,27 @@ impl<'a> Composer<'a> {
     /// Returns the orders of commands, without those that another one holds.
     fn procedures(&self) -> Vec<(&'a Memory, String)> {
         let mut kept: Vec<&Memory> = Vec::new();
-        for memory in self.of_kinds(&[MemoryKind::Procedure]) {
-            if !kept.iter().any(|other| steps_of(&memory.text).all(|step| other.text.contains(step))) {
+        let mut found = self.of_kinds(&[MemoryKind::Procedure]);
+        // A part of a longer order tells nothing.
+        found.sort_by_key(|memory| std::cmp::Reverse(steps_of(&memory.text).count()));
+        for memory in found {
+            let is_told = |other: &&Memory| {
+                let is_same_task = matches!(memory.file, MemoryFile::Workflow(_)) && memory.file == other.file;
+                is_same_task || steps_of(&memory.text).all(|step| other.text.contains(step))
+            };
+            if !kept.iter().any(is_told) {
                 kept.push(memory);
             }
         }
         // The arrows mark the commands already.
-        kept.into_iter().map(|memory| (memory, line(memory).replace('`', ""))).collect()
+        let line = |memory: &Memory| {
+            let task = match &memory.file {
+                MemoryFile::Workflow(task) => format!("{}: ", task.replace('-', " ")),
+                _ => String::new(),
+            };
+            line_of(memory, &format!("{task}{}", memory.text)).replace('`', "")
+        };
+        kept.into_iter().map(|memory| (memory, line(memory))).collect()
     }
 
     /// Returns the commands by their purpose, or the files by their folder: those that share words with the prompt first.
@@ -356,8 +366,10 @@ impl<'a> Composer<'a> {
         let prompt = parts_of_names(self.input.prompt);
         let about = |memory: &Memory| parts_of_names(&memory.text).intersection(&prompt).count();
         let mut found = self.of_kinds(&[MemoryKind::Context]);
-        // Names at the root of a project, and its languages, tell nothing.
-        let is_told = |memory: &Memory| !["Files: ", "Languages "].iter().any(|start| memory.text.starts_with(start));
+        // Bare lists of names tell nothing.
+        let is_told = |memory: &Memory| {
+            !["Files: ", "Languages "].iter().any(|start| memory.text.starts_with(start)) && !memory.text.contains("/`: `")
+        };
         found.retain(|memory| is_told(memory) && is_folder == memory.text.starts_with('`'));
         found.sort_by_cached_key(|memory| std::cmp::Reverse(about(memory)));
         found.into_iter().map(|memory| (memory, line(memory).replace('`', ""))).collect()

@@ -1,9 +1,7 @@
 //! The facts of a session: everything that memory keeps of its events.
 
-use super::entities::Entities;
 use super::failures::Fixes;
 use super::statements::Statements;
-use super::tools::Tools;
 use super::work::Work;
 use crate::model::{Conventions, PromptSource, TraceContent, TraceEvent};
 use serde::{Deserialize, Serialize};
@@ -23,10 +21,6 @@ pub struct SessionFacts {
     pub statements: Statements,
     /// Failed calls.
     pub fixes: Fixes,
-    /// Counts of calls.
-    pub tools: Tools,
-    /// Repositories, sites and people.
-    pub entities: Entities,
 }
 
 impl SessionFacts {
@@ -36,13 +30,11 @@ impl SessionFacts {
             self.first = if self.first == 0 { event.time } else { self.first.min(event.time) };
             self.last = self.last.max(event.time);
         }
-        self.work.push(event, &self.directory);
+        self.work.push(event, &self.directory, conventions);
         self.statements.push(event);
         self.fixes.push(event, conventions);
         if matches!(event.content, TraceContent::Prompt { source: PromptSource::Typed, .. }) {
             self.fixes.end_turn(self.statements.is_report());
         }
-        self.tools.push(event, conventions);
-        self.entities.push(event);
     }
 }

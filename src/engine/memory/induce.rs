@@ -1,90 +1,27 @@
 //! Induction: the facts of all sessions of a project become candidates for memories.
 
 use super::danger::{is_dangerous, speaks_to_agent};
-use super::entities;
 use super::facts::SessionFacts;
-use super::failures::command_heads::is_specific;
+use super::failures::command_heads::{heads, is_publishing, purpose_of};
 use super::failures::{Failure, resolutions};
-use super::layout::folders;
 use super::procedures::{Procedure, procedures};
 use super::project::{ProjectWork, Ranked};
 use super::statements::{Statement, topic_key as statement_key};
-use super::tools::{self, CallCounts};
 use super::topic::CONTEXT;
 use crate::model::{Candidate, MemoryFile, MemoryKind, Sighting};
+use crate::text::names::file_name;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use twox_hash::XxHash3_64;
 
-/// Tokens of all files in the entries about the layout, and the files of one such entry.
-const LAYOUT_TOKENS: usize = 1500;
-const FOLDER_FILES: usize = 16;
-/// Folders that have an entry.
-const FOLDERS: usize = 24;
-/// Commands of one program that an entry names, and programs that have an entry.
-const PROGRAM_COMMANDS: usize = 12;
-const PROGRAMS: usize = 20;
-/// Sessions that must have used a program.
-const PROGRAM_SESSIONS: u32 = 2;
-/// Commands of one purpose.
+/// Files that an entry about a folder names, and entries about folders and files.
+const FOLDER_FILES: usize = 8;
+const PLACES: usize = 40;
+/// Commands of one purpose, and those of one program among them.
 const PURPOSE_COMMANDS: usize = 4;
-/// Languages that the entry about the stack names.
-const LANGUAGES: usize = 6;
+const PROGRAM_COMMANDS: usize = 2;
 /// Newest sightings of a candidate.
 const SIGHTINGS: usize = 4;
-
-/// Words in the last part of a command that tell what it is for, and the purpose.
-const PURPOSES: &[(&str, &[&str])] = &[
-    ("Build", &["build", "compile", "tsc"]),
-    ("Test", &["jest", "playwright", "pytest", "spec", "test", "tests", "vitest"]),
-    (
-        "Format and lint",
-        &["biome", "clippy", "eslint", "fmt", "format", "golangci-lint", "lint", "prettier", "ruff", "shellcheck", "typecheck"],
-    ),
-    ("Run", &["dev", "serve", "start", "up"]),
-];
-
-/// Words in the commands of a procedure that name its task, the most specific task first.
-const TASKS: &[(&str, &[&str])] = &[
-    ("release", &["deploy", "publish", "release", "tag"]),
-    ("pull-request", &["pr"]),
-    ("commit", &["commit", "push"]),
-    ("check", &["build", "clippy", "fmt", "lint", "test", "tests", "typecheck", "vet"]),
-];
-
-/// File endings and the languages that they tell.
-const LANGUAGE_ENDINGS: &[(&str, &str)] = &[
-    ("c", "C"),
-    ("cc", "C++"),
-    ("cpp", "C++"),
-    ("cs", "C#"),
-    ("css", "CSS"),
-    ("dart", "Dart"),
-    ("ex", "Elixir"),
-    ("go", "Go"),
-    ("h", "C"),
-    ("html", "HTML"),
-    ("java", "Java"),
-    ("js", "JavaScript"),
-    ("jsx", "JavaScript"),
-    ("kt", "Kotlin"),
-    ("lua", "Lua"),
-    ("mjs", "JavaScript"),
-    ("php", "PHP"),
-    ("py", "Python"),
-    ("rb", "Ruby"),
-    ("rs", "Rust"),
-    ("scala", "Scala"),
-    ("sh", "shell script"),
-    ("sql", "SQL"),
-    ("svelte", "Svelte"),
-    ("swift", "Swift"),
-    ("tf", "Terraform"),
-    ("ts", "TypeScript"),
-    ("tsx", "TypeScript"),
-    ("vue", "Vue"),
-    ("zig", "Zig"),
-];
 
 /// Returns the key of a topic, which is stable across runs.
 pub fn topic_key(topic: &str, name: &str) -> u64 {
@@ -96,11 +33,9 @@ pub fn induce(sessions: &[(&str, &SessionFacts)]) -> Vec<Candidate> {
     let ordered = ordered(sessions);
     let mut found = from_statements(&ordered);
     found.extend(resolutions::candidates(&failures_of(sessions)));
-    let counts: Vec<(String, BTreeMap<String, CallCounts>)> =
-        ordered.iter().map(|(id, facts)| ((*id).to_owned(), facts.tools.subjects().clone())).collect();
-    found.extend(tools::candidates(&counts));
-    found.extend(entities::candidates(ordered.iter().map(|(id, facts)| (*id, &facts.entities))));
-    found.extend(from_work(&ProjectWork::new(ordered.iter().map(|(id, facts)| (*id, facts.work.uses().collect())))));
+    let purposes: Purposes<'_> =
+        ordered.iter().flat_map(|(_, facts)| &facts.work.purposes).map(|(path, told)| (&**path, &**told)).collect();
+    found.extend(from_work(&ProjectWork::new(ordered.iter().map(|(id, facts)| (*id, facts.work.uses().collect()))), &purposes));
     found.retain(is_harmless);
     found
 }
@@ -172,15 +107,15 @@ fn from_statement(session: &str, statement: &Statement) -> Candidate {
     }
 }
 
-/// Returns what the work of a project teaches: its procedures, its commands, its layout and its stack.
-pub fn from_work(work: &ProjectWork<'_>) -> Vec<Candidate> {
-    let (commands, files) = (work.commands(), work.files());
+/// The purposes of files and folders, by their paths.
+type Purposes<'a> = BTreeMap<&'a str, &'a str>;
+
+/// Returns what the work of a project teaches: its procedures, its commands, and its places with what they are for.
+fn from_work(work: &ProjectWork<'_>, purposes: &Purposes<'_>) -> Vec<Candidate> {
+    let commands = work.commands();
     let mut found = procedure_candidates(work, &commands);
-    let own: Vec<Ranked<'_>> = commands.iter().filter(|command| is_specific(command.name)).cloned().collect();
-    found.extend(program_candidates(&own));
-    found.extend(purpose_candidates(&own));
-    found.extend(layout_candidates(&files));
-    found.extend(stack_candidate(&files));
+    found.extend(purpose_candidates(&commands));
+    found.extend(place_candidates(&work.files(), purposes));
     found
 }
 
@@ -196,7 +131,9 @@ pub fn steps_of(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns a candidate for each procedure, in the file of its task.
 fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<Candidate> {
-    let sequences = work.command_sequences();
+    let is_known = |name: &&str| is_publishing(name) || commands.iter().any(|command| command.name == *name);
+    let sequences: Vec<Vec<&str>> =
+        work.command_sequences().into_iter().map(|sequence| sequence.into_iter().filter(is_known).collect()).collect();
     let candidate = |procedure: Procedure<'_>| {
         let task = task(&procedure);
         let of_steps = |command: &&Ranked<'_>| procedure.steps.contains(&command.name);
@@ -211,116 +148,86 @@ fn procedure_candidates(work: &ProjectWork<'_>, commands: &[Ranked<'_>]) -> Vec<
             sightings: newest(commands.iter().filter(of_steps)),
         }
     };
-    procedures(&sequences).into_iter().map(candidate).collect()
+    let mut found: Vec<Candidate> = procedures(&sequences).into_iter().map(candidate).collect();
+    // A task has one order, the most usual one.
+    let mut tasks: FxHashSet<String> = FxHashSet::default();
+    found.retain(|candidate| candidate.file == MemoryFile::Patterns || tasks.insert(candidate.file.name()));
+    found
 }
 
-/// Returns the task of a procedure; `None` if no command names one.
+/// Returns the task of a procedure, by its last command that names one: those before it prepare it.
 fn task(procedure: &Procedure<'_>) -> Option<&'static str> {
-    let has = |words: &[&str]| procedure.steps.iter().any(|step| words_of(step).any(|word| words.contains(&word)));
-    TASKS.iter().find(|(_, words)| has(words)).map(|(task, _)| *task)
-}
-
-/// Returns the words of a command: `mise run test:ci` has `test` and `ci`.
-fn words_of(command: &str) -> impl Iterator<Item = &str> {
-    command.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty())
-}
-
-/// Returns a candidate for each program with its commands.
-fn program_candidates(commands: &[Ranked<'_>]) -> Vec<Candidate> {
-    let mut programs: Vec<(&str, Vec<&Ranked<'_>>)> = Vec::new();
-    for command in commands {
-        let program = program(command.name);
-        match programs.iter_mut().find(|(known, _)| *known == program) {
-            Some((_, of_program)) => of_program.push(command),
-            None => programs.push((program, vec![command])),
-        }
-    }
-    programs.retain(|(_, of_program)| of_program.iter().any(|command| command.sessions >= PROGRAM_SESSIONS));
-    let candidate = |(program, of_program): (&str, Vec<&Ranked<'_>>)| {
-        let names = of_program.iter().take(PROGRAM_COMMANDS).map(|command| format!("`{}`", command.name));
-        Candidate {
-            key: topic_key("program", program),
-            file: MemoryFile::Shortcuts,
-            kind: MemoryKind::Discovery,
-            text: names.collect::<Vec<_>>().join(", "),
-            is_strong: false,
-            sightings: newest(of_program.iter().copied()),
-        }
-    };
-    programs.into_iter().take(PROGRAMS).map(candidate).collect()
-}
-
-/// Returns the program of a command, with the word that only leads to others: `gh pr` of `gh pr view`.
-fn program(command: &str) -> &str {
-    match command.match_indices(' ').nth(1) {
-        Some((at, _)) => &command[..at],
-        None => command.split(' ').next().unwrap_or(command),
-    }
-}
-
-/// Returns how the project is built, tested, formatted and run, by its own commands: at most four for each purpose.
-fn purpose_candidates(commands: &[Ranked<'_>]) -> Vec<Candidate> {
-    let is_for = |command: &Ranked<'_>, words: &[&str]| words_of(command.name).skip(1).any(|word| words.contains(&word));
-    let candidate = |(purpose, words): &(&str, &[&str])| {
-        let earlier = PURPOSES.iter().take_while(|(other, _)| other != purpose);
-        let is_first = |command: &&Ranked<'_>| !earlier.clone().any(|(_, words)| is_for(command, words));
-        let own = commands.iter().filter(|command| is_for(command, words)).filter(is_first);
-        let of_purpose: Vec<&Ranked<'_>> = own.take(PURPOSE_COMMANDS).collect();
-        let names: Vec<String> = of_purpose.iter().map(|command| format!("`{}`", command.name)).collect();
-        (!names.is_empty()).then(|| Candidate {
-            key: topic_key("purpose", purpose),
-            file: MemoryFile::ProjectContext,
-            kind: MemoryKind::Context,
-            text: format!("{purpose}: {}", names.join(", ")),
-            is_strong: false,
-            sightings: newest(of_purpose),
-        })
-    };
-    PURPOSES.iter().filter_map(candidate).collect()
-}
-
-/// Returns a candidate for each folder with its most used files.
-fn layout_candidates(files: &[Ranked<'_>]) -> Vec<Candidate> {
-    let all = folders(files.iter().map(|file| (file.name, file.worth)), LAYOUT_TOKENS);
-    let candidate = |folder: super::layout::Folder| {
-        let is_inside = |file: &&Ranked<'_>| folder.files.iter().any(|name| file.name.ends_with(&**name));
-        let names = folder.files.iter().take(FOLDER_FILES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        Candidate {
-            key: topic_key("folder", &folder.name),
-            file: MemoryFile::ProjectContext,
-            kind: MemoryKind::Context,
-            text: if folder.name.is_empty() { format!("Files: {names}") } else { format!("`{}/`: {names}", folder.name) },
-            is_strong: false,
-            sightings: newest(files.iter().filter(is_inside)),
-        }
-    };
-    // A single file does not make a place.
-    all.into_iter().filter(|folder| folder.files.len() > 1).take(FOLDERS).map(candidate).collect()
-}
-
-/// Returns the languages of the edited files.
-fn stack_candidate(files: &[Ranked<'_>]) -> Option<Candidate> {
-    let mut languages: BTreeMap<&str, (f64, Vec<&Ranked<'_>>)> = BTreeMap::new();
-    for file in files.iter().filter(|file| file.is_edited) {
-        let ending = file.name.rsplit('.').next().unwrap_or_default();
-        if let Some((_, language)) = LANGUAGE_ENDINGS.iter().find(|(known, _)| *known == ending) {
-            let (worth, of_language) = languages.entry(language).or_default();
-            *worth += file.worth;
-            of_language.push(file);
-        }
-    }
-    let mut languages: Vec<_> = languages.into_iter().collect();
-    languages.sort_by(|(one, (worth, _)), (other, (against, _))| against.total_cmp(worth).then_with(|| one.cmp(other)));
-    languages.truncate(LANGUAGES);
-    let names: Vec<&str> = languages.iter().map(|(language, _)| *language).collect();
-    (!names.is_empty()).then(|| Candidate {
-        key: topic_key("stack", ""),
-        file: MemoryFile::ProjectContext,
-        kind: MemoryKind::Context,
-        text: format!("Languages of the edited files: {}", names.join(", ")),
-        is_strong: false,
-        sightings: newest(languages.iter().flat_map(|(_, (_, files))| files.iter().copied())),
+    procedure.steps.iter().rev().find_map(|step| match *step {
+        "gh pr create" => Some("pull-request"),
+        "gh release create" | "git tag" => Some("release"),
+        "git commit" | "git push" => Some("commit"),
+        command => match purpose_of(&head_of(command))? {
+            "Format and lint" => Some("check"),
+            "Release" => Some("release"),
+            "Build" => Some("build"),
+            "Debug" => Some("debug"),
+            "Test" => Some("test"),
+            _ => None,
+        },
     })
+}
+
+/// Returns how the project is built, tested, checked, run and released, by commands in full; the commands of no known purpose are shortcuts.
+fn purpose_candidates(commands: &[Ranked<'_>]) -> Vec<Candidate> {
+    let mut purposes: BTreeMap<Option<&str>, Vec<&Ranked<'_>>> = BTreeMap::new();
+    for command in commands {
+        let of_purpose = purposes.entry(purpose_of(&head_of(command.name))).or_default();
+        let same = of_purpose.iter().filter(|known| head_of(known.name) == head_of(command.name)).count();
+        if of_purpose.len() < PURPOSE_COMMANDS && same < PROGRAM_COMMANDS {
+            of_purpose.push(command);
+        }
+    }
+    let candidate = |(purpose, of_purpose): (Option<&str>, Vec<&Ranked<'_>>)| {
+        let names: Vec<String> = of_purpose.iter().map(|command| format!("`{}`", command.name)).collect();
+        Candidate {
+            key: topic_key("purpose", purpose.unwrap_or_default()),
+            file: if purpose.is_some() { MemoryFile::ProjectContext } else { MemoryFile::Shortcuts },
+            kind: MemoryKind::Context,
+            text: format!("{}: {}", purpose.unwrap_or("Other commands of the project"), names.join(", ")),
+            is_strong: true,
+            sightings: newest(of_purpose),
+        }
+    };
+    purposes.into_iter().map(candidate).collect()
+}
+
+/// Returns the head of the last simple command.
+fn head_of(command: &str) -> String {
+    heads(command).pop().unwrap_or_default()
+}
+
+/// Returns a candidate for each folder and each file whose purpose is known: the most used first.
+fn place_candidates(files: &[Ranked<'_>], purposes: &Purposes<'_>) -> Vec<Candidate> {
+    let mut places: Vec<(&str, &str, Vec<&Ranked<'_>>)> = Vec::new();
+    for file in files {
+        let folder = &file.name[..file.name.len() - file_name(file.name).len()];
+        let Some((place, told)) = purposes.get_key_value(file.name).or_else(|| purposes.get_key_value(folder)) else { continue };
+        match places.iter_mut().find(|(known, ..)| known == place) {
+            Some((.., of_place)) => of_place.push(file),
+            None => places.push((place, told, vec![file])),
+        }
+    }
+    let candidate = |(place, told, of_place): (&str, &str, Vec<&Ranked<'_>>)| {
+        let names: Vec<String> = of_place.iter().take(FOLDER_FILES).map(|file| format!("`{}`", file_name(file.name))).collect();
+        Candidate {
+            key: topic_key("place", place),
+            file: MemoryFile::ProjectContext,
+            kind: MemoryKind::Context,
+            text: if place.ends_with('/') {
+                format!("`{place}` ({told}): {}", names.join(", "))
+            } else {
+                format!("`{place}`: {told}")
+            },
+            is_strong: true,
+            sightings: newest(of_place),
+        }
+    };
+    places.into_iter().take(PLACES).map(candidate).collect()
 }
 
 /// Returns the newest sightings of several commands or files, oldest first, one of each session.
@@ -342,25 +249,31 @@ mod tests {
     use super::*;
 
     fn used(name: &'static str, call: u64) -> NamedUse<'static> {
-        let kind = if name.contains('.') { UseKind::EditedFile } else { UseKind::Command };
+        let kind = if name.contains('.') { UseKind::File } else { UseKind::Command };
         NamedUse { name, kind, block: call as u32, call, time: call as i64 }
     }
 
     #[test]
-    fn work_teaches_procedures_commands_layout_and_stack() {
-        let names = ["make fmt", "make test", "git commit", "gh pr create", "src/cart/total.rs", "src/cart/item.rs"];
+    fn work_teaches_procedures_commands_and_places() {
+        let names = [
+            "make fmt", "make test", "cargo test --workspace", "mise run seed", "git commit", "src/cart/total.rs",
+            "src/cart/item.rs",
+        ];
         let session = |first: u64| names.iter().zip(first..).map(|(name, call)| used(name, call)).collect::<Vec<_>>();
         let work = ProjectWork::new([("one", session(1)), ("two", session(100))]);
-        let found: Vec<String> = from_work(&work).iter().map(|found| format!("{} {}", found.file.path(), found.text)).collect();
+        let purposes = Purposes::from([("src/cart/", "the cart"), ("src/cart/item.rs", "An item of an order")]);
+        let found: Vec<String> =
+            from_work(&work, &purposes).iter().map(|found| format!("{} {}", found.file.path(), found.text)).collect();
         assert_eq!(
             found,
             [
-                "procedural/check-workflow.md `make fmt` → `make test`",
-                "operational/shortcuts.md `make fmt`, `make test`",
-                "factual/project-context.md Test: `make test`",
+                "procedural/test-workflow.md `make fmt` → `make test` → `cargo test --workspace` → `mise run seed`",
+                "procedural/commit-workflow.md `make test` → `cargo test --workspace` → `mise run seed` → `git commit`",
+                "operational/shortcuts.md Other commands of the project: `mise run seed`",
                 "factual/project-context.md Format and lint: `make fmt`",
-                "factual/project-context.md `src/cart/`: `item.rs`, `total.rs`",
-                "factual/project-context.md Languages of the edited files: Rust",
+                "factual/project-context.md Test: `cargo test --workspace`, `make test`",
+                "factual/project-context.md `src/cart/item.rs`: An item of an order",
+                "factual/project-context.md `src/cart/` (the cart): `total.rs`",
             ]
         );
     }
@@ -370,17 +283,10 @@ mod tests {
         let session =
             |first: u64| ["mise run seed", "mise run index"].into_iter().zip(first..).map(|(name, call)| used(name, call));
         let work = ProjectWork::new([("one", session(1).collect()), ("two", session(100).collect())]);
-        let found = from_work(&work);
+        let found = from_work(&work, &Purposes::new());
         assert_eq!(
             (found[0].file.path().as_str(), &*found[0].text),
             ("operational/patterns.md", "`mise run seed` → `mise run index`")
         );
-    }
-
-    #[test]
-    fn a_command_has_a_program() {
-        for (command, expected) in [("gh pr view", "gh pr"), ("cargo test", "cargo"), ("make", "make")] {
-            assert_eq!(program(command), expected);
-        }
     }
 }

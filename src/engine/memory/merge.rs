@@ -8,7 +8,7 @@ use super::markdown::EVIDENCE;
 use super::outcomes::Outcome;
 use super::topic::{Relation, Topic, TopicIndex, carried_over, carried_over_all, relation};
 use super::words::{DAY, checksum, day_of, holds_secret, normalized, session_prefix};
-use crate::model::{Candidate, Memory, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting};
+use crate::model::{Candidate, Memory, MemoryFile, MemoryId, MemoryKind, MemoryRead, MemoryState, Sighting};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -171,6 +171,12 @@ impl Merge<'_> {
             return self.confirm(*place, candidate);
         }
         let newest = day_of(last_time(candidate));
+        // The steps of a task change with newer sessions only, not because a client deleted old ones.
+        let is_newer = |memory: &Memory| memory.kind == MemoryKind::Procedure && memory.last_seen >= newest;
+        let is_workflow = candidate.kind == MemoryKind::Procedure && matches!(candidate.file, MemoryFile::Workflow(_));
+        if is_workflow && self.memories.iter().any(|memory| memory.file == candidate.file && is_newer(memory)) {
+            return;
+        }
         let mut memory = Memory { id: self.next_id, ..new_memory(candidate) };
         let mut superseded = Vec::new();
         if candidate.kind.is_statement() {
@@ -306,13 +312,15 @@ impl Merge<'_> {
             kind if kind.is_statement() => carried_over_all(&memory.text, &candidate.text),
             // Without a new sighting, it is the same sample or a smaller one: clients delete old sessions.
             kind if !is_new && kind == candidate.kind => return,
-            MemoryKind::Capability | MemoryKind::Context | MemoryKind::Discovery => with_items(&memory.text, &candidate.text),
+            MemoryKind::Capability | MemoryKind::Context if candidate.text.contains(": `") => {
+                with_items(&memory.text, &candidate.text)
+            }
             _ => candidate.text.clone(),
         };
         if newest >= was_seen && checksum(&memory.text) != checksum(&text) {
             memory.text = text;
             if !memory.kind.is_statement() {
-                memory.kind = candidate.kind;
+                (memory.kind, memory.file) = (candidate.kind, candidate.file.clone());
             }
             self.list(place);
         }

@@ -2,21 +2,19 @@
 
 mod compose;
 pub mod danger;
-mod entities;
 pub mod export;
 mod facts;
 mod failures;
 pub mod forgotten;
 mod induce;
 mod intent;
-mod layout;
 pub mod markdown;
 pub mod merge;
 mod outcomes;
 mod procedures;
 mod project;
+mod purpose;
 mod statements;
-mod tools;
 pub mod topic;
 pub mod words;
 mod work;

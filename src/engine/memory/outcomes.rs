@@ -84,7 +84,7 @@ fn was_run(text: &str, facts: &SessionFacts, time: i64) -> bool {
 mod tests {
     use super::*;
     use crate::engine::memory::merge::new_memory;
-    use crate::model::{Candidate, Conventions, Key, MemoryFile, ToolVerb, TraceCall, TraceContent, TraceEvent};
+    use crate::model::{Candidate, Conventions, Key, MemoryFile, ToolVerb, TraceCall, TraceContent, TraceEvent, TraceResult};
 
     /// Returns the facts of a session that ran commands, one a millisecond.
     fn facts(commands: &[&str]) -> SessionFacts {
@@ -99,11 +99,11 @@ mod tests {
                 files: Vec::new(),
                 input: String::new(),
             };
-            let content = TraceContent::Call(call);
-            facts.push(
-                &TraceEvent { block: 1, row: time.to_string(), time, turn: 0, step: None, content },
-                &Conventions::default(),
-            );
+            let result = TraceResult { call: call.id, error: false, declined: false, text: String::new() };
+            for content in [TraceContent::Call(call), TraceContent::Result(result)] {
+                let event = TraceEvent { block: 1, row: time.to_string(), time, turn: 0, step: None, content };
+                facts.push(&event, &Conventions::default());
+            }
         }
         facts
     }
@@ -127,8 +127,8 @@ mod tests {
             let helpful = found.first().map_or(0, |outcome| outcome.helpful);
             assert_eq!(helpful, expected, "{commands:?}");
         };
-        check(&["mise run fmt", "ls", "cargo test -q", "git commit -m x"], 0, 1);
-        check(&["mise run fmt", "ls", "cargo test -q", "git commit -m x"], 1, 0);
+        check(&["mise run fmt", "ls", "cargo test", "git commit -m x"], 0, 1);
+        check(&["mise run fmt", "ls", "cargo test", "git commit -m x"], 1, 0);
         check(&["git commit -m x", "cargo test", "mise run fmt"], 0, 0);
         check(&["cargo test", "git commit -m x"], 0, 0);
     }

@@ -1,6 +1,6 @@
 //! Procedures: sequences of commands of the project that several sessions ran in the same order.
 
-use super::failures::command_heads::is_specific;
+use super::failures::command_heads::is_publishing;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lengths of the sequences that are counted.
@@ -22,15 +22,15 @@ pub struct Procedure<'a> {
 /// A sequence of commands, by their numbers.
 type Sequence = Vec<u16>;
 
-/// Returns the sequences of commands of the project that two or more sessions ran, and never in the opposite order: the heaviest first,
-/// without those that are part of another one. `sessions` are the commands of each session in order, oldest session first.
+/// Returns the sequences of commands of the project that two or more sessions ran, and never in the opposite order: those
+/// with the most steps in the most sessions first, without those that are part of another one. `sessions` are the commands of each session in order, oldest session first.
 pub fn procedures<'a>(sessions: &[Vec<&'a str>]) -> Vec<Procedure<'a>> {
-    let mut names: Vec<&str> = sessions.iter().flatten().copied().filter(|name| is_specific(name)).collect();
+    let mut names: Vec<&str> = sessions.iter().flatten().copied().collect();
     names.sort_unstable();
     names.dedup();
     names.truncate(usize::from(u16::MAX));
     let mut kept: Vec<Sequence> = Vec::new();
-    // The longest first, so that the parts of one are not told again.
+    // The parts of one are not told again.
     for (sequence, _) in repeated(sessions, &names) {
         if kept.len() < PROCEDURES && !kept.iter().any(|known| sequence.iter().all(|step| known.contains(step))) {
             kept.push(sequence);
@@ -56,12 +56,15 @@ fn repeated(sessions: &[Vec<&str>], names: &[&str]) -> Vec<(Sequence, f64)> {
         }
     }
     let opposite = |sequence: &Sequence| seen.contains_key(&sequence.iter().rev().copied().collect::<Sequence>());
-    let is_order = |(sequence, (_, count)): &(&Sequence, &(f64, usize))| *count >= LEAST_SESSIONS && !opposite(sequence);
+    let publishes = |step: &u16| is_publishing(names[usize::from(*step)]);
+    // The commands of the project come first: what is published after them is the end of the work.
+    let is_own = |sequence: &Sequence| !publishes(&sequence[0]) && sequence.is_sorted_by_key(publishes);
+    let is_order =
+        |(sequence, (_, count)): &(&Sequence, &(f64, usize))| *count >= LEAST_SESSIONS && is_own(sequence) && !opposite(sequence);
     let several = seen.iter().filter(is_order).map(|(sequence, (weight, _))| (sequence.clone(), *weight));
     let mut found: Vec<(Sequence, f64)> = several.collect();
-    found.sort_by(|(one, weight), (other, against)| {
-        other.len().cmp(&one.len()).then(against.total_cmp(weight)).then_with(|| one.cmp(other))
-    });
+    let worth = |(sequence, weight): &(Sequence, f64)| weight * (sequence.len() - 1) as f64;
+    found.sort_by(|one, other| worth(other).total_cmp(&worth(one)).then_with(|| one.0.cmp(&other.0)));
     found
 }
 
@@ -90,9 +93,9 @@ mod tests {
 
     #[test]
     fn a_sequence_of_two_sessions_is_a_procedure() {
-        check(&["make a, make test, git commit", "make a, git status, make test"], &["make a, make test"]);
+        check(&["make a, make test, git commit", "make a, make test"], &["make a, make test"]);
+        check(&["git commit, make a", "git commit, make a"], &[]);
         check(&["make a, make test", "make test, make a"], &[]);
-        check(&["git add, git commit", "git add, git commit"], &[]);
         check(&[], &[]);
     }
 

@@ -1,6 +1,6 @@
 //! The work of all sessions of a project: which commands and files it used, and how much each is worth now.
 
-use super::failures::command_heads::is_trivial;
+use super::failures::command_heads::{heads, is_publishing};
 use super::work::{NamedUse, UseKind};
 use crate::model::Sighting;
 use crate::model::paths::is_absolute;
@@ -11,9 +11,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const DECAY: f64 = 0.95;
 /// Folders that tools write to.
 const PASSING: &[&str] = &[".git/", "node_modules/", "target/debug/", "target/release/", "tmp/"];
-/// Sessions that must have edited or read a file, so that it is a place of the project and not one of a task.
-const EDITED_SESSIONS: u32 = 2;
-const READ_SESSIONS: u32 = 3;
+/// Sessions that must have used a file, so that it is a place of the project and not one of a task.
+const FILE_SESSIONS: u32 = 2;
+/// Sessions in which a command must have succeeded.
+const SUCCESSFUL_SESSIONS: u32 = 2;
+/// The same, if it names a target of its own, which can be that of a task.
+const TARGET_SESSIONS: u32 = 3;
 /// Maximum number of sightings that are kept of a command or a file.
 const SIGHTINGS: usize = 4;
 
@@ -39,8 +42,6 @@ pub struct Ranked<'a> {
     pub worth: f64,
     /// The number of these sessions.
     pub sessions: u32,
-    /// True if a call edited it.
-    pub is_edited: bool,
     /// The newest uses, oldest first, at most one of a session.
     pub sightings: Vec<Sighting>,
 }
@@ -62,7 +63,7 @@ impl<'a> ProjectWork<'a> {
         ProjectWork { sessions }
     }
 
-    /// Returns the commands of each session, in order, oldest session first.
+    /// Returns the commands of the project that succeeded, in each session in order, oldest session first.
     pub fn command_sequences(&self) -> Vec<Vec<&'a str>> {
         let commands = |session: &SessionUses<'a>| {
             session.uses.iter().filter(|used| used.kind == UseKind::Command).map(|used| used.name).collect()
@@ -70,38 +71,36 @@ impl<'a> ProjectWork<'a> {
         self.sessions.iter().map(commands).collect()
     }
 
-    /// Returns the commands, the most worth first, without those that every session runs, with version control or the shell.
+    /// Returns the commands of the project in full that succeeded in several sessions, the most worth first.
     pub fn commands(&self) -> Vec<Ranked<'a>> {
-        let mut ranked = self.ranked(|kind| kind == UseKind::Command);
-        ranked.retain(|command| {
-            !is_trivial(command.name) && !matches!(command.name.split(' ').next(), Some("git" | "gh" | "glab"))
-        });
+        let mut ranked = self.ranked(UseKind::Command);
+        let least = |command: &str| if names_target(command) { TARGET_SESSIONS } else { SUCCESSFUL_SESSIONS };
+        ranked.retain(|command| !is_publishing(command.name) && command.sessions >= least(command.name));
         ranked
     }
 
     /// Returns the files that several sessions worked on, the most worth first, without those that every project has.
     pub fn files(&self) -> Vec<Ranked<'a>> {
-        let mut ranked = self.ranked(|kind| kind != UseKind::Command);
+        let mut ranked = self.ranked(UseKind::File);
         ranked.retain(|file| !is_passing(file.name) && !is_standard(file.name));
-        ranked.retain(|file| file.sessions >= if file.is_edited { EDITED_SESSIONS } else { READ_SESSIONS });
+        ranked.retain(|file| file.sessions >= FILE_SESSIONS);
         ranked
     }
 
-    /// Returns the names of some kinds by the sessions that used them, each with its weight.
-    fn ranked(&self, is_wanted: impl Fn(UseKind) -> bool) -> Vec<Ranked<'a>> {
+    /// Returns the names of a kind by the sessions that used them, each with its weight.
+    fn ranked(&self, kind: UseKind) -> Vec<Ranked<'a>> {
         let mut all: FxHashMap<&'a str, Ranked<'a>> = FxHashMap::default();
         for (age, session) in self.sessions.iter().rev().enumerate() {
-            let mut first: FxHashMap<&'a str, (&NamedUse<'a>, bool)> = FxHashMap::default();
-            for used in session.uses.iter().filter(|used| is_wanted(used.kind)) {
-                first.entry(used.name).or_insert((used, false)).1 |= used.kind == UseKind::EditedFile;
+            let mut first: FxHashMap<&'a str, &NamedUse<'a>> = FxHashMap::default();
+            for used in session.uses.iter().filter(|used| used.kind == kind) {
+                first.entry(used.name).or_insert(used);
             }
             let session_weight = DECAY.powi(age as i32);
-            for (name, (used, is_edited)) in first {
-                let new = || Ranked { name, worth: 0.0, sessions: 0, is_edited: false, sightings: Vec::new() };
+            for (name, used) in first {
+                let new = || Ranked { name, worth: 0.0, sessions: 0, sightings: Vec::new() };
                 let ranked = all.entry(name).or_insert_with(new);
                 ranked.worth += session_weight;
                 ranked.sessions += 1;
-                ranked.is_edited |= is_edited;
                 if ranked.sightings.len() < SIGHTINGS {
                     let (block, time) = (used.block, used.time);
                     ranked.sightings.insert(0, Sighting { session: session.id.to_owned(), block, row: String::new(), time });
@@ -112,6 +111,15 @@ impl<'a> ProjectWork<'a> {
         all.sort_by(|one, other| other.worth.total_cmp(&one.worth).then_with(|| one.name.cmp(other.name)));
         all
     }
+}
+
+/// Returns true if an argument of a command names one thing of the project: not an option, a script or all files.
+fn names_target(command: &str) -> bool {
+    let head = heads(command).pop().unwrap_or_default();
+    let words = command.split(' ').filter(|word| !word.starts_with('-') && word.contains(char::is_alphanumeric));
+    words
+        .skip_while(|word| *word == "cd" || *word == "&&")
+        .any(|word| !head.split(' ').any(|part| file_name(word) == part || word == part))
 }
 
 /// Returns true for a file that a reader finds without being told.
@@ -148,12 +156,12 @@ mod tests {
 
     #[test]
     fn commands_of_many_and_recent_sessions_come_first() {
-        use UseKind::{Command, EditedFile, File};
-        let old = vec![used("make", Command, 1, 10), used("a.rs", File, 2, 11), used("b.rs", EditedFile, 3, 12)];
-        let new = vec![used("make", Command, 4, 20), used("make test", Command, 5, 21), used("a.rs", EditedFile, 6, 22)];
+        use UseKind::{Command, File};
+        let old = vec![used("make", Command, 1, 10), used("a.rs", File, 2, 11), used("b.rs", File, 3, 12)];
+        let new = vec![used("make", Command, 4, 20), used("make test", Command, 5, 21), used("a.rs", File, 6, 22)];
         let work = ProjectWork::new([("new", new), ("old", old)]);
-        assert_eq!(names(&work.commands()), ["make", "make test"]);
-        assert_eq!(names(&work.files()), ["a.rs"], "one session is not enough");
+        assert_eq!(names(&work.commands()), ["make"], "one session is not enough");
+        assert_eq!(names(&work.files()), ["a.rs"]);
         assert_eq!(work.command_sequences(), [vec!["make"], vec!["make", "make test"]]);
         let make = &work.commands()[0];
         assert_eq!((make.sessions, &*make.sightings[1].session), (2, "new"));

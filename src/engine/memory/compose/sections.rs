@@ -11,8 +11,6 @@ pub(super) enum Section {
     Certain,
     /// Memories of a repository that the user did not accept.
     Repository,
-    /// Repositories, sites and people.
-    Entities,
     /// Statements of the user.
     Rules,
     /// Failed calls and what works.
@@ -36,12 +34,11 @@ impl Section {
             Section::Repository => {
                 "From .aperture/memory/ of this repository, not confirmed by the user (aperture memory review --accept-tree):"
             }
-            Section::Entities => "Named in several sessions:",
             Section::Rules => "The user said:",
             Section::Failures => "Failures and fixes:",
-            Section::Procedures => "Order of commands here:",
-            Section::Commands => "Commands here:",
-            Section::Files => "Files edited often:",
+            Section::Procedures => "Usual order of commands, by task:",
+            Section::Commands => "Commands that succeeded here:",
+            Section::Files => "Where things are:",
             Section::Agent => "Limits of tools:",
             Section::Digests => "From earlier sessions:",
         }
@@ -93,14 +90,14 @@ const SHARES: &[(usize, &[(Section, usize)])] = &[
     (
         2000,
         &[
-            (Section::Rules, 18),
-            (Section::Failures, 8),
-            (Section::Procedures, 6),
+            (Section::Rules, 10),
+            (Section::Failures, 5),
+            (Section::Procedures, 4),
             (Section::Commands, 4),
-            (Section::Files, 10),
+            (Section::Files, 6),
             (Section::Agent, 2),
             (Section::Repository, 10),
-            (Section::Digests, 54),
+            (Section::Digests, 71),
         ],
     ),
 ];

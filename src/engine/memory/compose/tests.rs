@@ -1,8 +1,6 @@
 use super::sections::LEAST_SHARE;
 use super::*;
 use crate::engine::memory::intent::intent;
-use crate::engine::memory::merge::new_memory;
-use crate::model::{Candidate, MemoryFile};
 
 fn part(share: f64, need: usize) -> Part<'static> {
     Part { section: Section::Rules, share, content: Content::Digests, need }
@@ -113,26 +111,28 @@ fn pending_entries_are_not_printed_and_frames_are_not_ended() {
 }
 
 #[test]
-fn commands_and_files_are_those_of_the_tree() {
+fn commands_and_places_are_those_of_the_tree() {
     let context = |id, text: &str| Memory { kind: MemoryKind::Context, ..said(id, text, false) };
-    let memories = [context(1, "Test: `make test`"), context(2, "`src/`: `cart.rs`"), context(3, "`mail/`: `send.rs`")];
+    let (cart, mail) = ("`src/` (the cart): `cart.rs`", "`mail/send.rs`: Sends mail");
+    let memories = [context(1, "Test: `make test`"), context(2, cart), context(3, mail), context(4, "`old/`: `x.rs`")];
     let text = compose(&input(&memories, "send the mail again")).text;
-    assert_eq!(text, "Commands here:\n#1 Test: make test\nFiles edited often:\n#3 mail/: send.rs\n#2 src/: cart.rs\n");
+    let expected = "Commands that succeeded here:\n#1 Test: make test\nWhere things are:\n#3 mail/send.rs: Sends mail\n#2 src/ (the cart): cart.rs\n";
+    assert_eq!(text, expected);
 }
 
 #[test]
-fn a_question_brings_the_entities_that_it_is_about() {
-    let entity = |(id, text): (u32, &str)| {
-        let (file, kind) = (MemoryFile::Entities, MemoryKind::Entity);
-        let candidate = Candidate { key: 1, file, kind, text: text.to_owned(), is_strong: true, sightings: Vec::new() };
-        Memory { id, ..new_memory(&candidate) }
+fn most_prompts_are_about_no_entry() {
+    let mut memories: Vec<Memory> =
+        (1..40).map(|id| said(id, &format!("the package number{id} needs a review"), false)).collect();
+    memories.push(said(40, "we never commit the lock file", false));
+    memories.push(Memory { kind: MemoryKind::Context, ..said(41, "`src/cart_total.rs`: Adds up the prices of a cart", false) });
+    let check = |prompt: &str, expected: &[u32]| {
+        let found: Vec<u32> = matching(&memories, prompt).iter().map(|memory| memory.id).collect();
+        assert_eq!(found, expected, "{prompt}");
     };
-    let memories = [(1, "Repository `acme/shop`"), (2, "Site or API `docs.acme.dev`"), (3, "Person `@ada`")].map(entity);
-    let check = |prompt: &str, expected: &str| {
-        assert_eq!(compose(&input(&memories, prompt)).text, expected, "{prompt}");
-    };
-    check("which repository is it in?", "Named in several sessions:\n#1 Repository `acme/shop`\n");
-    check("where is the API of acme?", "Named in several sessions:\n#2 Site or API `docs.acme.dev`\n#1 Repository `acme/shop`\n");
-    check("what is a cart?", "");
-    check("run the tests of the repository", "");
+    check("the package needs another review", &[]);
+    check("please commit this", &[]);
+    check("is the lock file part of the commit?", &[40]);
+    check("the prices of the cart are wrong", &[]);
+    check("look at src/cart_total.rs", &[41]);
 }

@@ -101,6 +101,39 @@ const RUNS_TARGETS: &[&str] = &["./gradlew", "gradle", "just", "make", "nx", "ra
 /// Programs that run what the project defines behind the word `run`. Sorted.
 const RUNS_SCRIPTS: &[&str] = &["bun", "deno", "mise", "npm", "pipenv", "pnpm", "poetry", "rye", "uv", "yarn"];
 
+/// Commands that publish the work of a session. Sorted.
+const PUBLISHING: &[&str] = &["gh pr create", "gh release create", "git commit", "git push", "git tag"];
+
+/// Words in the head of a command that tell what it is for, and the purpose.
+pub const PURPOSES: &[(&str, &[&str])] = &[
+    ("Build", &["build", "compile", "tsc"]),
+    ("Test", &["bats", "jest", "nextest", "playwright", "pytest", "spec", "test", "tests", "vitest"]),
+    (
+        "Format and lint",
+        &[
+            "biome", "clippy", "eslint", "fmt", "format", "gofmt", "golangci-lint", "lint", "prettier", "ruff", "shellcheck",
+            "typecheck", "vet",
+        ],
+    ),
+    ("Run", &["dev", "serve", "start", "up"]),
+    ("Debug", &["debug", "dlv", "gdb", "lldb", "trace"]),
+    ("Release", &["deploy", "publish", "release"]),
+];
+
+/// Returns the purpose of a command by its head: the first one that a word of it names.
+pub fn purpose_of(head: &str) -> Option<&'static str> {
+    let words = || head.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty());
+    let program = words().next().unwrap_or_default();
+    let is_named = |(_, names): &&(&str, &[&str])| words().any(|word| names.contains(&word));
+    let is_other = matches!(program, "gh" | "git" | "glab") || is_trivial(head);
+    PURPOSES.iter().find(is_named).map(|(purpose, _)| *purpose).filter(|_| !is_other)
+}
+
+/// Returns true for the head of a command that publishes the work of a session.
+pub fn is_publishing(head: &str) -> bool {
+    is_sorted_member(PUBLISHING, head)
+}
+
 /// Returns the heads of a shell command in order, as `git commit`, `gh pr view` or `mise run test`. Filters behind a pipe,
 /// changes of the directory, assignments and wrappers such as `sudo` are skipped.
 pub fn heads(command: &str) -> Vec<String> {
@@ -267,7 +300,7 @@ mod tests {
     fn lists_are_sorted() {
         for list in [
             WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, GENERIC, RUNS_TARGETS, RUNS_SCRIPTS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE,
-            TRIVIAL,
+            TRIVIAL, PUBLISHING,
         ] {
             assert!(list.is_sorted(), "{list:?}");
         }

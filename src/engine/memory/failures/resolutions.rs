@@ -47,7 +47,7 @@ fn candidate(key: u64, group: &[(&str, &Failure)]) -> Option<Candidate> {
     let fix = fixed.min_by_key(|(_, failure)| (failure.fix.as_ref().map(specificity), std::cmp::Reverse(failure.time)));
     let sessions = group.iter().map(|(session, _)| *session).collect::<BTreeSet<_>>().len();
     let (kind, text, is_strong) = match fix {
-        Some((_, failure)) => (MemoryKind::Resolution, resolution_text(failure), true),
+        Some((_, failure)) => (MemoryKind::Resolution, resolution_text(failure, sessions >= MIN_SESSIONS), true),
         None => {
             let is_certain = first.missing_program.is_some() || is_denied(first);
             // A command that also works says nothing about the environment.
@@ -61,7 +61,13 @@ fn candidate(key: u64, group: &[(&str, &Failure)]) -> Option<Candidate> {
     let mut sightings: Vec<Sighting> = group.iter().flat_map(|(session, failure)| sightings(session, failure)).collect();
     sightings.sort_by_key(|sighting| (sighting.time, sighting.block));
     sightings.dedup();
-    Some(Candidate { key, file: MemoryFile::Gotchas, kind, text, is_strong, sightings })
+    let file = match kind {
+        MemoryKind::Environment => MemoryFile::Capabilities,
+        // The agent repeats it.
+        _ if sessions >= MIN_SESSIONS => MemoryFile::Mistakes,
+        _ => MemoryFile::Gotchas,
+    };
+    Some(Candidate { key, file, kind, text, is_strong, sightings })
 }
 
 /// Returns true if the environment refuses a program, which a later attempt will meet again, and not only a file.
@@ -83,8 +89,12 @@ fn specificity(fix: &Fix) -> (bool, usize) {
     (fix.text.contains('$'), fix.text.len())
 }
 
-fn resolution_text(failure: &Failure) -> String {
+/// Returns the advice as a sentence; of a mistake that the agent repeats: its problem, its cause and its fix.
+fn resolution_text(failure: &Failure, is_repeated: bool) -> String {
     let advice = failure.fix.as_ref().map_or("", |fix| fix.text.as_str());
+    if is_repeated {
+        return format!("Problem: `{}` fails. Cause: `{}`. Fix: {advice}.", failure.subject(), failure.shown_line);
+    }
     match &failure.missing_program {
         Some(program) => format!("`{program}` is not available here (`{}`): {advice}.", failure.shown_line),
         None => format!("`{}` fails (`{}`): {advice}.", failure.subject(), failure.shown_line),
