@@ -169,7 +169,7 @@ overrides both.
   archive = \"auto\"             approve (pending in aperture inbox) or deny;
   recall = \"deny\"              default approve: compress, archive, update; a
   commands_per_turn = 10       project can only be stricter than the user
-XX
+  housekeeping = \"off\"         headers and summaries by the model: on, ask, off
   recalls_per_turn = 5         further @recall(turns …) return only headers,
   recalled_tokens_per_turn = 8000  also after this many tokens
 

@@ -14,19 +14,19 @@ impl Draft<'_> {
         edits.filter(|(_, edit)| edit.change.is_some()).filter_map(|((.., slot), _)| slot.index())
     }
 
-    /// Returns the planned changes of blocks, addressed by content, in file order. Their texts are taken from the revision.
+    /// Returns the planned changes of blocks, addressed by content, in file order, then those of thinking. Their texts are taken from
+    /// the revision.
     ///
     /// # Errors
     ///
     /// The file changed since it was read.
     pub(super) fn block_edits(&self, revision: &mut Revision) -> Result<Vec<BlockEdit>, PlanError> {
-        let mut block_edits = Vec::new();
-        for edit in self.edits.values().filter(|edit| edit.slot == Slot::Message) {
-            block_edits.extend(self.thinking_edits(edit));
-        }
+        let messages = self.edits.values().filter(|edit| edit.slot == Slot::Message);
+        let of_thinking: Vec<BlockEdit> = messages.flat_map(|edit| self.thinking_edits(edit)).collect();
         if revision.contents.is_empty() {
-            return Ok(block_edits);
+            return Ok(of_thinking);
         }
+        let mut block_edits = Vec::new();
         let addresses = addresses(self.reading());
         for ((row, _, slot), edit) in &self.edits {
             let (Some(change), Some(index)) = (&edit.change, slot.index()) else { continue };
@@ -39,6 +39,7 @@ impl Draft<'_> {
                 reason: change.reason.clone(),
             });
         }
+        block_edits.extend(of_thinking);
         Ok(block_edits)
     }
 
@@ -63,8 +64,8 @@ impl Draft<'_> {
         gone.chain(back.map(|element| change(element, element, Level::Original))).collect()
     }
 
-    /// Plans a change of thinking; false if this session has no such thinking.
-    fn lower_thinking(&mut self, edit: &BlockEdit) -> Result<bool, PlanError> {
+    /// Plans a change of thinking.
+    fn lower_thinking(&mut self, edit: &BlockEdit) -> Result<(), PlanError> {
         let is_meant = |value: &[u8]| {
             let thinking = self.source.provider.thinking_in(value);
             thinking.iter().any(|element| Key::from_bytes(element.as_bytes()) == edit.content)
@@ -76,13 +77,13 @@ impl Draft<'_> {
             Some(row) if edit.text.is_empty() => self.empty(row)?,
             Some(_) => {}
             None => {
-                let Some(row) = self.emptied_row(&is_meant)? else { return Ok(false) };
+                let row = self.emptied_row(&is_meant)?.ok_or(PlanError::Gone)?;
                 if !edit.text.is_empty() {
                     self.refill(row)?;
                 }
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Plans changes of blocks that are addressed by content, if this session has such blocks. Idempotent: a block that already has
@@ -98,7 +99,7 @@ impl Draft<'_> {
         for (place, edit) in block_edits.iter().enumerate() {
             let number = numbers.get(&BlockAddress { content: edit.content, occurrence: edit.occurrence });
             let lowered = match number.and_then(|number| self.reading().block(*number)) {
-                _ if edit.is_of_thinking() && self.lower_thinking(edit)? => Ok(()),
+                _ if edit.is_of_thinking() => self.lower_thinking(edit),
                 Some(block) if block.hash == edit.content => self.lower_to(block.number, edit),
                 Some(block) if block.hash == Key::from_bytes(edit.text.as_bytes()) => Ok(()),
                 _ => Err(PlanError::Gone),

@@ -194,7 +194,7 @@ fn compress_stale_reaches_rest_in_one_run() {
         assert!(changes > 0 || ["light", "lossless"].contains(&preset), "{preset}");
         assert_eq!(json(&sandbox, &line, "change")["edits"], 0, "{preset}");
         if preset == "balanced" {
-            let status = done(&sandbox, "status --window 40k");
+            let status = done(&sandbox, "status --window 80k");
             assert!(!status.contains("compress --preset"), "{status}");
         }
     }

@@ -342,6 +342,9 @@ fn model_commands(coverage: &mut Coverage) {
         obeying::say(&sandbox, "done");
         coverage.run(&sandbox, &["manifest"]);
     }
+    let words = json!({"response_header": "done", "context_summary": "read", "key_decisions": ["keep"], "code_changes": ["a.rs"],
+        "user": {"query_header": "job", "understood_intent": "do", "context_used": ["all"]}});
+    coverage.run(&sandbox, &[&format!("housekeeping {words}"), "summary --turns 1.."]);
 }
 
 /// Decides about memories, and quotes the session of one.

@@ -529,7 +529,7 @@ fn a_block_that_another_program_rewrote_is_not_undone() {
     let file = session(&sandbox);
     done(&sandbox, &file, &["archive", "all"]);
     let text = fs::read_to_string(&file).unwrap();
-    let other = text.replace("@recall(", "@RECALL(");
+    let other = text.replace(" | archived from", " | ARCHIVED from");
     assert_ne!(text, other);
     fs::write(&file, &other).unwrap();
     let outcome = run(&sandbox, &file, &["undo"]);

@@ -40,12 +40,12 @@ use std::path::{Path, PathBuf};
 
 /// Minimum scores of each preset on the shipped sessions, in percent: reduction, FRR and FRR-T.
 const FLOORS: [(&str, [f64; 3]); 6] = [
-    ("lossless", [14.0, 99.0, 98.5]),
-    ("light", [42.5, 94.5, 92.5]),
-    ("balanced", [52.0, 90.5, 88.0]),
-    ("aggressive", [67.5, 74.5, 68.5]),
-    ("layers", [92.0, 50.0, 32.0]),
-    ("handoff", [94.5, 48.0, 30.0]),
+    ("lossless", [12.5, 99.0, 98.5]),
+    ("light", [43.5, 91.0, 89.0]),
+    ("balanced", [54.5, 86.5, 83.5]),
+    ("aggressive", [68.0, 70.5, 63.0]),
+    ("layers", [90.5, 55.5, 38.0]),
+    ("handoff", [94.0, 44.5, 22.0]),
 ];
 
 /// A cut of a session in a file.
