@@ -255,7 +255,7 @@ pub fn missing_argument(error: &clap::Error) -> Option<(String, String)> {
     }
     let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
     let usage = error.get(ContextKind::Usage)?.to_string();
-    let words = usage.split_whitespace().skip_while(|word| *word != "aperture").skip(1);
+    let words = usage.split_whitespace().skip_while(|word| *word == "Usage:").skip(1);
     let command = words.take_while(|word| !word.starts_with(['<', '[', '-'])).collect::<Vec<_>>().join(" ");
     let text = match missing.first().map_or("", String::as_str) {
         first if first.contains("--stale") => {

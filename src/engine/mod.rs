@@ -30,7 +30,9 @@ pub use content::{counts, measure, preview};
 pub use cost::binding::{Binding, binding, binding_of};
 pub use cost::cache_loss::{CacheFacts, CacheLoss, LossCause, RemovedTokens, Saving, cache_loss, saving};
 pub use cost::capacity::{Capacity, CapacitySource, KnownCapacity, ReservedCapacity, capacity};
-pub use cost::edit_cost::{EditFacts, EditPrice, PAYS_BACK_TURNS, idle_milliseconds, price, steps_per_turn};
+pub use cost::edit_cost::{
+    EditFacts, EditPrice, PAYS_BACK_TURNS, idle_milliseconds, next_request_dollars, price, steps_per_turn,
+};
 pub use cost::model_prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use cost::tokens;
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
@@ -45,7 +47,7 @@ pub use report::events::{
 };
 pub use report::explain::{Explanation, LevelPreview, Referred, explain, levels, stale_reason};
 pub use report::files::{FileInWork, files_in_work};
-pub use report::housekeeping::{replace_headers, unsupported};
+pub use report::housekeeping::unsupported;
 pub use report::label::{label, placeholder_label};
 pub use report::manifest::{
     ArchivedRun, BlockSummary, Forgotten, Manifest, ShortenedBlocks, UserRule, ZoneSummary, entry, manifest,

@@ -46,17 +46,24 @@ pub fn age(now: jiff::Timestamp, milliseconds: i64) -> String {
 
 /// Formats a time in the user's time zone: `2026-11-21 14:03:07`.
 pub fn time(style: &Style, milliseconds: i64) -> String {
-    jiff::Timestamp::from_millisecond(milliseconds)
-        .map(|time| time.to_zoned((style.zone)()).strftime("%Y-%m-%d %H:%M:%S").to_string())
-        .unwrap_or_default()
+    times(style, "%Y-%m-%d %H:%M:%S")(milliseconds)
 }
 
 /// Returns a function that formats a time as the time of day in the user's time zone: `14:03`.
 pub fn times_of_day(style: &Style) -> impl Fn(i64) -> String + use<> {
+    times(style, "%H:%M")
+}
+
+/// Returns a function that formats the day of a Unix time in milliseconds: `2026-11-22`.
+pub fn days(style: &Style) -> impl Fn(i64) -> String + use<> {
+    times(style, "%Y-%m-%d")
+}
+
+fn times(style: &Style, format: &'static str) -> impl Fn(i64) -> String + use<> {
     let zone = (style.zone)();
     move |milliseconds| {
         let time = jiff::Timestamp::from_millisecond(milliseconds).map(|time| time.to_zoned(zone.clone()));
-        time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
+        time.map(|time| time.strftime(format).to_string()).unwrap_or_default()
     }
 }
 

@@ -90,7 +90,7 @@ fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandErro
 fn note(env: &Env) -> Result<(), CommandError> {
     let Ok(found) = env.find(None) else { return Ok(()) };
     let workspace = env.read(found)?;
-    let (_, short) = summarize(&workspace.reading, &summary::contents(&workspace)?, &|_| String::new());
+    let (_, short) = summarize(&workspace.reading, &summary::contents(env, &workspace)?, &|_| String::new());
     let mut text = format!("Session: {}\n", workspace.location.id);
     for point in short.summary.points.iter().filter(|point| NOTED.contains(&point.kind)) {
         text.push_str(&format!("{}: {}\n", point.kind.label(), point.text()));

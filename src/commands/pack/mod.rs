@@ -6,8 +6,9 @@ mod run;
 pub use report::{PackFormat, PackReport};
 pub use run::{report, run};
 
-use crate::engine::pack::TurnForm;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use crate::commands::recall;
+use crate::engine::TurnForm;
+use crate::model::TurnList;
 
 /// Arguments of `pack`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -40,12 +41,12 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT")]
     pub query: Option<String>,
     /// Turns that come first: 3,7..9
-    #[arg(long, value_name = "TURNS", value_delimiter = ',', value_parser = turns)]
-    pub turns: Vec<TurnRange>,
-    /// Form of these turns: header, summary or full
-    #[arg(id = "as", long = "as", value_name = "FORM", default_value = "summary", requires = "turns", value_parser = form())]
+    #[arg(long, value_name = "TURNS")]
+    pub turns: Option<TurnList>,
+    /// Form of these turns [default: mixed: summaries, then full texts]
+    #[arg(id = "as", long = "as", value_name = "FORM", requires = "turns", value_parser = recall::forms())]
     #[serde(rename = "as")]
-    pub form: TurnForm,
+    pub form: Option<TurnForm>,
     /// Include the other sessions of the project: their titles, and summaries of the newest
     #[arg(long)]
     pub across: bool,
@@ -59,25 +60,4 @@ pub struct Arguments {
     /// Print the parts with their lines and tokens instead of the text
     #[arg(long)]
     pub explain: bool,
-}
-
-/// A range of turns, first and last.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TurnRange(pub u32, pub u32);
-
-impl serde::Serialize for TurnRange {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{}..{}", self.0, self.1))
-    }
-}
-
-fn form() -> impl TypedValueParser<Value = TurnForm> {
-    PossibleValuesParser::new(TurnForm::ALL.map(TurnForm::name)).map(|name| TurnForm::from_name(&name).unwrap_or_default())
-}
-
-/// Parses `3` or `7..9`.
-fn turns(text: &str) -> Result<TurnRange, String> {
-    let (first, last) = text.split_once("..").unwrap_or((text, text));
-    let range = first.trim().parse().ok().zip(last.trim().parse().ok()).filter(|(first, last)| 0 < *first && first <= last);
-    range.map(|(first, last)| TurnRange(first, last)).ok_or_else(|| "turns are numbers and ranges: 3,7..9".to_owned())
 }

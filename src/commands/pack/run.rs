@@ -2,13 +2,13 @@ use super::Arguments;
 use super::report::{PackReport, PackedSection, PackedUnit};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::search;
-use crate::engine::pack::{OtherSession, Section, Source, Sources, Unit, Wanted, in_section, left_out, needed, pack};
-use crate::engine::{SelectorError, summary};
-use crate::model::{Block, BlockNumber, Role};
-use crate::output::{plural, printable, short_id};
+use crate::commands::summary::{contents, originals};
+use crate::engine::TurnRequestError;
+use crate::engine::pack::{OtherSession, Section, Unit, Wanted, in_section, left_out, needed, pack};
+use crate::engine::summary::Told;
+use crate::output::{days, plural, short_id, times_of_day};
 use crate::text::cut::{cut, one_line};
-use crate::workspace::{self, FindError, Found, Listed, PlanError, Project, Workspace};
-use rayon::prelude::*;
+use crate::workspace::{self, FindError, Found, Listed, Project};
 use std::path::Path;
 
 /// Other sessions of a project, those with a summary, and characters of a title.
@@ -29,22 +29,18 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandError> {
     let query = arguments.query.as_deref().map(search::parse).transpose()?;
     let found = env.find(arguments.session.as_deref())?;
-    let zone = (env.style.zone)();
-    let format = |moment: i64, format: &str| {
-        let time = jiff::Timestamp::from_millisecond(moment).map(|time| time.to_zoned(zone.clone()));
-        time.map(|time| time.strftime(format).to_string()).unwrap_or_default()
-    };
-    let clock = |moment: i64| format(moment, "%H:%M");
-    let sessions = if arguments.across { others(env, &found, &|moment| format(moment, "%Y-%m-%d"))? } else { Vec::new() };
+    let clock = times_of_day(&env.style);
+    let sessions = if arguments.across { others(env, &found, &days(&env.style))? } else { Vec::new() };
     let workspace = env.read(found)?;
     let reading = &workspace.reading;
-    let turns = arguments.turns.iter().flat_map(|range| range.0..=range.1).collect();
-    let wanted = Wanted { query, turns, form: arguments.form, sessions, seed: arguments.seed };
-    let last = reading.turns.len() as u32;
-    if let Some(turn) = wanted.turns.iter().find(|turn| **turn > last) {
-        return Err(CommandError::new(ErrorKind::Refused, SelectorError::NoSuchTurn { number: *turn, last }));
+    let turns = arguments.turns.clone().unwrap_or_default();
+    let existing: Vec<u32> = reading.turns.iter().map(|turn| turn.number).collect();
+    let missing = turns.without(&existing);
+    if !missing.is_empty() {
+        return Err(TurnRequestError::Missing { turns: missing, existing: existing.into_iter().collect() }.into());
     }
-    let sources = sources(env, &workspace, &needed(reading, &wanted))?;
+    let wanted = Wanted { query, turns, form: arguments.form.unwrap_or_default(), sessions, seed: arguments.seed };
+    let sources = originals(env, &workspace, &needed(reading, &wanted))?;
     let packed = pack(reading, &sources, &wanted, arguments.budget, &clock)
         .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
     let of_section = |section: Section| {
@@ -95,48 +91,11 @@ fn others(env: &Env, found: &Found, day: &dyn Fn(i64) -> String) -> Result<Vec<O
         let summary = match () {
             () if at >= SUMMARIZED => String::new(),
             () => match env.read(listed.found) {
-                Ok(workspace) => {
-                    let numbers = summary::needed(&workspace.reading);
-                    let sources = sources(env, &workspace, &numbers)?;
-                    let contents = sources.into_iter().map(|(number, source)| (number, source.text)).collect();
-                    summary::summarize(&workspace.reading, &contents, &|_| String::new()).1.summary.text
-                }
+                Ok(workspace) => Told::new(&workspace.reading, &contents(env, &workspace)?).session().summary.text,
                 Err(_) => String::new(),
             },
         };
         others.push(OtherSession { header, summary });
     }
     Ok(others)
-}
-
-/// Returns the originals of blocks, without credentials and control characters. A block whose original is unknown has its current
-/// content.
-fn sources(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) -> Result<Sources, CommandError> {
-    let reading = &workspace.reading;
-    let clean = |text: &str| printable(&reading.known.mask(text)).into_owned();
-    let source = |block: &Block, content: &str, readable: &str| Source {
-        target: clean(block.target()),
-        text: clean(if block.role == Role::ToolUse { content } else { readable }),
-        words: block.words_in(content).map(clean).collect(),
-    };
-    let current = |numbers: &[BlockNumber]| -> Result<Vec<(BlockNumber, Source)>, CommandError> {
-        let contents = numbers.par_iter().zip(workspace.contents(numbers)?);
-        Ok(contents
-            .filter_map(|(number, content)| Some((*number, source(reading.block(*number)?, &content.sent, &content.readable))))
-            .collect())
-    };
-    if workspace.history.operations.is_empty() {
-        return Ok(current(numbers)?.into_iter().collect());
-    }
-    let store = env.existing_store()?;
-    let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
-    let mut sources = Sources::default();
-    for number in numbers {
-        match draft.original(*number) {
-            Ok(original) => drop(sources.insert(*number, source(&original.block, &original.content, &original.readable))),
-            Err(PlanError::NoOriginal(_)) => sources.extend(current(&[*number])?),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(sources)
 }

@@ -82,7 +82,8 @@ pub enum Quota {
     Used,
 }
 
-fn forms() -> impl TypedValueParser<Value = TurnForm> {
+/// Returns the parser of a form.
+pub fn forms() -> impl TypedValueParser<Value = TurnForm> {
     PossibleValuesParser::new(TurnForm::ALL.map(TurnForm::name)).try_map(|name| TurnForm::from_name(&name).ok_or("unknown form"))
 }
 

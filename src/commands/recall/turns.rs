@@ -7,9 +7,7 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::summary;
 use crate::engine::search::{Occurrences, Passage, PassageKind, Query};
 use crate::engine::summary::{TurnSummary, summarize};
-use crate::engine::{
-    TurnForm, TurnPriority, TurnRequest, TurnRequestError, label, replace_headers, requested, tokens, within, without_data,
-};
+use crate::engine::{TurnForm, TurnPriority, TurnRequest, TurnRequestError, label, requested, tokens, within, without_data};
 use crate::model::{Block, BlockKind};
 use crate::output::times_of_day;
 use crate::workspace::{Draft, PlanError, Workspace};
@@ -42,8 +40,7 @@ pub(super) fn turns(
     workspace: &Workspace<'_>,
 ) -> Result<RecallReport, CommandError> {
     let clock = times_of_day(&env.style);
-    let (mut turns, _) = summarize(&workspace.reading, &summary::contents(workspace)?, &clock);
-    replace_headers(&mut turns, &workspace.reading, &clock);
+    let (turns, _) = summarize(&workspace.reading, &summary::contents(env, workspace)?, &clock);
     let scores = scores(&turns, request, draft, workspace)?;
     let places = requested(&turns, request, &|place| scores.get(place).copied().unwrap_or_default())?;
     let cost = |text: &str| match arguments.quota {

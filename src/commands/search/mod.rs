@@ -5,7 +5,7 @@ mod report;
 mod run;
 
 pub use index::{ask, asking_session, restore_originals};
-pub use report::SearchReport;
+pub use report::{SearchReport, SessionFound, TurnFound};
 pub use run::{found, no_match, parse, report, run};
 
 use super::usage::Day;

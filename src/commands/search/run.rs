@@ -17,8 +17,14 @@ use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Turns of a session that are printed.
+/// Turns of a session that are printed, and of the one session that was named.
 const TURNS_OF_SESSION: usize = 3;
+const TURNS_OF_NAMED_SESSION: usize = 20;
+
+/// Returns the number of turns of a session that are printed.
+fn turns_of_session(env: &Env) -> usize {
+    if env.session().is_some() { TURNS_OF_NAMED_SESSION } else { TURNS_OF_SESSION }
+}
 
 /// Searches and prints the sessions.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -313,7 +319,7 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
     let mut sessions = SessionList::new(files);
     for turn in &hits.turns {
         let Some(session) = sessions.of(env, turn.source, &turn.session) else { continue };
-        if session.turns.len() < TURNS_OF_SESSION {
+        if session.turns.len() < turns_of_session(env) {
             let missing_words = names(&turn.found.missing);
             let missing_words = if missing_words == dropped { Vec::new() } else { missing_words };
             let path = files.sources[turn.source].path();
@@ -426,7 +432,7 @@ fn literal(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], pa
     for lines in found {
         for line in &lines.lines {
             let Some(session) = sessions.of(env, lines.source, &line.session) else { continue };
-            if session.turns.len() < TURNS_OF_SESSION {
+            if session.turns.len() < turns_of_session(env) {
                 let path = files.sources[lines.source].path();
                 session.turns.push(turn_found(path, line.turn, line.time, &line.excerpt));
             }

@@ -1,9 +1,8 @@
 use crate::commands::show::ShowReport;
 use crate::engine::summary::{Point, SessionSummary, TurnSummary};
 use crate::model::{As, Housekeeping, Time};
-use crate::output::{Paint, Report, Style, age, clip, padded, plural, printable, wrap};
+use crate::output::{Paint, Report, Style, age, clip, days, padded, plural, printable, times_of_day, wrap};
 use crate::text::cut::one_line;
-use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -106,21 +105,19 @@ impl SummaryReport {
             points(style, &current.summary.points, 0).iter().for_each(|words| line(None, words));
             let hidden = self.turns.len().saturating_sub(SHOWN_TURNS);
             line(None, "");
-            let zone = (style.zone)();
             let mut day = String::new();
             for IdentifiedTurn { turn, .. } in self.turns.iter().skip(hidden) {
-                self.heading(style, &zone, turn, &mut day).iter().for_each(|words| line(None, words));
+                self.heading(style, turn, &mut day).iter().for_each(|words| line(None, words));
             }
             if hidden > 0 {
                 let earlier = plural(hidden, "earlier turn");
                 line(Some(Paint::Dim), &clip(&format!("{earlier}: aperture summary --turns 1..{hidden}"), style.width));
             }
         } else {
-            let zone = (style.zone)();
             let mut day = String::new();
             for IdentifiedTurn { turn, housekeeping, .. } in &self.turns {
                 line(None, "");
-                self.heading(style, &zone, turn, &mut day).iter().for_each(|words| line(None, words));
+                self.heading(style, turn, &mut day).iter().for_each(|words| line(None, words));
                 points(style, &turn.summary.points, 2).iter().for_each(|words| line(None, words));
                 if let Some(words) = housekeeping {
                     let name = if words.claimed { "claimed" } else { "model" };
@@ -137,9 +134,9 @@ impl SummaryReport {
     }
 
     /// Formats the line of a turn, after a line with the date if a new day starts.
-    fn heading(&self, style: &Style, zone: &TimeZone, turn: &TurnSummary, day: &mut String) -> Vec<String> {
+    fn heading(&self, style: &Style, turn: &TurnSummary, day: &mut String) -> Vec<String> {
         let mut lines = Vec::new();
-        let date = turn.time.and_then(|moment| date(zone, moment)).unwrap_or_default();
+        let date = turn.time.map(days(style)).unwrap_or_default();
         if !date.is_empty() && date != *day {
             lines.push(style.paint(Paint::Dim, &clip(&date, style.width)));
             *day = date;
@@ -153,7 +150,7 @@ impl SummaryReport {
         let header = match asked {
             Some(asked) => {
                 let outcome = turn.outcomes.iter().map(|outcome| outcome.words()).next().unwrap_or_default();
-                let time = turn.time.and_then(|moment| clock(zone, moment)).unwrap_or_default();
+                let time = turn.time.map(times_of_day(style)).unwrap_or_default();
                 format!("{time:<5}  {outcome:<OUTCOME$}  {}{left}", asked.text())
             }
             None => format!("{}{left}", turn.header.text),
@@ -172,9 +169,8 @@ impl SummaryReport {
         if let Some(current) = &self.current {
             text.push_str(&format!("\n{}\n## Turns\n", list(&current.summary.points)));
         }
-        let zone = (style.zone)();
         for IdentifiedTurn { turn, .. } in &self.turns {
-            let date = turn.time.and_then(|moment| date(&zone, moment)).map(|date| format!("{date} ")).unwrap_or_default();
+            let date = turn.time.map(days(style)).map(|date| format!("{date} ")).unwrap_or_default();
             let left = if turn.live { "" } else { " (left)" };
             text.push_str(&format!("\n### {}. {date}{}{left}\n\n", turn.number, escaped(&turn.header.text)));
             text.push_str(&list(&turn.summary.points));
@@ -188,18 +184,6 @@ impl SummaryReport {
         }
         text
     }
-}
-
-/// Returns the date of a time in milliseconds.
-fn date(zone: &TimeZone, milliseconds: i64) -> Option<String> {
-    let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
-    Some(time.to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string())
-}
-
-/// Returns the time of day of a time in milliseconds.
-fn clock(zone: &TimeZone, milliseconds: i64) -> Option<String> {
-    let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
-    Some(time.to_zoned(zone.clone()).strftime("%H:%M").to_string())
 }
 
 /// Escapes text for Markdown. Code in backticks is not changed.

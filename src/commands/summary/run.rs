@@ -1,12 +1,13 @@
-use super::Arguments;
 use super::report::{IdentifiedTurn, SummaryReport};
+use super::{Arguments, contents};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::blocks::BlockRow;
 use crate::commands::show::{ShowReport, ShownBlock};
 use crate::commands::status;
-use crate::engine::summary::{Contents, PointKind, TurnSummary, is_reply, needed, summarize};
-use crate::engine::{Analysis, plural, replace_headers};
-use crate::model::{Block, BlockNumber, Role};
+use crate::engine::plural;
+use crate::engine::summary::{PointKind, TurnSummary, summarize};
+use crate::model::{BlockNumber, TurnList};
+use crate::output::times_of_day;
 use crate::workspace::Workspace;
 use anyhow::anyhow;
 
@@ -36,19 +37,13 @@ pub fn current(env: &Env, workspace: &Workspace<'_>) -> Result<SummaryReport, Co
 
 fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let reading = &workspace.reading;
-    let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| turn..=turn));
-    let zone = (env.style.zone)();
-    let clock = |moment: i64| {
-        let time = jiff::Timestamp::from_millisecond(moment).map(|time| time.to_zoned(zone.clone()));
-        time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
-    };
-    let (mut turns, current) = summarize(reading, &contents(workspace)?, &clock);
-    replace_headers(&mut turns, reading, &clock);
+    let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| TurnList::from_iter([turn])));
+    let (mut turns, current) = summarize(reading, &contents(env, workspace)?, &times_of_day(&env.style));
     let turn_count = turns.len();
     let asked = turns.iter().flat_map(|turn| &turn.summary.points).find(|point| point.kind == PointKind::Asked);
     let first = asked.map(|point| point.text());
     if let Some(range) = &range {
-        turns.retain(|turn| range.contains(&turn.number));
+        turns.retain(|turn| range.contains(turn.number));
         if turns.is_empty() {
             let error = anyhow!("the session does not have this turn; it has {}", plural(turn_count, "turn"));
             return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the latest turns: aperture summary"));
@@ -75,26 +70,6 @@ fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> 
         full,
         format: arguments.format,
     })
-}
-
-/// Returns the contents that the summary is made from.
-pub fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
-    let reading: &Analysis = &workspace.reading;
-    let numbers = needed(reading);
-    let texts = numbers.iter().zip(workspace.masked_contents(&numbers)?).map(|(number, content)| {
-        let tool = reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);
-        (*number, if tool { content.sent } else { content.readable })
-    });
-    let mut contents: Contents = texts.collect();
-    // Omit the text that the client wrapped around a reply.
-    let replies: Vec<&Block> =
-        numbers.iter().filter_map(|number| reading.block(*number)).filter(|block| is_reply(block)).collect();
-    let whole = workspace.contents(&replies.iter().map(|block| block.number).collect::<Vec<_>>())?;
-    for (block, content) in replies.iter().zip(whole) {
-        let words: Vec<_> = block.words_in(&content.sent).map(|words| reading.known.mask(words).into_owned()).collect();
-        contents.insert(block.number, words.join("\n"));
-    }
-    Ok(contents)
 }
 
 /// Returns all blocks of a turn with their content.

@@ -66,6 +66,14 @@ pub fn idle_milliseconds(reading: &crate::engine::Analysis, now: i64) -> Option<
     answered.timestamp.map(|then| now.saturating_sub(then).max(0))
 }
 
+/// Returns the dollars of the next request of a window, while the cache is warm and after it expired; `None` without a price.
+pub fn next_request_dollars(window: f64, model: &str, cache_lifetime_milliseconds: i64, prices: &Prices) -> Option<(f64, f64)> {
+    let price = prices.for_model(model)?.at(window);
+    let hour = cache_lifetime_milliseconds > FIVE_MINUTES;
+    let write = if hour { price.cache_write_1h } else { price.cache_write_5m };
+    Some((window * price.cache_read / MILLION, window * write / MILLION))
+}
+
 /// The cost of an edit and its savings; dollars are estimates, and null if the price of the model is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EditPrice {

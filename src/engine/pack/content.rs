@@ -1,8 +1,8 @@
 //! The contents that a pack is made from, and which of them are needed.
 
-use super::{TurnForm, Wanted};
+use super::Wanted;
 use crate::engine::Analysis;
-use crate::engine::summary::live_turns;
+use crate::engine::summary::{Contents, is_reply, live_turns};
 use crate::model::{Block, BlockKind, BlockNumber, InputNames, Key, Level, Role, ToolVerb};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
@@ -25,6 +25,16 @@ pub struct Source {
 
 /// The originals of blocks.
 pub type Sources = FxHashMap<BlockNumber, Source>;
+
+/// Returns the contents that summaries are made from: of a reply, only the words of the user, without what its client wrapped around
+/// them.
+pub fn contents_of(reading: &Analysis, sources: &Sources) -> Contents {
+    let text = |(number, source): (&BlockNumber, &Source)| {
+        let is_reply = reading.block(*number).is_some_and(is_reply);
+        (*number, if is_reply { source.words.join("\n") } else { source.text.clone() })
+    };
+    sources.iter().map(text).collect()
+}
 
 /// The blocks that count, in file order, and their calls.
 pub(super) struct LiveBlocks<'a> {
@@ -77,7 +87,7 @@ impl<'a> LiveBlocks<'a> {
 pub fn needed(reading: &Analysis, wanted: &Wanted) -> Vec<BlockNumber> {
     let live = LiveBlocks::new(reading);
     let is_wanted = |block: &Block| {
-        let is_requested = wanted.form == TurnForm::Full && wanted.turns.contains(&block.position.turn);
+        let is_requested = wanted.form.has_full_texts() && wanted.turns.contains(block.position.turn);
         is_content(block) && (is_requested || wanted.query.is_some())
     };
     let is_told = |block: &&&Block| {

@@ -11,11 +11,11 @@ mod tests;
 mod units;
 mod worth;
 
-pub use content::{Source, Sources, needed};
+pub use content::{Source, Sources, contents_of, needed};
 
 use crate::engine::search::Query;
-use crate::engine::{Analysis, tokens};
-use crate::model::{BlockNumber, words};
+use crate::engine::{Analysis, TurnForm, tokens};
+use crate::model::{BlockNumber, TurnList, words};
 use rustc_hash::FxHashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -235,27 +235,13 @@ pub struct LeftOut {
     pub last_block: Option<BlockNumber>,
 }
 
-words! {
-    /// The form in which a turn is requested.
-    #[derive(Default)]
-    pub enum TurnForm {
-        /// Time, topic, names and outcome.
-        Header = "header",
-        /// Key points.
-        #[default]
-        Summary = "summary",
-        /// All texts.
-        Full = "full",
-    }
-}
-
 /// The parts of a pack that are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// Words whose lines precede others.
     pub query: Option<Query>,
     /// Turns that precede everything else.
-    pub turns: Vec<u32>,
+    pub turns: TurnList,
     /// The form of these turns.
     pub form: TurnForm,
     /// Other sessions of the project, the newest first.

@@ -1,14 +1,13 @@
 //! The units of a session in their order of value.
 
-use super::content::{LiveBlocks, Sources, is_content, strings, written};
+use super::content::{LiveBlocks, Sources, contents_of, is_content, strings, written};
 use super::worth::{LINE_BYTES, Piece, need, pieces, plain};
-use super::{ALWAYS, LANES, Lane, OtherSession, TurnForm, Unit, Wanted};
+use super::{ALWAYS, LANES, Lane, OtherSession, Unit, Wanted};
 use crate::engine::search::Query;
 use crate::engine::summary::{
-    Contents, Headline, Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command,
-    is_reply, own_words,
+    Headline, Part, PointKind, SessionSummary, Told, error_line, functions_in_work, is_chatter, is_client_command, own_words,
 };
-use crate::engine::{Analysis, files_in_work, label, mask, plural};
+use crate::engine::{Analysis, TurnForm, files_in_work, label, mask, plural};
 use crate::model::paths::{is_absolute, relative};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, ToolVerb, Turn, starts_with_any};
 use crate::text::cut::{cut, one_line};
@@ -53,6 +52,8 @@ const HEADERS: usize = 200;
 const NEWEST_HEADERS: usize = 3;
 const WHOLE_TURNS: usize = 5;
 const SUMMARIZED_TURNS: usize = 5;
+/// Lines of the header and the summary of a turn, at most.
+const SUMMARY_LINES: u32 = 100;
 /// Lines about a query.
 const QUERY_LINES: usize = 300;
 
@@ -64,13 +65,7 @@ pub(super) fn directory(reading: &Analysis) -> &str {
 /// Returns all units, without their tokens, the most valuable first, and how many of them every pack has.
 pub(super) fn units(reading: &Analysis, sources: &Sources, wanted: &Wanted, clock: &dyn Fn(i64) -> String) -> (Vec<Unit>, usize) {
     let live = LiveBlocks::new(reading);
-    let contents: Contents = sources
-        .iter()
-        .filter_map(|(number, source)| {
-            let text = if is_reply(reading.block(*number)?) { source.words.join("\n") } else { source.text.clone() };
-            Some((*number, text))
-        })
-        .collect();
+    let contents = contents_of(reading, sources);
     let told = Told::new(reading, &contents);
     let mut units = Units::default();
     units.summary(&told.session());
@@ -387,34 +382,33 @@ impl Units {
         clock: &dyn Fn(i64) -> String,
     ) {
         let turns: Vec<(usize, &Turn)> =
-            told.turns().enumerate().filter(|(_, turn)| wanted.turns.contains(&turn.number)).collect();
+            told.turns().enumerate().filter(|(_, turn)| wanted.turns.contains(turn.number)).collect();
         let first = |turn: &Turn| turn.blocks.first().copied().unwrap_or_default();
         for (at, turn) in &turns {
             self.push(Lane::Requested, None, "", (first(turn), 0), header(turn, &told.header(*at, clock)));
         }
-        match wanted.form {
-            TurnForm::Header => {}
-            TurnForm::Summary => {
-                for (at, turn) in &turns {
-                    for (line, text) in told.turn(*at, clock).summary.text.lines().enumerate() {
-                        self.push(Lane::Requested, None, "", (first(turn), line as u32 + 1), text.to_owned());
-                    }
+        if matches!(wanted.form, TurnForm::Summary | TurnForm::Mixed) {
+            for (at, turn) in &turns {
+                for (line, text) in told.turn(*at, clock).summary.text.lines().enumerate() {
+                    self.push(Lane::Requested, None, "", (first(turn), line as u32 + 1), text.to_owned());
                 }
             }
-            TurnForm::Full => {
-                let is_wanted = |block: &&&Block| wanted.turns.contains(&block.position.turn) && is_content(block);
-                for block in live.blocks.iter().filter(is_wanted) {
-                    let text = text_of(reading, block, sources).unwrap_or_default();
-                    let title = match block.kind {
-                        BlockKind::Text => format!("#{} {}: ", block.number, block.role.name()),
-                        _ => format!("#{} {}:\n", block.number, cut(&mask(&label(block)), TITLE_CHARACTERS)),
-                    };
-                    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-                        let place = (block.number, at as u32 + 1);
-                        self.seen.insert(line.trim().to_owned());
-                        self.push(Lane::Requested, Some(block.number), &title, place, line.trim_end().to_owned());
-                    }
-                }
+        }
+        if !wanted.form.has_full_texts() {
+            return;
+        }
+        let is_wanted = |block: &&&Block| wanted.turns.contains(block.position.turn) && is_content(block);
+        for block in live.blocks.iter().filter(is_wanted) {
+            let text = text_of(reading, block, sources).unwrap_or_default();
+            let title = match block.kind {
+                BlockKind::Text => format!("#{} {}: ", block.number, block.role.name()),
+                _ => format!("#{} {}:\n", block.number, cut(&mask(&label(block)), TITLE_CHARACTERS)),
+            };
+            for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+                // The lines of the first block follow those of the summary.
+                let place = (block.number, at as u32 + SUMMARY_LINES);
+                self.seen.insert(line.trim().to_owned());
+                self.push(Lane::Requested, Some(block.number), &title, place, line.trim_end().to_owned());
             }
         }
     }
@@ -427,7 +421,9 @@ impl Units {
             let (lane, text) = match point.kind {
                 // The other goal is the task.
                 PointKind::Objective => {
-                    (Lane::Current, point.parts[0].text.strip_prefix("first: ").unwrap_or_default().to_owned())
+                    let first = point.parts.iter().map(|part| &*part.text).take_while(|text| !text.starts_with("now: "));
+                    let first = first.collect::<Vec<_>>().join(" ");
+                    (Lane::Current, first.strip_prefix("first: ").unwrap_or_default().to_owned())
                 }
                 PointKind::State | PointKind::Next => (Lane::Current, point.text()),
                 _ => (Lane::Summary, point.text()),
@@ -504,8 +500,8 @@ impl Ord for Worth {
     }
 }
 
-/// Returns the lines of a prompt that are inside of pasted text: of a long prompt all but the first and last ones, and those between
-/// the first and last of several with the same first word, which ends with a mark.
+/// Returns the lines of a prompt that are inside of pasted text: of a long prompt all but the first and last ones, those between
+/// the first and last of several with the same first word, which ends with a mark, and those of diagrams.
 fn pasted_lines(lines: &[&str]) -> FxHashSet<usize> {
     let bytes: usize = lines.iter().map(|line| line.len()).sum();
     let is_long = bytes > LONG_PROMPT_BYTES && lines.len() > LONG_PROMPT_LINES;
@@ -518,7 +514,14 @@ fn pasted_lines(lines: &[&str]) -> FxHashSet<usize> {
         }
     }
     let output = starts.into_values().filter(|places| places.len() >= OUTPUT_LINES);
-    output.flat_map(|places| places[1..places.len() - 1].to_vec()).chain(inside).collect()
+    let drawn = (0..lines.len()).filter(|at| is_drawn(lines[*at]));
+    output.flat_map(|places| places[1..places.len() - 1].to_vec()).chain(inside).chain(drawn).collect()
+}
+
+/// Returns true if a line is part of a diagram: it has box-drawing characters, and fewer letters than marks.
+fn is_drawn(line: &str) -> bool {
+    let (letters, marks): (Vec<char>, Vec<char>) = line.chars().filter(|c| !c.is_whitespace()).partition(|c| c.is_alphanumeric());
+    letters.len() < marks.len() && marks.iter().any(|c| ('\u{2500}'..='\u{259f}').contains(c))
 }
 
 /// Returns the sentences of a long line; of one without spaces, such as data, the first.

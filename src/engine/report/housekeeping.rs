@@ -1,7 +1,5 @@
 //! The model's words about turns, compared with the turns.
 
-use super::summary::{HEADER_TOKENS, TurnSummary};
-use crate::engine::{Analysis, o200k};
 use crate::model::Housekeeping;
 use crate::text::words::stem;
 use rustc_hash::FxHashSet;
@@ -31,22 +29,6 @@ pub fn unsupported<'a>(words: &'a Housekeeping, contents: &[String]) -> Option<&
 
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
-}
-
-/// Gives turns the headers of the model that their contents support, with the time before and the first outcome behind.
-pub fn replace_headers(turns: &mut [TurnSummary], reading: &Analysis, clock: &dyn Fn(i64) -> String) {
-    for turn in turns {
-        let words = reading.turn(turn.number).and_then(|turn| turn.housekeeping.as_deref());
-        let Some(words) = words.filter(|words| !words.claimed && !words.response_header.is_empty()) else { continue };
-        let time = turn.time.map(clock).filter(|time| !time.is_empty()).map(|time| format!("{time} ")).unwrap_or_default();
-        let outcome = turn.outcomes.first().map(|outcome| format!(" · {}", outcome.words())).unwrap_or_default();
-        let header = &words.response_header;
-        let forms = [format!("{time}{header}{outcome}"), format!("{header}{outcome}"), format!("{time}{header}"), header.clone()];
-        if let Some(text) = forms.into_iter().find(|text| o200k(text) <= HEADER_TOKENS) {
-            turn.header.tokens = o200k(&text);
-            turn.header.text = text;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -106,7 +106,11 @@ pub enum TurnRequestError {
 
 /// Returns the sentence about turns that do not exist.
 fn missing(turns: &TurnList, existing: &TurnList) -> String {
-    let existing = if existing.is_empty() { "no turns".to_owned() } else { format!("turns {}", spaced(existing)) };
+    let existing = match spaced(existing) {
+        existing if existing.is_empty() => "no turns".to_owned(),
+        existing if existing.parse::<u32>().is_ok() => format!("only turn {existing}"),
+        existing => format!("turns {existing}"),
+    };
     format!("no turn {}; the session has {existing}", spaced(turns))
 }
 

@@ -134,6 +134,7 @@ impl SelectorError {
                 "to list tools and files: aperture blocks all".to_owned()
             }
             SelectorError::NoSuchTurn { .. } => "to list the turns: aperture blocks --tree".to_owned(),
+            SelectorError::NoSuchCall(id) => format!("to find it as text: aperture search {id}"),
             SelectorError::NoSuchBlock { .. } => "to list them: aperture blocks".to_owned(),
             SelectorError::BadArgument { function: "turn", .. } => "a turn is a number or a range: turn(3..5)".to_owned(),
             SelectorError::BadArgument { function: "larger", .. } => "write a number of tokens as 800 or 2k".to_owned(),

@@ -76,7 +76,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
         .collect();
     let goal = live.iter().find_map(|told| goal(&told.asked));
     let points = [
-        (PointKind::Objective, goal.into_iter().collect()),
+        (PointKind::Objective, goal.unwrap_or_default()),
         (PointKind::Narrative, latest(narrative(&live))),
         (PointKind::Achieved, achieved(&live, &items).into_iter().take(DONE).collect()),
         (PointKind::Changed, changed(reading, &live)),
@@ -114,16 +114,19 @@ fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     files.iter().take(BRIEFED).map(name).chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
 }
 
-/// Returns the first and the latest prompt, each with a label.
+/// Returns the requests of the first and the latest prompt, each with a label.
 fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
-    let mut prompts = live.iter().filter_map(|told| wish(&told.asked));
-    let labelled = |label: &str, part: &Part| Part { text: format!("{label}{}", part.text), block: part.block };
+    let mut prompts = live.iter().filter_map(|told| goal(&told.asked));
+    let labelled = |label: &str, mut parts: Vec<Part>| {
+        parts[..1].iter_mut().for_each(|part| part.text.insert_str(0, label));
+        parts
+    };
     // If no prompt contains a request, the first sentence is used.
-    let first = prompts.next().or_else(|| live.iter().find_map(|told| told.asked.first()));
+    let first = prompts.next().or_else(|| live.iter().find_map(|told| told.asked.first().map(|first| vec![first.clone()])));
     let Some(first) = first else { return Vec::new() };
-    match prompts.next_back().filter(|last| last.text != first.text) {
-        Some(last) => vec![labelled("first: ", first), labelled("now: ", last)],
-        None => vec![first.clone()],
+    match prompts.next_back().filter(|last| last[0].text != first[0].text) {
+        Some(last) => [labelled("first: ", first), labelled("now: ", last)].concat(),
+        None => first,
     }
 }
 
@@ -148,13 +151,12 @@ fn wish(asked: &[Part]) -> Option<&Part> {
     near.iter().find(wishes).or_else(|| asked.iter().find(long)).or(Some(first))
 }
 
-/// Returns the request of a prompt; a short one with the sentence after it, which says what it is about.
-fn goal(asked: &[Part]) -> Option<Part> {
+/// Returns the request of a prompt; a short one with the sentence after it, which says what it is about. It has a part.
+fn goal(asked: &[Part]) -> Option<Vec<Part>> {
     let wish = wish(asked)?;
     let next = asked.iter().position(|part| part.text == wish.text).and_then(|place| asked.get(place + 1));
     let is_short = wish.text.split_whitespace().count() < SHORT_GOAL;
-    let next = next.filter(|_| is_short).map(|next| format!(" {}", next.text)).unwrap_or_default();
-    Some(Part { text: format!("{}{next}", wish.text), block: wish.block })
+    Some([Some(wish), next.filter(|_| is_short)].into_iter().flatten().cloned().collect())
 }
 
 /// Returns true if a prompt contains a request: not a client command, not an acknowledgement.

@@ -10,6 +10,13 @@ const SHORT_SENTENCE_TOKENS: u32 = 28;
 
 /// Words of a topic before which names are dropped.
 const TOPIC_WORDS: usize = 4;
+/// Words of a topic that is cut, at least.
+const LEAST_TOPIC_WORDS: usize = 3;
+/// Words that begin a phrase, in lowercase: a topic that is cut ends before one.
+const LINKS: &[&str] = &[
+    "and", "or", "but", "so", "because", "since", "as", "when", "while", "until", "which", "where", "then", "with", "without",
+    "instead", "rather", "-", "–", "—",
+];
 /// Words that cannot end a topic, in lowercase.
 const OPEN_WORDS: &[&str] = &[
     "a", "an", "the", "to", "of", "for", "in", "on", "at", "by", "with", "from", "and", "or", "that", "this", "is", "are", "it",
@@ -39,7 +46,8 @@ impl PointKind {
     /// Returns the number of parts that are kept until sentences are cut.
     fn least(self) -> usize {
         match self {
-            PointKind::Narrative | PointKind::Objective | PointKind::State | PointKind::Replied => 2,
+            PointKind::Objective => 4,
+            PointKind::Narrative | PointKind::State | PointKind::Replied => 2,
             PointKind::Files | PointKind::Next | PointKind::Changed => 3,
             _ => 1,
         }
@@ -151,6 +159,8 @@ pub(super) fn cut(text: &str, bound: u32) -> String {
 pub(super) struct HeaderParts {
     pub when: String,
     pub topic: Vec<String>,
+    /// True if the sentence of the topic has more words.
+    pub is_cut: bool,
     pub names: Vec<String>,
     pub outcomes: Vec<String>,
 }
@@ -168,12 +178,12 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Headline {
         } else if parts.outcomes.len() > 1 {
             parts.outcomes.pop();
         } else if parts.topic.len() > TOPIC_WORDS {
-            parts.topic.pop();
+            parts.shorten_topic();
         } else if parts.names.is_empty() && parts.topic.len() == TOPIC_WORDS && !parts.when.is_empty() {
             // The topic says more than the time of day.
             parts.when.clear();
         } else if parts.names.is_empty() && parts.topic.len() > 2 {
-            parts.topic.pop();
+            parts.shorten_topic();
         } else if parts.names.pop().is_none() && (parts.topic.len() < 2 || parts.topic.pop().is_none()) {
             if parts.topic.pop().is_some() || !std::mem::take(&mut parts.when).is_empty() {
                 continue;
@@ -184,12 +194,22 @@ pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Headline {
     }
 }
 
+/// Returns the number of words of a topic up to one that says something; of a topic that is cut, up to the end of a phrase.
+fn topic_end(words: &[String], is_cut: bool) -> usize {
+    let bare = |word: &String| word.to_lowercase().trim_end_matches([',', ';', ':', '.']).to_owned();
+    let ends = |at: &usize| LINKS.contains(&&*bare(&words[*at])) || words[at - 1].ends_with([',', ';', ':', '.', '?', '!', ')']);
+    let end = (LEAST_TOPIC_WORDS..words.len()).rev().find(ends).filter(|_| is_cut).unwrap_or(words.len());
+    end - words[..end].iter().skip(1).rev().take_while(|word| OPEN_WORDS.contains(&&*bare(word))).count()
+}
+
 impl HeaderParts {
+    fn shorten_topic(&mut self) {
+        self.topic.pop();
+        self.is_cut = true;
+    }
+
     fn text(&self) -> String {
-        // A topic that is cut ends with a word that says something.
-        let is_open = |word: &&String| OPEN_WORDS.contains(&word.to_lowercase().trim_end_matches([',', ';', ':', '.']));
-        let open = if self.topic.len() > 1 { self.topic[1..].iter().rev().take_while(is_open).count() } else { 0 };
-        let topic = self.topic[..self.topic.len() - open].join(" ");
+        let topic = self.topic[..topic_end(&self.topic, self.is_cut)].join(" ");
         let topic = topic.trim_end_matches([',', ';', ':', '.', '-', '(', '"']);
         let front = [&*self.when, topic].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let all = [front, self.names.join(" "), self.outcomes.join(", ")];
@@ -221,12 +241,26 @@ mod tests {
     }
 
     #[test]
+    fn a_topic_that_is_cut_ends_with_a_phrase() {
+        let check = |topic: &str, expected: &str| {
+            let topic = topic.split(' ').map(str::to_owned).collect();
+            assert_eq!(HeaderParts { topic, is_cut: true, ..HeaderParts::default() }.text(), expected);
+        };
+        check("we can add token usage as that's now", "we can add token usage");
+        check("update the readme with complete", "update the readme");
+        check("fix the tax rounding", "fix the tax rounding");
+        check("what will happen if I change", "what will happen if I change");
+        check("rename all of the", "rename all");
+    }
+
+    #[test]
     fn a_header_keeps_its_outcome_longest() {
         let parts = HeaderParts {
             when: "21:05".into(),
             topic: vec!["tax".into(), "rounding".into()],
             names: vec!["tax.rs".into(), "new.rs".into()],
             outcomes: vec!["12 passed".into(), "committed".into()],
+            is_cut: false,
         };
         let short = |bound| header(parts.clone(), bound).text;
         assert_eq!(short(99), "21:05 tax rounding · tax.rs new.rs · 12 passed, committed");

@@ -55,6 +55,21 @@ pub(super) fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> 
     found
 }
 
+/// Returns the sentences of a prompt. The heading after a first sentence that only introduces it is one of them:
+/// `Implement the following plan:` and `Cache the totals`.
+pub(super) fn prompt_sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
+    let mut found = sentences(text, conventions);
+    if found.first().is_some_and(|first| first.leads) {
+        let text = without_tags(ends(text), conventions);
+        let is_before = |line: &Line<'_>| matches!(line, Line::Plain(_) | Line::Break);
+        let next = lines(&text, conventions).into_iter().find(|line| !is_before(line));
+        if let Some(Line::Heading(heading)) = next {
+            found.splice(1..1, sentence(heading.strip_prefix("Plan: ").unwrap_or(heading), false));
+        }
+    }
+    found
+}
+
 /// Returns a short text unchanged, and the start of a long one: text pasted after it is usually not the request.
 fn ends(text: &str) -> &str {
     let mut end = text.len().min(LOOK_BYTES);
@@ -176,6 +191,20 @@ mod tests {
         check("See [a.rs](src/a.rs:3) for v1.2 of it", &["See a.rs for v1.2 of it"]);
         check("修好了。还有吗？", &["修好了。", "还有吗？"]);
         check("", &[]);
+    }
+
+    #[test]
+    fn the_heading_after_an_introduction_is_a_sentence() {
+        let check = |text: &str, expected: &[&str]| {
+            let found = prompt_sentences(text, Default::default());
+            assert_eq!(found.iter().map(|sentence| &*sentence.text).collect::<Vec<_>>(), expected, "{text}");
+        };
+        check(
+            "Do this plan:\n\n# Plan: Cache the totals\n\nThey are slow.",
+            &["Do this plan:", "Cache the totals", "They are slow."],
+        );
+        check("Do all of this:\n- one thing\n\n# A heading\n", &["Do all of this:", "one thing"]);
+        check("It is slow.\n\n# A heading\n", &["It is slow."]);
     }
 
     #[test]

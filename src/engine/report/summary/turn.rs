@@ -3,11 +3,11 @@
 use super::cleaning::unshortened;
 use super::facts::{Facts, Outcome, answered, facts, outcomes_of};
 use super::fit::{HeaderParts, fit, header};
-use super::sentences::{Sentence, decides, salience, sentences};
+use super::sentences::{Sentence, decides, prompt_sentences, salience, sentences};
 use super::{
     Contents, Fillable, HEADER_TOKENS, Headline, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply, own_words,
 };
-use crate::engine::Analysis;
+use crate::engine::{Analysis, o200k};
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
 use crate::text::names::{file_name, last_components};
 
@@ -72,7 +72,7 @@ fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Par
             return vec![Part::new(&block.preview, block.number)];
         }
         let content = &*unshortened(block, content, conventions);
-        let found = sentences(content, conventions);
+        let found = prompt_sentences(content, conventions);
         if !found.is_empty() {
             return found.into_iter().map(|sentence| Part::new(&sentence.text, block.number)).collect();
         }
@@ -220,12 +220,12 @@ fn without_courtesies(text: &str) -> &str {
     }
 }
 
-/// Returns the first words of a request, in their order: a command, or what fits into a header.
-fn first_words(asked: &[Part]) -> Vec<String> {
+/// Returns the first words of a request, in their order: a command, or what fits into a header. The flag is true if it has more.
+fn first_words(asked: &[Part]) -> (Vec<String>, bool) {
     let says = |part: &&Part| without_courtesies(&part.text).split_whitespace().count() > 1 && !part.text.ends_with(':');
-    let Some(first) = asked.iter().take(4).find(says).or(asked.first()) else { return Vec::new() };
+    let Some(first) = asked.iter().take(4).find(says).or(asked.first()) else { return Default::default() };
     if first.text.starts_with('/') {
-        return first.text.split_whitespace().take(1).map(str::to_owned).collect();
+        return (first.text.split_whitespace().take(1).map(str::to_owned).collect(), false);
     }
     let first = without_courtesies(&first.text);
     let mut left = TOPIC_CHARACTERS;
@@ -234,7 +234,9 @@ fn first_words(asked: &[Part]) -> Vec<String> {
         left = left.saturating_sub(length);
         left > 0
     };
-    first.split_whitespace().take_while(fits).map(str::to_owned).collect()
+    let words: Vec<String> = first.split_whitespace().take_while(fits).map(str::to_owned).collect();
+    let is_cut = words.len() < first.split_whitespace().count();
+    (words, is_cut)
 }
 
 /// Words of prompts that only agree with what the agent proposed, in lowercase.
@@ -252,21 +254,39 @@ pub(super) fn assents(asked: &[Part]) -> bool {
     !asked.is_empty() && asked.len() < 4 && words.take(8).all(is_assent)
 }
 
-/// Returns the headline of a turn, within its token limit; `before` is the turn that it may answer.
+/// Returns the headline of a turn, within its token limit: that of the model if the turn supports it. `before` is the turn that it may
+/// answer.
 pub(super) fn header_of(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, clock: &dyn Fn(i64) -> String) -> Headline {
-    let mut topic = first_words(&told.asked);
+    let written = told.turn.housekeeping.as_deref().filter(|words| !words.claimed && !words.response_header.is_empty());
+    let written = written.and_then(|words| written_header(&words.response_header, told, clock));
+    written.unwrap_or_else(|| found_header(told, before, clock))
+}
+
+/// Returns a headline of the model with the time before and the first outcome behind, as far as the token limit allows; `None` if it
+/// is too long by itself.
+fn written_header(header: &str, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> Option<Headline> {
+    let time = told.turn.timestamp.map(clock).filter(|time| !time.is_empty()).map(|time| format!("{time} ")).unwrap_or_default();
+    let outcome = told.outcomes.first().map(|outcome| format!(" · {}", outcome.words())).unwrap_or_default();
+    let forms = [format!("{time}{header}{outcome}"), format!("{header}{outcome}"), format!("{time}{header}"), header.to_owned()];
+    let counted = forms.into_iter().map(|text| Headline { tokens: o200k(&text), text });
+    counted.into_iter().find(|header| header.tokens <= HEADER_TOKENS)
+}
+
+fn found_header(told: &TurnFacts<'_>, before: Option<&TurnFacts<'_>>, clock: &dyn Fn(i64) -> String) -> Headline {
+    let (mut topic, mut is_cut) = first_words(&told.asked);
     // Without a prompt, such as after the notice of a background task, the answer says what the turn is about.
     let answered = before.filter(|_| assents(&told.asked)).or(Some(told).filter(|_| topic.is_empty()));
     if let Some(about) = answered {
         let question = questions(&about.words[about.last..]).last().filter(|_| !std::ptr::eq(about, told));
         let said = question.or_else(|| about.reply_sentences().first().copied());
         let said = said.map(|(sentence, block)| first_words(&[Part::new(&sentence.text, *block)]));
-        topic = said.filter(|said| !said.is_empty()).unwrap_or(topic);
+        (topic, is_cut) = said.filter(|(words, _)| !words.is_empty()).unwrap_or((topic, is_cut));
     }
     let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| file_name(path));
     let parts = HeaderParts {
         when: told.turn.timestamp.map(clock).unwrap_or_default(),
         topic,
+        is_cut,
         names: names.filter(|name| !name.is_empty()).map(|name| Part::counted(name).text).collect(),
         outcomes: told.outcomes.iter().take(2).map(|outcome| outcome.words()).collect(),
     };
