@@ -77,6 +77,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('housekeeping', 'housekeeping', [CompletionResultType]::ParameterValue, 'Record the model''s header and summary of a turn')
             [CompletionResult]::new('mcp', 'mcp', [CompletionResultType]::ParameterValue, 'Serve the commands as tools over the Model Context Protocol')
             [CompletionResult]::new('memory', 'memory', [CompletionResultType]::ParameterValue, 'Manage memories learned from sessions')
+            [CompletionResult]::new('tui', 'tui', [CompletionResultType]::ParameterValue, 'Show and change a session on a screen')
             [CompletionResult]::new('run', 'run', [CompletionResultType]::ParameterValue, 'Run a client behind the proxy')
             [CompletionResult]::new('proxy', 'proxy', [CompletionResultType]::ParameterValue, 'Serve as a proxy between clients and their API')
             [CompletionResult]::new('stage', 'stage', [CompletionResultType]::ParameterValue, 'Queue text for the next prompt of a proxied session')
@@ -207,7 +208,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;summary' {
-            [CompletionResult]::new('--turns', '--turns', [CompletionResultType]::ParameterName, 'Only these turns, such as 3..5, 3.. or ..5')
+            [CompletionResult]::new('--turns', '--turns', [CompletionResultType]::ParameterName, 'Only these turns, such as 3,7..9 or 3..')
             [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'Only this turn')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
@@ -228,7 +229,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'Maximum number of tokens')
             [CompletionResult]::new('--query', '--query', [CompletionResultType]::ParameterName, 'Words whose lines come first, as in search')
             [CompletionResult]::new('--turns', '--turns', [CompletionResultType]::ParameterName, 'Turns that come first: 3,7..9')
-            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Form of these turns: header, summary or full')
+            [CompletionResult]::new('--as', '--as', [CompletionResultType]::ParameterName, 'Form of these turns [default: mixed: summaries, then full texts]')
             [CompletionResult]::new('--seed', '--seed', [CompletionResultType]::ParameterName, 'Order of lines of equal value')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
@@ -1372,6 +1373,20 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--user', '--user', [CompletionResultType]::ParameterName, 'The newest of the user''s tree')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Print the change and write nothing')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'aperture;tui' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

@@ -166,6 +166,9 @@ _aperture() {
             aperture,transcript)
                 cmd="aperture__subcmd__transcript"
                 ;;
+            aperture,tui)
+                cmd="aperture__subcmd__tui"
+                ;;
             aperture,uncompact)
                 cmd="aperture__subcmd__uncompact"
                 ;;
@@ -311,7 +314,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version status manifest sessions search topics summary pack blocks show explain transcript recall blame usage compress expand archive pin unpin focus unfocus update create redact repair shrink compact uncompact preset undo redo log diff snapshot restore fork obey inbox approve deny housekeeping mcp memory run proxy stage watch install uninstall hook statusline keep check verify gc export import completions help"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version status manifest sessions search topics summary pack blocks show explain transcript recall blame usage compress expand archive pin unpin focus unfocus update create redact repair shrink compact uncompact preset undo redo log diff snapshot restore fork obey inbox approve deny housekeeping mcp memory tui run proxy stage watch install uninstall hook statusline keep check verify gc export import completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2670,7 +2673,7 @@ _aperture() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "header summary full" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "header summary full mixed" -- "${cur}"))
                     return 0
                     ;;
                 --seed)
@@ -4026,6 +4029,44 @@ _aperture() {
             ;;
         aperture__subcmd__transcript)
             opts="-s -C -h --headers --raw --client-texts --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__tui)
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -78,6 +78,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "deny" -d 'Reject 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "housekeeping" -d 'Record the model\'s header and summary of a turn'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "memory" -d 'Manage memories learned from sessions'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "tui" -d 'Show and change a session on a screen'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "run" -d 'Run a client behind the proxy'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "proxy" -d 'Serve as a proxy between clients and their API'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "stage" -d 'Queue text for the next prompt of a proxied session'
@@ -195,7 +196,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand topics" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand topics" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand topics" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand topics" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turns -d 'Only these turns, such as 3..5, 3.. or ..5' -r
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turns -d 'Only these turns, such as 3,7..9 or 3..' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turn -d 'Only this turn' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l format -d 'Output format' -r -f -a "text\t'For a terminal'
 markdown\t'Markdown, to keep or to hand on'
@@ -214,9 +215,10 @@ complete -c aperture -n "__fish_aperture_using_subcommand summary" -s h -l help 
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l budget -d 'Maximum number of tokens' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l query -d 'Words whose lines come first, as in search' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l turns -d 'Turns that come first: 3,7..9' -r
-complete -c aperture -n "__fish_aperture_using_subcommand pack" -l as -d 'Form of these turns: header, summary or full' -r -f -a "header\t''
+complete -c aperture -n "__fish_aperture_using_subcommand pack" -l as -d 'Form of these turns [default: mixed: summaries, then full texts]' -r -f -a "header\t''
 summary\t''
-full\t''"
+full\t''
+mixed\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l seed -d 'Order of lines of equal value' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pack" -l format -d 'Output format' -r -f -a "text\t'The text for a model'
 json\t'JSON, as with --json'
@@ -1146,6 +1148,16 @@ complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand memory; and __fish_seen_subcommand_from undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand tui" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand tui" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand tui" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand tui" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand tui" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand tui" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand tui" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand tui" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand run" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

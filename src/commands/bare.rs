@@ -1,7 +1,7 @@
 //! `aperture` without a command: the newest session of the project; outside of a project, the sessions that were used last.
 
 use super::help::{self, Arguments as HelpArguments};
-use super::sessions::{self, Arguments, Sort};
+use super::sessions::{self, Arguments};
 use super::status;
 use crate::app::{CommandError, Env};
 use crate::workspace::FindError;
@@ -15,10 +15,16 @@ pub fn run(env: &Env) -> Result<(), CommandError> {
 }
 
 fn run_here(env: &Env) -> Result<(), CommandError> {
-    let Err(error) = env.find(None) else { return status::run(env, &Default::default()) };
+    let Err(error) = env.find(None) else {
+        status::run(env, &Default::default())?;
+        if env.screen_height().is_some() {
+            env.note("to see and change its blocks on a screen: aperture tui");
+        }
+        return Ok(());
+    };
     match error.source.downcast_ref() {
         Some(FindError::NoneHere(_)) => {
-            let mut report = sessions::report(env, &recent())?;
+            let mut report = sessions::report(env, &Arguments { limit: Some(RECENT), ..Arguments::recent() })?;
             report.outside_project = true;
             env.print(&report)
         }
@@ -28,24 +34,5 @@ fn run_here(env: &Env) -> Result<(), CommandError> {
             help::run(&HelpArguments { topic: None })
         }
         _ => Err(error),
-    }
-}
-
-fn recent() -> Arguments {
-    Arguments {
-        text: None,
-        project: None,
-        client: None,
-        model: None,
-        newer: None,
-        older: None,
-        larger: None,
-        fuller: None,
-        open: false,
-        subagents: false,
-        all: false,
-        sort: Sort::Age,
-        reverse: false,
-        limit: Some(RECENT),
     }
 }

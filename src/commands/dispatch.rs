@@ -5,7 +5,7 @@ use super::{
     Change, Other, Read, archive, blame, blocks, bulk, check, compact, complete, compress, create, diff, expand, explain, export,
     focus, fork, gc, git_hook, hook, housekeeping, import, inbox, install, keep, log, manifest, memory, obey, pack, pin, preset,
     recall, redact, redo, repair, restore, search, sessions, show, shrink, snapshot, stage, status, statusline, summary, topics,
-    transcript, undo, update, usage, util, verify, watch,
+    transcript, tui, undo, update, usage, util, verify, watch,
 };
 use crate::app::{Answer, CommandError, Env, ErrorKind};
 use crate::output::ChangeReport;
@@ -131,6 +131,7 @@ pub fn run_other(env: &Env, request: &Other) -> Result<(), CommandError> {
         Other::Snapshot(arguments) => snapshot::run(env, arguments),
         Other::Fork(arguments) => fork::run(env, arguments),
         Other::Preset(arguments) => preset::run(env, arguments),
+        Other::Tui(arguments) => tui::run(env, arguments),
         Other::Watch(arguments) => watch::run(env, arguments),
         Other::Stage(arguments) => stage::run(env, arguments),
         Other::Check(arguments) => check::run(env, arguments),

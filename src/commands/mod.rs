@@ -63,6 +63,7 @@ mod stored;
 mod summary;
 mod topics;
 mod transcript;
+mod tui;
 mod undo;
 mod update;
 mod usage;

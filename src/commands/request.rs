@@ -5,7 +5,7 @@ use super::{
     ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
     export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json, keep, log, manifest, mcp,
     memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot,
-    stage, status, statusline, summary, topics, transcript, undo, update, usage, util, verify, watch,
+    stage, status, statusline, summary, topics, transcript, tui, undo, update, usage, util, verify, watch,
 };
 use crate::app::Globals;
 use clap::builder::StyledStr;
@@ -100,7 +100,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork"]),
     ("Model", &["obey", "inbox", "approve", "deny", "housekeeping", "mcp"]),
     ("Memory", &["memory"]),
-    ("Live", &["run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
+    ("Live", &["tui", "run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
     ("Maintenance", &["keep", "check", "verify", "gc", "export", "import", "completions", "help"]),
 ];
 
@@ -216,6 +216,8 @@ pub enum Other {
     Fork(fork::Arguments) = "fork",
     /// List and choose compression presets
     Preset(preset::Arguments) = "preset",
+    /// Show and change a session on a screen
+    Tui(tui::Arguments) = "tui",
     /// Follow a session: a live screen, lines, or JSON
     Watch(watch::Arguments) = "watch",
     /// Queue text for the next prompt of a proxied session

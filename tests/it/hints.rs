@@ -151,6 +151,7 @@ const LINES: &[&str] = &[
     "mcp --nosuch",
     "run -- nosuch",
     "watch --nosuch",
+    "tui {s}",
     "hook Nosuch",
     "memory",
     "memory list",

@@ -167,7 +167,7 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "completions" => &["bash"],
         "help" => &["", "settings"],
         // Commands that read standard input or do not end are tested below.
-        "mcp" | "hook" | "statusline" | "watch" | "git-hook" | "job" | "proxy" | "run" => &[],
+        "mcp" | "hook" | "statusline" | "watch" | "tui" | "git-hook" | "job" | "proxy" | "run" => &[],
         _ => {
             let needed = command.get_positionals().filter(|argument| argument.is_required_set()).map(|_| "1".to_owned());
             return vec![needed.collect()];

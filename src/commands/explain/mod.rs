@@ -4,7 +4,7 @@ mod report;
 mod run;
 
 pub use report::ExplainReport;
-pub use run::{report, run};
+pub use run::{of_block, report, run};
 
 /// Arguments of `explain`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]

@@ -2,7 +2,7 @@ use super::Arguments;
 use super::report::{Decision, ExplainReport, HistoryEntry};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::blocks::BlockRow;
-use crate::engine::{self, LevelPreview, Selector, Subject};
+use crate::engine::{self, LevelPreview, Selector, SelectorError, Subject};
 use crate::model::{Block, BlockNumber, History, Level, OperationKind};
 use crate::store::Store;
 use crate::workspace::{Aim, DigestFold, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
@@ -21,8 +21,21 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;
     let workspace = env.open(None)?;
+    let number = find_block(&workspace, &selector, &arguments.selector.join(", "))?.number;
+    of_block(env, &workspace, number)
+}
+
+/// Returns the explanation of a block of a session.
+///
+/// # Errors
+///
+/// There is no such block; the session or the store cannot be read.
+pub fn of_block(env: &Env, workspace: &Workspace<'_>, number: BlockNumber) -> Result<ExplainReport, CommandError> {
     let reading = &workspace.reading;
-    let block = find_block(&workspace, &selector, &arguments.selector.join(", "))?;
+    let block = reading.block(number).ok_or_else(|| {
+        let last = reading.session.blocks.len() as BlockNumber;
+        CommandError::from(SelectorError::NoSuchBlock { number, last })
+    })?;
     let contents = workspace.contents(&[block.number])?;
     let content = contents.into_iter().next().map(|content| content.readable).unwrap_or_default();
     let store = env.existing_store()?;
@@ -45,7 +58,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
                     held: original.block.words.to_vec(),
                 };
                 let mut levels = engine::levels(reading, &subject);
-                levels.push(by_preset(env, &workspace, store.as_ref(), block)?);
+                levels.push(by_preset(env, workspace, store.as_ref(), block)?);
                 (levels, decisions(env, block, &original.content, None))
             }
             Err(PlanError::NoOriginal(_)) => (Vec::new(), decisions(env, block, "", Some(SkipReason::NoOriginal.reason()))),

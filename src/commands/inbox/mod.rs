@@ -4,7 +4,7 @@ mod report;
 mod run;
 
 pub use report::InboxReport;
-pub use run::{count, run, run_approve, run_deny};
+pub use run::{count, run, run_approve, run_deny, waiting_here};
 
 use crate::model::ProposalNumber;
 

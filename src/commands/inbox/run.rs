@@ -6,7 +6,7 @@ use crate::commands::model::proposing::{Decision, follow, outcome, shown};
 use crate::commands::obey::{ObeyReport, ObeyedCommand};
 use crate::commands::{ModelAction, Request};
 use crate::engine::model_commands::read;
-use crate::model::{Proposal, ProposalStatus};
+use crate::model::{Proposal, ProposalNumber, ProposalStatus};
 use crate::output::ChangeReport;
 use crate::store::{Outcome, Store, StoredSession};
 use crate::text::shell::quoted_word;
@@ -30,12 +30,18 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Returns the number of pending proposals of the selected session; 0 if it cannot be determined.
 pub fn count(env: &Env) -> usize {
-    let waits = || -> Result<usize, CommandError> {
-        let Some(store) = env.existing_store()? else { return Ok(0) };
-        let session = here(env, &store)?;
-        session.map_or(Ok(0), |session| waiting(&store, &session).map(|proposals| proposals.len()))
-    };
-    waits().unwrap_or(0)
+    waiting_here(env).map_or(0, |proposals| proposals.len())
+}
+
+/// Returns the pending proposals of the selected session: their numbers and commands, with credentials masked.
+///
+/// # Errors
+///
+/// The store cannot be read, or there is no session.
+pub fn waiting_here(env: &Env) -> Result<Vec<(ProposalNumber, String)>, CommandError> {
+    let Some(store) = env.existing_store()? else { return Ok(Vec::new()) };
+    let Some(session) = here(env, &store)? else { return Ok(Vec::new()) };
+    Ok(waiting(&store, &session)?.iter().map(|proposal| (proposal.number, shown(&proposal.command))).collect())
 }
 
 /// Executes the selected proposals.

@@ -3,7 +3,7 @@
 mod report;
 mod run;
 
-pub use report::SessionsReport;
+pub use report::{SessionRow, SessionsReport};
 pub use run::{report, run};
 
 use std::path::PathBuf;
@@ -65,6 +65,28 @@ pub struct Arguments {
     /// Sessions to list; 0 lists all [default: 50; all with --json]
     #[arg(long, value_name = "N", value_parser = crate::app::number::<usize>)]
     pub limit: Option<usize>,
+}
+
+impl Arguments {
+    /// Returns the request for the sessions that were used last.
+    pub fn recent() -> Arguments {
+        Arguments {
+            text: None,
+            project: None,
+            client: None,
+            model: None,
+            newer: None,
+            older: None,
+            larger: None,
+            fuller: None,
+            open: false,
+            subagents: false,
+            all: false,
+            sort: Sort::Age,
+            reverse: false,
+            limit: None,
+        }
+    }
 }
 
 /// Serializes a duration as it can be written on the command line.

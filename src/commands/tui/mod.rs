@@ -1,0 +1,45 @@
+//! `aperture tui`: a screen that shows what fills the window of a session, and changes it.
+//!
+//! The state of the screen is a function of events: keys, and what the worker found. It does no I/O; the terminal and the worker do.
+//! Every change is a command line that the user could type. It is planned as a dry run, shown, and carried out after `y` only.
+
+mod keys;
+mod picture;
+mod screen;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod view;
+mod worker;
+
+use crate::app::{CommandError, Env, ErrorKind};
+use anyhow::anyhow;
+
+/// Arguments of `tui`.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture tui            the newest session here
+  aperture tui 6666       one session, by an id prefix
+
+? lists the keys. Space marks blocks, c compresses them, a archives them: the foot of the screen shows
+what a change saves and costs, and only y carries it out; u undoes it. : takes any aperture command.
+It needs a terminal of at least 60 columns and 20 lines.")]
+pub struct Arguments {
+    /// Session: a path, an id or an id prefix
+    #[arg(id = "named", value_name = "SESSION")]
+    pub session: Option<String>,
+}
+
+/// Shows the screen until it is left.
+///
+/// # Errors
+///
+/// There is no terminal, or no session.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    if env.screen_height().is_none() || !terminal::is_interactive() {
+        let error = anyhow!("tui needs a terminal for its screen and keys");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("to print one screen: aperture status"));
+    }
+    let found = env.find(arguments.session.as_deref())?;
+    terminal::show(env, found)
+}

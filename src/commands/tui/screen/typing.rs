@@ -1,0 +1,168 @@
+//! Typed texts, and lists in which something is chosen.
+
+use super::{Entry, MapForm, Mode, PAGE_ROWS, Purpose, Row, Screen, Task};
+use crate::commands::tui::worker::{CommandKind, kind};
+
+impl Screen {
+    pub(super) fn ask(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {
+        self.mode = Mode::Input { purpose, text: text.to_owned() };
+        Vec::new()
+    }
+
+    pub(super) fn type_in(&mut self, name: &str, purpose: Purpose, mut text: String) -> Vec<Task> {
+        match name {
+            "Esc" => return Vec::new(),
+            "Enter" => return self.typed(purpose, text.trim()),
+            "Backspace" if text.is_empty() => return Vec::new(),
+            "Backspace" => drop(text.pop()),
+            "Ctrl-u" => text.clear(),
+            "Ctrl-w" => text.truncate(text.trim_end().rfind(' ').map_or(0, |at| at + 1)),
+            "Space" => text.push(' '),
+            _ if name.chars().count() == 1 => text.push_str(name),
+            _ => {}
+        }
+        self.mode = Mode::Input { purpose, text };
+        Vec::new()
+    }
+
+    pub(super) fn typed(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {
+        if text.is_empty() {
+            return Vec::new();
+        }
+        match purpose {
+            Purpose::Search => vec![Task::Search { query: text.to_owned(), in_all: false }],
+            Purpose::SearchAll => vec![Task::Search { query: text.to_owned(), in_all: true }],
+            Purpose::Select => vec![Task::Select(text.to_owned())],
+            Purpose::Snapshot => self.execute(self.line(&["snapshot", "save", text])),
+            Purpose::Command => self.command_line(text),
+        }
+    }
+
+    /// Carries out a command line that was typed: one that changes something is confirmed before.
+    pub(super) fn command_line(&mut self, text: &str) -> Vec<Task> {
+        let words = match shlex::split(text) {
+            Some(words) if !words.is_empty() => words,
+            _ => {
+                self.say("a quote is not closed".to_owned());
+                return Vec::new();
+            }
+        };
+        let words: Vec<String> = words.into_iter().skip_while(|word| word == "aperture").collect();
+        let names_session = words.iter().any(|word| word == "-s" || word == "--session");
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let line = if names_session { words.iter().map(|word| (*word).to_owned()).collect() } else { self.line(&words) };
+        match kind(&line) {
+            Ok(CommandKind::Change) => self.confirm(line),
+            Ok(CommandKind::Read) => {
+                self.command = super::acting::text(&line);
+                vec![Task::Print(line)]
+            }
+            Ok(CommandKind::Other) => {
+                self.say(format!("{} does not run inside of the screen: leave with q", words.first().unwrap_or(&"it")));
+                Vec::new()
+            }
+            Err(error) => {
+                self.say(error);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn found(&mut self, query: &str, in_all: bool, entries: Vec<Entry>) -> Vec<Task> {
+        if entries.is_empty() {
+            self.say(format!("no match for {query}"));
+            return Vec::new();
+        }
+        if !in_all {
+            self.matches = entries.iter().map(|entry| entry.turn).filter(|turn| *turn > 0).collect();
+        }
+        self.mode = Mode::List { title: format!("matches of {query}"), entries, typed: String::new(), at: 0 };
+        Vec::new()
+    }
+
+    pub(super) fn go_to_match(&mut self, is_forward: bool) -> Vec<Task> {
+        let mut turns = self.matches.clone();
+        turns.sort_unstable();
+        turns.dedup();
+        let here = self.turn_at(self.at);
+        let next = match is_forward {
+            true => turns.iter().find(|turn| **turn > here).or(turns.first()),
+            false => turns.iter().rfind(|turn| **turn < here).or(turns.last()),
+        };
+        next.copied().map(|turn| self.go_to_turn(turn)).unwrap_or_default()
+    }
+
+    pub(super) fn turn_at(&self, at: usize) -> u32 {
+        match self.rows.get(at) {
+            Some(Row::Turn(at)) => self.picture.turns[*at].number,
+            Some(Row::Block(at)) => self.picture.blocks[*at].turn,
+            _ => 0,
+        }
+    }
+
+    /// Goes to a turn, and opens it.
+    pub(super) fn go_to_turn(&mut self, turn: u32) -> Vec<Task> {
+        self.form = MapForm::Turns;
+        self.open_turns.insert(turn);
+        self.arrange();
+        let is_turn = |row: &Row| matches!(row, Row::Turn(at) if self.picture.turns[*at].number == turn);
+        match self.rows.iter().position(is_turn) {
+            Some(at) => self.go(at),
+            None => {
+                self.say(format!("turn {turn} is not in the window: aperture show 'turn({turn})'"));
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn press_in_list(
+        &mut self,
+        name: &str,
+        title: String,
+        entries: Vec<Entry>,
+        mut typed: String,
+        at: usize,
+    ) -> Vec<Task> {
+        let shown = shown(&entries, &typed).len();
+        let mut at = at.min(shown.saturating_sub(1));
+        match name {
+            "Esc" => return Vec::new(),
+            "Enter" => return self.choose(&entries, &typed, at),
+            "Down" | "Ctrl-n" => at = (at + 1).min(shown.saturating_sub(1)),
+            "Up" | "Ctrl-p" => at = at.saturating_sub(1),
+            "PageDown" => at = (at + PAGE_ROWS).min(shown.saturating_sub(1)),
+            "PageUp" => at = at.saturating_sub(PAGE_ROWS),
+            "Backspace" => drop(typed.pop()),
+            "Space" => typed.push(' '),
+            _ if name.chars().count() == 1 => {
+                typed.push_str(name);
+                at = 0;
+            }
+            _ => {}
+        }
+        self.mode = Mode::List { title, entries, typed, at };
+        Vec::new()
+    }
+
+    pub(super) fn choose(&mut self, entries: &[Entry], typed: &str, at: usize) -> Vec<Task> {
+        let Some(entry) = shown(entries, typed).get(at).map(|place| entries[*place].clone()) else { return Vec::new() };
+        match entry.path {
+            Some(path) if path != self.picture.path => {
+                self.say("reading …".to_owned());
+                vec![Task::Read(Some(path))]
+            }
+            _ if entry.turn > 0 => self.go_to_turn(entry.turn),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Returns the places of the entries that have all typed words.
+pub fn shown(entries: &[Entry], typed: &str) -> Vec<usize> {
+    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
+    let has = |entry: &Entry| {
+        let text = format!("{} {}", entry.text, entry.note).to_lowercase();
+        words.iter().all(|word| text.contains(word.as_str()))
+    };
+    (0..entries.len()).filter(|at| has(&entries[*at])).collect()
+}

@@ -1,0 +1,315 @@
+use super::keys::BINDINGS;
+use super::picture::{BlockRow, Picture, TurnRow};
+use super::screen::{Detail, Effect, Entry, Event, Mode, Screen, Task};
+use super::view::{Look, draw};
+use crate::engine::LevelPreview;
+use crate::model::{BlockKind, Level, Pin, State, Zone};
+use crate::output::{Gate, Style};
+use expect_test::expect_file;
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::path::PathBuf;
+
+fn block(number: u32, turn: u32, sort: &str, file: &str, tokens: f64) -> BlockRow {
+    BlockRow {
+        number,
+        turn,
+        kind: if sort == "text" { BlockKind::Text } else { BlockKind::ToolResult },
+        sort: sort.to_owned(),
+        file: file.to_owned(),
+        label: if file.is_empty() { format!("{sort} number {number}") } else { format!("{sort} {file}") },
+        tokens,
+        zone: if turn < 2 { Zone::Primacy } else { Zone::Middle },
+        state: if sort == "Read" { State::Stale } else { State::Active },
+        level: Level::Original,
+        pin: None,
+        is_focused: false,
+        references: number % 3,
+        stale_reason: (sort == "Read").then(|| "unused for 9 turns".to_owned()),
+    }
+}
+
+fn picture() -> Picture {
+    let mut blocks = vec![
+        block(1, 1, "text", "", 120.0),
+        block(2, 1, "Read", "src/cart.rs", 4_200.0),
+        block(3, 1, "Bash", "", 900.0),
+        block(5, 2, "text", "", 60.0),
+        block(6, 2, "Read", "src/cart.rs", 4_100.0),
+        block(7, 2, "Read", "src/tax.rs", 2_600.0),
+        block(8, 2, "text", "", 210.0),
+    ];
+    blocks[2].level = Level::Trimmed;
+    blocks[3].pin = Some(Pin::Here);
+    let turn = |number: u32, prompt: &str| {
+        let of = || blocks.iter().filter(move |block| block.turn == number);
+        TurnRow {
+            number,
+            prompt: prompt.to_owned(),
+            time: Some(1_764_000_000_000 + i64::from(number) * 600_000),
+            tokens: of().map(|block| block.tokens).sum(),
+            stale_tokens: of().filter(|block| block.is_stale()).map(|block| block.tokens).sum(),
+            blocks: of().count(),
+        }
+    };
+    Picture {
+        path: PathBuf::from("/p/66666666-0000-4000-8000-000000000000.jsonl"),
+        name: "66666666".to_owned(),
+        title: "Round the tax once".to_owned(),
+        model: "claude-opus-5".to_owned(),
+        resume: "claude --resume 66666666-0000-4000-8000-000000000000".to_owned(),
+        tokens: 152_000.0,
+        capacity: 200_000,
+        reserve: 33_000,
+        free: 15_000,
+        is_estimated: false,
+        cache_ends: Some(1_764_001_500_000),
+        next_prompt: Some((0.08, 0.95)),
+        reclaimable: vec![("Read".to_owned(), 10_900.0)],
+        stale_tokens: 10_900.0,
+        is_open: false,
+        turns: vec![turn(1, "Round the tax once, in cents"), turn(2, "Now the cart, with the same rule")],
+        blocks,
+        proposals: Vec::new(),
+    }
+}
+
+fn key(name: &str) -> KeyEvent {
+    let code = match name {
+        "Space" => KeyCode::Char(' '),
+        "Enter" => KeyCode::Enter,
+        "Esc" => KeyCode::Esc,
+        "Tab" => KeyCode::Tab,
+        "Up" => KeyCode::Up,
+        "Down" => KeyCode::Down,
+        "PageDown" => KeyCode::PageDown,
+        "Backspace" => KeyCode::Backspace,
+        _ => KeyCode::Char(name.chars().next().unwrap()),
+    };
+    KeyEvent::new(code, KeyModifiers::NONE)
+}
+
+/// Presses keys, separated by blanks, and returns the work that they request.
+fn press(screen: &mut Screen, keys: &str) -> Vec<Task> {
+    let names = keys.split(' ').flat_map(|name| if name == "gg" { vec!["g", "g"] } else { vec![name] });
+    names.flat_map(|name| screen.update(Event::Key(key(name)), 0)).collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn effect() -> Effect {
+    Effect {
+        what: "2 blocks compressed".to_owned(),
+        blocks: 2,
+        tokens: (152_000.0, 144_600.0),
+        saved_per_turn: Some(0.11),
+        paid_now: Some(0.18),
+        ..Effect::default()
+    }
+}
+
+fn look() -> Look {
+    let style = Style { color: true, width: 80, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC };
+    Look { gate: Gate::default(), style }
+}
+
+/// Returns the text of the screen.
+fn drawn(screen: &mut Screen, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| draw(frame, screen, &look(), 1_764_000_900_000)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let line = |y: u16| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
+    (0..height).map(line).collect::<Vec<_>>().join("\n") + "\n"
+}
+
+#[test]
+fn only_y_carries_a_change_out() {
+    let mut screen = Screen::new(picture());
+    let planned = press(&mut screen, "gg Enter Down Down Space");
+    let line = words("compress 2 -s 66666666");
+    assert_eq!(planned.last(), Some(&Task::Plan(line.clone())), "the foot says what the mark is worth");
+    assert_eq!(press(&mut screen, "c"), [Task::Plan(line.clone())]);
+    assert_eq!(press(&mut screen, "y"), [], "its effect is not known yet");
+    assert_eq!(screen.update(Event::Planned(line.clone(), Ok(effect())), 0), []);
+    for other in BINDINGS.iter().flat_map(|binding| binding.keys).filter(|name| name.len() == 1 && !"ynq".contains(**name)) {
+        assert_eq!(press(&mut screen, other), [], "{other}");
+    }
+    assert_eq!(press(&mut screen, "Enter"), []);
+    assert_eq!(press(&mut screen, "y"), [Task::Execute(line)]);
+    assert_eq!(press(&mut screen, "y"), [], "once");
+}
+
+#[test]
+fn a_change_that_is_left_is_not_carried_out() {
+    for way_out in ["Esc", "n", "q"] {
+        let mut screen = Screen::new(picture());
+        let line = words("archive 5..8 -s 66666666");
+        assert_eq!(press(&mut screen, "a"), [Task::Plan(line.clone())]);
+        screen.update(Event::Planned(line, Ok(effect())), 0);
+        assert_eq!(press(&mut screen, way_out), []);
+        assert_eq!(press(&mut screen, "y"), []);
+    }
+}
+
+#[test]
+fn keys_after_the_focus_returned_are_ignored() {
+    let mut screen = Screen::new(picture());
+    screen.update(Event::Focus(true), 1_000);
+    assert_eq!(screen.update(Event::Key(key("u")), 1_299), []);
+    assert_eq!(screen.update(Event::Key(key("u")), 1_300), [Task::Execute(words("undo -s 66666666"))]);
+}
+
+#[test]
+fn actions_are_command_lines_about_what_is_marked() {
+    let check = |keys: &str, line: &str| {
+        let mut screen = Screen::new(picture());
+        let tasks = press(&mut screen, keys);
+        assert!(tasks.contains(&Task::Plan(words(line))), "{keys}: {tasks:?}");
+    };
+    check("c", "compress 5..8 -s 66666666");
+    check("gg a", "archive 1..3 -s 66666666");
+    check("gg Space Down Space p", "pin 1..3 5..8 -s 66666666");
+    check("Enter Down p", "unpin 5 -s 66666666");
+    check("gg Enter Down Down * c", "compress 2 6 -s 66666666");
+    check("gg v Down v c", "compress 1..3 5..8 -s 66666666");
+    check("Tab Tab Down f", "focus 7 -s 66666666");
+    check("gg e", "expand 1..3 -s 66666666");
+    check(": c o m p r e s s Space - - s t a l e Enter", "compress --stale -s 66666666");
+    let mut open = Screen::new(Picture { is_open: true, ..picture() });
+    assert_eq!(press(&mut open, "c"), [Task::Plan(words("compress 5..8 -s 66666666 --live"))]);
+}
+
+#[test]
+fn a_key_that_can_do_nothing_says_why() {
+    let mut screen = Screen::new(picture());
+    assert_eq!(press(&mut screen, "e"), []);
+    assert_eq!(screen.toast.as_ref().map(|(text, _)| &**text), Some("e: it is not shortened"));
+    screen.update(Event::Tick, 60_000);
+    assert_eq!(screen.toast, None);
+}
+
+#[test]
+fn the_cursor_and_the_marks_stay_when_the_session_grows() {
+    let mut screen = Screen::new(picture());
+    press(&mut screen, "gg Enter Down Down Space Up");
+    let mut grown = picture();
+    grown.blocks.insert(0, block(0, 0, "text", "", 10.0));
+    grown.turns.insert(0, TurnRow::default());
+    grown.blocks.retain(|block| block.number != 7);
+    grown.blocks.push(block(9, 2, "Bash", "", 700.0));
+    screen.update(Event::Picture(Box::new(grown)), 0);
+    assert_eq!(screen.block_at(screen.at).map(|block| block.number), Some(2));
+    assert_eq!(screen.marked.iter().copied().collect::<Vec<_>>(), [2]);
+    assert!(screen.toast.is_some(), "new blocks are told");
+    let other = Picture { path: PathBuf::from("/p/other.jsonl"), ..picture() };
+    screen.update(Event::Picture(Box::new(other)), 0);
+    assert!(screen.marked.is_empty(), "marks belong to a session");
+}
+
+#[test]
+fn matches_are_turns_to_go_to() {
+    let mut screen = Screen::new(picture());
+    let search = Task::Search { query: "tax".to_owned(), in_all: false };
+    assert_eq!(press(&mut screen, "/ t a x Enter"), [search]);
+    let entry =
+        |turn: u32| Entry { text: format!("the tax of turn {turn}"), turn, path: Some(picture().path), ..Entry::default() };
+    screen.update(Event::Found { query: "tax".to_owned(), in_all: false, entries: vec![entry(2), entry(1)] }, 0);
+    press(&mut screen, "o f Space t u r n Space 1 Enter");
+    assert_eq!(screen.at, 0);
+    press(&mut screen, "n");
+    assert_eq!(screen.rows.len(), 2 + 7, "both turns are open");
+    assert!(drawn(&mut screen, 80, 24).contains("cart"));
+}
+
+#[test]
+fn the_screens() {
+    let check = |screen: &mut Screen, name: &str| {
+        for (width, height) in [(60, 20), (80, 24), (140, 30)] {
+            let expected = expect_file![format!("../../../tests/it/snapshots/tui/{name}-{width}.txt")];
+            expected.assert_eq(&drawn(screen, width, height));
+        }
+    };
+    let mut screen = Screen::new(picture());
+    check(&mut screen, "turns");
+    press(&mut screen, "gg Enter Down Down Space");
+    press(&mut screen, "Up");
+    let levels = vec![
+        LevelPreview {
+            level: Level::Trimmed,
+            preset: None,
+            tokens: 900.0,
+            content: Some("fn total() {}\n".to_owned()),
+            why: None,
+        },
+        LevelPreview {
+            level: Level::Minimal,
+            preset: None,
+            tokens: 40.0,
+            content: Some("[src/cart.rs]\n".to_owned()),
+            why: None,
+        },
+    ];
+    let detail = Detail {
+        number: 2,
+        facts: "turn 1 · beginning · stale · original · used 2 ×".to_owned(),
+        reasons: vec!["edited later by #6".to_owned()],
+        content: "use tax::Rate;\n\nfn total() {\n    tax::of(1);\n}\n".to_owned(),
+        levels,
+    };
+    screen.update(Event::Explained(Box::new(detail)), 0);
+    screen.update(Event::Planned(words("compress 2 -s 66666666"), Ok(effect())), 0);
+    check(&mut screen, "detail");
+    press(&mut screen, "l d");
+    check(&mut screen, "difference");
+    press(&mut screen, "c");
+    check(&mut screen, "question");
+    press(&mut screen, "Esc Tab Tab");
+    check(&mut screen, "files");
+    screen.picture.proposals = vec![(3, "archive #9, it is done".to_owned()), (4, "pin #2".to_owned())];
+    press(&mut screen, "?");
+    check(&mut screen, "keys");
+    press(&mut screen, "Esc : s t a t");
+    check(&mut screen, "typing");
+    assert_eq!(drawn(&mut screen, 20, 5).lines().next(), Some("this screen needs 6…"));
+    drawn(&mut screen, 400, 100);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// After any keys, a change of blocks is carried out by `y` only, and each screen can be drawn.
+    #[test]
+    fn random_keys_change_nothing_without_y(
+        keys in proptest::collection::vec((0..BINDINGS.len() + 12, any::<bool>()), 1..120)
+    ) {
+        let mut screen = Screen::new(picture());
+        for (place, (at, is_answered)) in keys.into_iter().enumerate() {
+            let names = ["Backspace", "Down", "Up", "1", "a", "s", "Enter", "y", "t", "h", "m", "Space"];
+            let name = BINDINGS.get(at).map_or_else(|| names[at - BINDINGS.len()], |binding| binding.keys[0]);
+            let name = if name == "gg" || name == "g/" { "g" } else { name };
+            for task in screen.update(Event::Key(key(name)), 0) {
+                match task {
+                    Task::Execute(words) => {
+                        let first = words[0].as_str();
+                        let at_once = ["undo", "redo", "snapshot", "approve", "deny"].contains(&first);
+                        prop_assert!(at_once || name == "y", "{name} carried {words:?} out");
+                    }
+                    Task::Plan(words) if is_answered => drop(screen.update(Event::Planned(words, Ok(effect())), 0)),
+                    Task::Explain(number) if is_answered => {
+                        let detail = Detail { number, content: "a\nb".to_owned(), ..Detail::default() };
+                        screen.update(Event::Explained(Box::new(detail)), 0);
+                    }
+                    _ => {}
+                }
+            }
+            if place % 8 == 0 {
+                drawn(&mut screen, 80, 24);
+            }
+            prop_assert!(!matches!(screen.mode, Mode::Confirm(_)) || !screen.command.is_empty());
+        }
+    }
+}
