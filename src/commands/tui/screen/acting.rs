@@ -147,11 +147,8 @@ impl Screen {
                     self.open_turns.insert(turn);
                 }
             }
-            Some(Row::File { path, .. }) => {
-                if !self.open_files.remove(&path) {
-                    self.open_files.insert(path);
-                }
-            }
+            Some(Row::File { path, .. }) if self.open_files.remove(&path) => {}
+            Some(Row::File { path, .. }) => drop(self.open_files.insert(path)),
             // A block closes what it is in.
             Some(Row::Block(_)) => {
                 let parent = (0..self.at).rev().find(|at| !matches!(self.rows[*at], Row::Block(_)));
@@ -326,7 +323,7 @@ impl Screen {
 /// Returns a command line as it is typed.
 pub(super) fn text(words: &[String]) -> String {
     let quoted = words.iter().map(|word| crate::text::shell::quoted_word(word));
-    std::iter::once("aperture".to_owned()).chain(quoted.map(|word| word.to_string())).collect::<Vec<_>>().join(" ")
+    std::iter::once("aperture".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns ascending numbers as ranges: `3..9`, `12`.
