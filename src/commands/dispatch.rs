@@ -12,10 +12,6 @@ use crate::output::ChangeReport;
 use anyhow::anyhow;
 
 /// Executes a request that reads one session, and prints its report.
-///
-/// # Errors
-///
-/// As for the request.
 pub fn run_read(env: &Env, request: &Read) -> Result<(), CommandError> {
     let done = match request {
         Read::Manifest(arguments) => manifest::run(env, arguments),
@@ -32,10 +28,6 @@ pub fn run_read(env: &Env, request: &Read) -> Result<(), CommandError> {
 }
 
 /// Executes a request that reads one session.
-///
-/// # Errors
-///
-/// As for the request.
 pub fn read(env: &Env, request: &Read) -> Result<Answer, CommandError> {
     Ok(match request {
         Read::Manifest(arguments) => match &arguments.since {
@@ -58,10 +50,6 @@ pub fn read(env: &Env, request: &Read) -> Result<Answer, CommandError> {
 }
 
 /// Executes a request that changes one session or many, and prints its report.
-///
-/// # Errors
-///
-/// As for the request.
 pub fn run_change(env: &Env, request: &Change) -> Result<(), CommandError> {
     let done = match request.bulk() {
         Some(sessions) => bulk::run(env, request, sessions),
@@ -72,10 +60,7 @@ pub fn run_change(env: &Env, request: &Change) -> Result<(), CommandError> {
 
 /// Executes a request that changes one session. Many sessions are changed only by [`run_change`]: a model or a rule never gets
 /// further than its own session.
-///
-/// # Errors
-///
-/// The request is for many sessions; otherwise as for the request.
+/// Errors: the request is for many sessions; otherwise as for the request.
 pub fn change(env: &Env, request: &Change) -> Result<ChangeReport, CommandError> {
     if request.bulk().is_some() {
         let error = anyhow!("many sessions are changed only from the command line");
@@ -110,10 +95,6 @@ pub fn change_one(env: &Env, request: &Change) -> Result<ChangeReport, CommandEr
 }
 
 /// Executes a request that needs only the environment, and prints its report.
-///
-/// # Errors
-///
-/// As for the request.
 pub fn run_other(env: &Env, request: &Other) -> Result<(), CommandError> {
     let done = match request {
         Other::Sessions(arguments) => sessions::run(env, arguments),

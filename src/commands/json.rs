@@ -45,10 +45,7 @@ pub struct Words {
 
 impl Words {
     /// Returns the command line of a command and its arguments.
-    ///
-    /// # Errors
-    ///
-    /// The command or an argument does not exist, is missing, or has a value of the wrong type. The values are checked by
+    /// Errors: the command or an argument does not exist, is missing, or has a value of the wrong type. The values are checked by
     /// [`Words::request`].
     pub fn read(name: &str, arguments: &Map<String, Value>) -> Result<Words, JsonError> {
         let definition = Request::arguments_of(name).ok_or_else(|| JsonError::UnknownCommand(name.to_owned()))?;
@@ -99,10 +96,7 @@ impl Words {
     }
 
     /// Returns the request.
-    ///
-    /// # Errors
-    ///
-    /// The command line is invalid.
+    /// Errors: the command line is invalid.
     pub fn request(&self) -> Result<Request, clap::Error> {
         let mut words = vec!["aperture".to_owned()];
         self.extend(&mut words);

@@ -56,10 +56,7 @@ impl CommandLine {
     }
 
     /// Parses a command line, whose first word is the name of the program.
-    ///
-    /// # Errors
-    ///
-    /// The command line is invalid, or requests help.
+    /// Errors: the command line is invalid, or requests help.
     pub fn try_parse_from(words: impl IntoIterator<Item = impl Into<OsString>>) -> Result<CommandLine, clap::Error> {
         let words = search::with_exceptions_last(words.into_iter().map(Into::into).collect());
         let mut definition = CommandLine::command_for(&words);
@@ -353,10 +350,7 @@ impl Request {
     }
 
     /// Returns the name of the command and its arguments. What is not given, or given as the default, is left out.
-    ///
-    /// # Errors
-    ///
-    /// A path is not UTF-8.
+    /// Errors: a path is not UTF-8.
     pub fn to_json(&self) -> Result<(&'static str, Map<String, Value>), serde_json::Error> {
         let (name, arguments) = match self {
             Request::Read(request) => request.named_arguments(),

@@ -38,10 +38,7 @@ pub enum HookError {
 /// Returns the script with aperture's section; unchanged if the section is already present.
 ///
 /// The section follows the first line, because a script may call `exit` anywhere.
-///
-/// # Errors
-///
-/// The script is not a shell script.
+/// Errors: the script is not a shell script.
 pub fn with_hook(script: Option<&[u8]>, hook: GitHook) -> Result<Vec<u8>, HookError> {
     let Some(script) = script else { return Ok([HEAD.as_bytes(), part(hook).as_bytes()].concat()) };
     let without = without_hook(script)?.unwrap_or_default();
@@ -58,10 +55,7 @@ pub fn with_hook(script: Option<&[u8]>, hook: GitHook) -> Result<Vec<u8>, HookEr
 }
 
 /// Returns the script without aperture's section; `None` if nothing is left except lines written by aperture.
-///
-/// # Errors
-///
-/// Fails if the end mark of the section is missing, or if the script is not text.
+/// Errors: fails if the end mark of the section is missing, or if the script is not text.
 pub fn without_hook(script: &[u8]) -> Result<Option<Vec<u8>>, HookError> {
     let text = text(script)?;
     let Some(start) = text.find(BEGIN) else { return Ok(Some(script.to_vec())) };

@@ -41,10 +41,7 @@ pub struct Pattern {
 
 impl Pattern {
     /// Returns the pattern of a text.
-    ///
-    /// # Errors
-    ///
-    /// The text is empty or too long.
+    /// Errors: the text is empty or too long.
     pub fn literal(text: &str, ignores_case: bool) -> Result<Pattern, PatternError> {
         if text.is_empty() {
             return Err(PatternError::Everywhere);
@@ -57,10 +54,7 @@ impl Pattern {
     }
 
     /// Returns the pattern of a regular expression.
-    ///
-    /// # Errors
-    ///
-    /// It is not a regular expression, it is too large, or it matches the empty text.
+    /// Errors: it is not a regular expression, it is too large, or it matches the empty text.
     pub fn regex(text: &str, ignores_case: bool) -> Result<Pattern, PatternError> {
         let text = build(text, ignores_case)?;
         if text.is_match(b"") {

@@ -8,10 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 impl Store {
     /// Returns the changes of blocks of an operation by their contents, in file order; those of an operation of an earlier version
     /// are not known.
-    ///
-    /// # Errors
-    ///
-    /// They are damaged, or the store cannot be read.
+    /// Errors: they are damaged, or the store cannot be read.
     pub fn block_edits(&self, key: SessionKey, id: OperationId) -> Result<Vec<BlockEdit>, StoreError> {
         let sql = "SELECT packed FROM block_edits WHERE session = ?1 AND operation = ?2";
         let packed: Option<Vec<u8>> =

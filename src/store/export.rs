@@ -177,10 +177,7 @@ struct SnapshotLine {
 
 impl Store {
     /// Returns the committed history of a session with its values.
-    ///
-    /// # Errors
-    ///
-    /// A value is missing or damaged, or the store cannot be read.
+    /// Errors: a value is missing or damaged, or the store cannot be read.
     pub fn export(&self, stored: &StoredSession) -> Result<Export, StoreError> {
         let history = self.history(stored.key)?;
         let relative = |logged: LoggedCompanion| Some(LoggedCompanion { path: below(&stored.path, &logged.path)?, ..logged });
@@ -207,10 +204,7 @@ impl Store {
 
     /// Replaces the log of a session by that of an export. Snapshots that exist only here stay if
     /// they name the same operation.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written; it is then unchanged.
+    /// Errors: the store cannot be written; it is then unchanged.
     pub fn take_over(&self, key: SessionKey, export: &Export) -> Result<(), StoreError> {
         let known = self.history(key)?;
         let (mut history, mut block_edits) = (export.history.clone(), export.block_edits.clone());
@@ -310,10 +304,7 @@ fn is_below(path: &Path) -> bool {
 
 impl Export {
     /// Serializes the export: a heading with format, checksum and length, then the compressed lines.
-    ///
-    /// # Errors
-    ///
-    /// The compression fails.
+    /// Errors: the compression fails.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         let head = SessionLine {
             provider: self.provider.clone(),
@@ -355,10 +346,6 @@ impl Export {
     }
 
     /// Parses an export and checks its length, its checksum, every value and every reference.
-    ///
-    /// # Errors
-    ///
-    /// [`ExportError`]
     pub fn unpack(file: &[u8]) -> Result<Export, ExportError> {
         let body = body(file)?;
         let packed = zstd::Decoder::new(body).map_err(|error| ExportError::Damaged(error.to_string()))?;

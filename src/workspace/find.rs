@@ -244,10 +244,7 @@ pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAd
 
 /// Returns the session that `name` identifies: a path, an id or a unique id prefix. Without a name, returns the newest session of
 /// the project that contains `directory`.
-///
-/// # Errors
-///
-/// [`FindError`]: no session, several sessions, or a file that is not a session.
+/// Errors: [`FindError`]: no session, several sessions, or a file that is not a session.
 pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&str>) -> Result<Found, FindError> {
     match name {
         // An empty name would resolve to the directory itself.

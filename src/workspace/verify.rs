@@ -75,10 +75,7 @@ impl Verified {
 }
 
 /// Returns the session file of a session in the store.
-///
-/// # Errors
-///
-/// This version does not have its provider.
+/// Errors: this version does not have its provider.
 pub fn found(stored: &StoredSession) -> Result<Found, StoreError> {
     let provider = stored.provider()?;
     let location = provider.locate(&stored.path).unwrap_or_else(|| Location {
@@ -92,10 +89,6 @@ pub fn found(stored: &StoredSession) -> Result<Found, StoreError> {
 
 /// Checks a session of the store, without writing anything. `sound` are the addresses of the undamaged values; `now` is in
 /// milliseconds since 1970, UTC.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn verify(
     disk: &dyn Disk,
     cache: &Arc<Cache>,

@@ -30,10 +30,7 @@ struct Change {
 }
 
 /// Changes the sessions that the options select, one after the other, and prints a row for each.
-///
-/// # Errors
-///
-/// The selector is invalid, there are no sessions, or not every session was done.
+/// Errors: the selector is invalid, there are no sessions, or not every session was done.
 pub fn run(env: &Env, request: &commands::Change, sessions: &BulkOptions) -> Result<(), CommandError> {
     let chosen = match request {
         commands::Change::Redact(arguments) => Some(redact::with_chosen_texts(env, arguments)?),
@@ -61,10 +58,7 @@ pub fn run(env: &Env, request: &commands::Change, sessions: &BulkOptions) -> Res
 }
 
 /// Returns the files whose newest change in force is of the last command that ran on many sessions.
-///
-/// # Errors
-///
-/// The store cannot be read, or no such change is in force.
+/// Errors: the store cannot be read, or no such change is in force.
 fn last_run(env: &Env) -> Result<BTreeSet<PathBuf>, CommandError> {
     let mut changes: Vec<(i64, String, PathBuf)> = Vec::new();
     if let Some(store) = env.existing_store()? {

@@ -84,10 +84,6 @@ pub struct OpenedSession {
 }
 
 /// Opens a session to change it. A dry run takes no lock and settles nothing.
-///
-/// # Errors
-///
-/// The session is locked or cannot be read; the store cannot be used.
 pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<OpenedSession, CommandError> {
     open_as_wanted(env, options, found, &|_| true)
 }
@@ -102,10 +98,6 @@ fn packed(env: &Env, found: &Found) -> CommandError {
 }
 
 /// As [`open`], but a predicate on the session decides how much is analyzed, as in [`Env::read_as_wanted`].
-///
-/// # Errors
-///
-/// As [`open`].
 pub fn open_as_wanted(
     env: &Env,
     options: ChangeOptions,
@@ -147,10 +139,7 @@ pub fn open_as_wanted(
 }
 
 /// Plans a change of the selected session, applies it unless it is a dry run, and returns the report.
-///
-/// # Errors
-///
-/// As for the plan, the session and the store.
+/// Errors: as for the plan, the session and the store.
 pub fn change(
     env: &Env,
     options: ChangeOptions,

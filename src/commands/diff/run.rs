@@ -15,30 +15,20 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the differences.
-///
-/// # Errors
-///
-/// There is no such operation or snapshot.
+/// Errors: there is no such operation or snapshot.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<DiffReport, CommandError> {
     let named = Named { session: None, from: arguments.from.as_deref(), to: arguments.to.as_deref() };
     between(env, &named, arguments.full, arguments.stat)
 }
 
 /// Returns the differences between a point and now, one line per block.
-///
-/// # Errors
-///
-/// There is no such operation or snapshot.
+/// Errors: there is no such operation or snapshot.
 pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
     let named = Named { session, from: Some(point), to: None };
     between(env, &named, false, true)
 }
 
 /// Returns the blocks added after a turn and those changed since it ended, one line per block.
-///
-/// # Errors
-///
-/// The session cannot be read.
 pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffReport, CommandError> {
     let workspace = env.open(session)?;
     let store = env.existing_store()?;

@@ -63,10 +63,7 @@ pub enum From {
 }
 
 /// Installs, or reports missing parts.
-///
-/// # Errors
-///
-/// An existing file cannot be read, changed or written.
+/// Errors: an existing file cannot be read, changed or written.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.into {
         InstallTarget::ClaudeCode(arguments) => claude_code::run(env, arguments),
@@ -75,10 +72,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Removes the installed parts.
-///
-/// # Errors
-///
-/// As [`run`].
 pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
     match &arguments.from {
         From::ClaudeCode(arguments) => claude_code::run_uninstall(env, arguments),

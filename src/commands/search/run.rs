@@ -38,10 +38,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns what a search finds.
-///
-/// # Errors
-///
-/// As [`report`]; nothing matches.
+/// Errors: as [`report`]; nothing matches.
 pub fn found(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandError> {
     let report = report(env, arguments)?;
     if report.sessions.is_empty() { Err(no_match(&report)) } else { Ok(report) }
@@ -99,10 +96,7 @@ impl Files {
 }
 
 /// Returns what a search finds.
-///
-/// # Errors
-///
-/// The query has no words or a wrong field, there is no session, or the index cannot be kept in memory.
+/// Errors: the query has no words or a wrong field, there is no session, or the index cannot be kept in memory.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandError> {
     let text = arguments.query.join(" ");
     let mut arguments = arguments.clone();
@@ -154,10 +148,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandE
 }
 
 /// Parses a query.
-///
-/// # Errors
-///
-/// It has nothing to search for.
+/// Errors: it has nothing to search for.
 pub fn parse(text: &str) -> Result<Query, CommandError> {
     Query::parse(text).map_err(|error| {
         let fault = CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}"));

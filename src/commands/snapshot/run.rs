@@ -67,10 +67,7 @@ fn refuse_to_move(env: &Env, found: &Found, name: &str, force: bool) -> Result<(
 }
 
 /// Saves a snapshot of the current state of a session; returns it, and an outline of the session.
-///
-/// # Errors
-///
-/// The session is locked, or the store cannot be written.
+/// Errors: the session is locked, or the store cannot be written.
 pub fn save(env: &Env, found: &Found, name: &str) -> Result<(Snapshot, Workspace<'static>), CommandError> {
     let opened = open_as_wanted(env, ChangeOptions::default(), found, &|_| false)?;
     let store = env.store()?;

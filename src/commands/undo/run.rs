@@ -70,10 +70,6 @@ pub fn invert(
 }
 
 /// Adds to a summary the edits that revert the changes of files beside the session by some operations.
-///
-/// # Errors
-///
-/// The store or a file cannot be read.
 pub fn revert_companions(
     env: &Env,
     opened: &OpenedSession,

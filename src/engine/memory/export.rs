@@ -36,10 +36,7 @@ pub fn section(memories: &[&Memory]) -> String {
 }
 
 /// Returns a text with its section replaced; a text without one gets it at its end.
-///
-/// # Errors
-///
-/// The comment lines of the section do not match.
+/// Errors: the comment lines of the section do not match.
 pub fn with_section(text: &str, section: &str) -> Result<String, SectionError> {
     let feed = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let section = section.replace('\n', feed);

@@ -75,10 +75,7 @@ impl Document {
     }
 
     /// Parses a file.
-    ///
-    /// # Errors
-    ///
-    /// It is longer than [`LONGEST_FILE`], or not text.
+    /// Errors: it is longer than [`LONGEST_FILE`], or not text.
     pub fn parse(bytes: &[u8], file: MemoryFile, scope: MemoryScope) -> Result<Document, DocumentError> {
         if bytes.len() > LONGEST_FILE {
             return Err(DocumentError::TooLong(bytes.len()));

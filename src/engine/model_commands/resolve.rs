@@ -49,10 +49,7 @@ fn suggestion(nearest: &[String]) -> String {
 
 /// Returns the blocks that the names refer to, in file order, without those from `before` on: the model refers to blocks that it
 /// received, not to its current message.
-///
-/// # Errors
-///
-/// No block of the session matches.
+/// Errors: no block of the session matches.
 pub fn resolve(names: &[Named], reading: &Analysis, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
     let mut blocks: BTreeSet<BlockNumber> = BTreeSet::new();
     for named in names {

@@ -232,19 +232,13 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
 
 impl Selector {
     /// Parses a selector.
-    ///
-    /// # Errors
-    ///
-    /// A syntax error, an unknown name or an invalid argument.
+    /// Errors: a syntax error, an unknown name or an invalid argument.
     pub fn parse(text: &str) -> Result<Selector, SelectorError> {
         parse::parse(text).map(Selector)
     }
 
     /// Parses several selectors, and returns their union. A comma after one is ignored: `17, 19` is two words of a command line.
-    ///
-    /// # Errors
-    ///
-    /// As [`Selector::parse`]; there is no selector.
+    /// Errors: as [`Selector::parse`]; there is no selector.
     pub fn parse_all<T: AsRef<str>>(texts: &[T]) -> Result<Selector, SelectorError> {
         let texts = texts.iter().map(|text| text.as_ref().trim().trim_matches(','));
         let mut nodes = texts.map(|text| Selector::parse(text).map(|selector| selector.0)).collect::<Result<Vec<_>, _>>()?;
@@ -256,10 +250,7 @@ impl Selector {
     }
 
     /// Returns the numbers of the selected blocks, in file order.
-    ///
-    /// # Errors
-    ///
-    /// A number or a tool-use id that does not exist in the session.
+    /// Errors: a number or a tool-use id that does not exist in the session.
     pub fn select(&self, reading: &Analysis) -> Result<Vec<BlockNumber>, SelectorError> {
         self.0.check(reading)?;
         Ok(reading.session.blocks.iter().filter(|block| self.0.matches(block, reading)).map(|block| block.number).collect())
@@ -378,10 +369,7 @@ pub struct PathPattern {
 impl PathPattern {
     /// Parses a pattern. A backslash separates components, unless a character of patterns follows, which it then makes
     /// a plain one; after a drive it always separates.
-    ///
-    /// # Errors
-    ///
-    /// It is not a pattern.
+    /// Errors: it is not a pattern.
     pub fn new(pattern: &str) -> Result<PathPattern, globset::Error> {
         let mut glob = String::with_capacity(pattern.len());
         let is_windows = paths::is_windows_text(pattern);
