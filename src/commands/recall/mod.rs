@@ -7,6 +7,7 @@ mod turns;
 pub use report::RecallReport;
 pub use run::{bring_back, memory_report, original_texts, report, run, search_only};
 
+use super::scope::Scope;
 use super::{ChangeOptions, search};
 use crate::app::tokens;
 use crate::engine::{Selector, TurnForm, TurnPriority, TurnRequest};
@@ -67,7 +68,6 @@ pub struct Arguments {
     /// Add the matches as a note at the end of the session
     #[arg(long)]
     pub inject: bool,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
@@ -150,7 +150,8 @@ impl Arguments {
     /// Returns the search in sessions in bulk; `None` if only the one session of every command is searched.
     pub fn search(&self) -> Option<search::Arguments> {
         let (project, max_tokens) = (self.project.clone(), Some(self.max_tokens));
-        let arguments = || search::Arguments { project, max_tokens, current: true, ..search::Arguments::new(self.query.clone()) };
+        let scope = Scope { project, ..Scope::default() };
+        let arguments = || search::Arguments { scope, max_tokens, current: true, ..search::Arguments::new(self.query.clone()) };
         (self.all || self.project.is_some()).then(arguments)
     }
 
