@@ -57,9 +57,9 @@ pub enum InstallTarget {
 #[serde(rename_all = "kebab-case")]
 pub enum From {
     /// Hooks, status line, MCP server and slash commands of Claude Code
-    ClaudeCode(claude_code::UninstallArguments),
+    ClaudeCode(claude_code::Options),
     /// Hooks of git in this repository
-    GitHook(git_hook::UninstallArguments),
+    GitHook(git_hook::Options),
 }
 
 /// Installs, or reports missing parts.
@@ -74,7 +74,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// Removes the installed parts.
 pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
     match &arguments.from {
-        From::ClaudeCode(arguments) => claude_code::run_uninstall(env, arguments),
-        From::GitHook(arguments) => git_hook::run_uninstall(env, arguments),
+        From::ClaudeCode(options) => claude_code::run_uninstall(env, options),
+        From::GitHook(options) => git_hook::run_uninstall(env, options),
     }
 }
