@@ -82,7 +82,7 @@ fn look(env: &Env, session: &str, moment: Option<Moment>) -> Result<Looked, Comm
 
 /// Reads a job from standard input, does it, and prints its result or its error as JSON.
 /// Errors: standard input has no job, or standard output cannot be written to.
-pub fn run(env: &Env) -> Result<(), CommandError> {
+pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let job: Job = serde_json::from_str(&env.text("-")?)
         .context("standard input is not a job of the proxy")
         .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("this command is for aperture proxy alone"))?;

@@ -4,7 +4,6 @@ use super::sessions::{BulkSession, listed};
 use super::visit::{Visited, fail, outcome, row, visit};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::change::pipeline::{NothingToChange, is_live, open_in_client};
-use crate::commands::dispatch::change_one;
 use crate::commands::{self, BulkOptions, ChangeOptions, redact};
 use crate::engine::SelectorError;
 use crate::fsio::is_packed;
@@ -105,7 +104,7 @@ fn change_session(
     }
     let report = match request {
         commands::Change::Redact(arguments) => redact::redact(env, arguments),
-        request => change_one(env, request).map(|report| (report, 0)),
+        request => request.execute(env).map(|report| (report, 0)),
     };
     match report {
         Ok((report, rewritten)) => {

@@ -2,7 +2,7 @@
 
 pub use super::automatic::{Automatic, Moment};
 pub use super::request_log::RequestWriter;
-pub use crate::commands::job::{Job, Looked, run as run_job};
+pub use crate::commands::job::{Job, Looked};
 
 use super::{request_log, selection};
 use crate::app::{CommandError, Env, wait};
