@@ -2,19 +2,23 @@
 
 use super::database::{SessionKey, Store, StoreError, damaged};
 use super::values::keep;
-use crate::model::{Address, CompanionEdit, OperationId, OperationState};
+use crate::model::{Address, CompanionEdit, OperationId, OperationState, as_text};
 use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// A logged change of a file beside a session: its whole content by the address in the store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedCompanion {
+    #[serde(skip)]
     pub operation: OperationId,
     /// The file.
     pub path: PathBuf,
     /// The content before.
+    #[serde(with = "as_text")]
     pub before: Address,
     /// The content after.
+    #[serde(with = "as_text")]
     pub after: Address,
 }
 

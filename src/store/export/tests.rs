@@ -1,5 +1,8 @@
 use super::*;
-use crate::model::{BlockAddress, Level, NewContent, Role, SentContent, WindowHunk};
+use crate::model::{
+    Actor, BlockAddress, BlockChange, Delta, Key, Level, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, NewContent,
+    OperationKind, OperationState, Role, RowAddress, SentContent, Slot, WindowHunk,
+};
 
 fn export() -> Export {
     let (before, after) = (b"\"a\"".to_vec(), b"not \xff text".to_vec());
