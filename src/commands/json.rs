@@ -17,19 +17,14 @@ pub const ACTION: &str = "action";
 /// The reason why JSON is not a command line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
-    /// The command does not exist.
     #[error("there is no command '{0}'")]
     UnknownCommand(String),
-    /// The argument does not exist.
     #[error("there is no argument '{0}'")]
     UnknownArgument(String),
-    /// A position is missing that is required.
     #[error("the argument '{0}' is missing")]
     Missing(String),
-    /// A position needs the position before it.
     #[error("the argument '{0}' needs '{1}'")]
     Needs(String, String),
-    /// A value has the wrong type.
     #[error("the argument '{0}' must be {1}")]
     Type(String, &'static str),
 }

@@ -24,13 +24,10 @@ const HEAD: &str = "#!/bin/sh\n";
 /// The reason why a script is not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
-    /// The script is not text.
     #[error("it is not a text file; it may be a program")]
     Binary,
-    /// Another program runs it.
     #[error("it is not a shell script")]
     OtherLanguage,
-    /// The part of aperture has no end mark.
     #[error("the end marker of aperture's part is missing")]
     Broken,
 }

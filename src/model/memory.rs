@@ -295,7 +295,6 @@ pub struct Memory {
     pub id: MemoryId,
     /// The tree that it belongs to.
     pub scope: MemoryScope,
-    /// The file that it is in.
     pub file: MemoryFile,
     pub kind: MemoryKind,
     pub state: MemoryState,

@@ -10,7 +10,6 @@ use std::ops::Range;
 /// Reason for not editing a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// It is not valid JSON.
     #[error("line {line}, column {column}: {why}")]
     NotJson {
         /// The line, from 1.
@@ -19,7 +18,6 @@ pub enum EditError {
         column: usize,
         why: String,
     },
-    /// The container is not of the expected type.
     #[error("'{0}' has an unexpected type")]
     Unexpected(String),
 }

@@ -47,14 +47,12 @@ const LOCK_FAILURES: [i32; 5] = [
 /// Errors of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A newer aperture wrote it.
     #[error("the store was written by a newer aperture (format {found}, this version supports up to {known})")]
     Newer {
         found: usize,
         /// Newest known format.
         known: usize,
     },
-    /// A newer aperture wrote a session of a client that this one does not know.
     #[error(
         "the store has session {session} as one of '{provider}', which this version of aperture does not know: a newer one wrote it"
     )]
@@ -65,7 +63,6 @@ pub enum StoreError {
     },
     #[error("the store is damaged: {0}")]
     Damaged(String),
-    /// The file of the store cannot be opened.
     #[error("{}: {cause}", .path.display())]
     Unreadable {
         /// The file.

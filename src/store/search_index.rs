@@ -54,7 +54,6 @@ const TABLES: &str = "
 /// The indexed state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedSession {
-    /// Its number in the index.
     pub id: i64,
     /// The state of the file when it was read.
     pub identity: Identity,

@@ -41,26 +41,20 @@ impl std::fmt::Debug for Found {
 /// The reason why no session was found.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// There is no session of any provider on this machine.
     #[error("no sessions were found in {}", list(.0))]
     NoSessions(Vec<PathBuf>),
-    /// The project has no sessions.
     #[error("no session belongs to {0} or a directory above it")]
     NoneHere(PathBuf),
-    /// No session has this id.
     #[error("no session id starts with '{0}', and no such file exists")]
     Unknown(String),
-    /// The file does not exist.
     #[error("there is no file {}", .0.display())]
     Missing(PathBuf),
-    /// Several session ids have this prefix.
     #[error("session id prefix '{prefix}' is ambiguous ({} matches)", .candidates.len())]
     Ambiguous {
         prefix: String,
         /// The sessions, newest first.
         candidates: Vec<PathBuf>,
     },
-    /// The file is not a session.
     #[error("{} is {what}", .path.display())]
     NotASession {
         /// The file.
@@ -68,7 +62,6 @@ pub enum FindError {
         /// A description of the detected format.
         what: String,
     },
-    /// The file cannot be read.
     #[error("{} cannot be read", .path.display())]
     Unreadable {
         /// The file or directory.

@@ -22,7 +22,6 @@ pub struct Arguments {
     /// Operation [default: the last one]
     #[arg(conflicts_with_all = ["all_sessions", "project"])]
     pub operation: Option<OperationId>,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

@@ -12,7 +12,6 @@ const MARKS: [&str; 2] = ["<!-- aperture memory: begin", "<!-- aperture memory: 
 /// The reason why a section cannot be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SectionError {
-    /// One of the two comment lines is missing, repeated, or before the other one.
     #[error("the comment lines of its aperture section do not match: line {0}")]
     Unmatched(usize),
 }

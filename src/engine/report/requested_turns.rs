@@ -93,7 +93,6 @@ impl ShownTurns {
 /// A failed request for turns.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TurnRequestError {
-    /// None of the turns exists.
     #[error("{}", missing(turns, existing))]
     Missing {
         turns: TurnList,

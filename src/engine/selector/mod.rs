@@ -72,7 +72,6 @@ pub enum SelectorError {
         /// A selector that is close to it.
         nearest: Option<String>,
     },
-    /// A word that begins like a number.
     #[error("'{word}' is neither a number nor a range like 10..20 at column {column}")]
     NotNumbers {
         word: String,
@@ -88,27 +87,22 @@ pub enum SelectorError {
         /// A known value that is close to it.
         nearest: Option<String>,
     },
-    /// A number without a block.
     #[error("there is no block {number}: {}", .last.checked_sub(1).map_or("the session has no blocks".to_owned(), |_| format!("the session has blocks 1 to {last}")))]
     NoSuchBlock { number: BlockNumber, last: BlockNumber },
-    /// A tool-use id without a block.
     #[error("no block has the tool-use id '{0}'")]
     NoSuchCall(String),
-    /// A turn after the last one.
     #[error("there is no turn {number}: the session has turns 1 to {last}")]
     NoSuchTurn {
         number: u32,
         /// The number of the last turn.
         last: u32,
     },
-    /// The name of a tool that the session does not use.
     #[error("no block of the session uses the tool '{name}'")]
     NoSuchTool {
         name: String,
         /// The selectors of similar tools of the session, or of all if none is similar.
         nearest: Vec<String>,
     },
-    /// The path of a file at which no tool of the session is pointed.
     #[error("no block of the session has the path '{path}'")]
     NoSuchPath {
         path: String,
