@@ -30,7 +30,7 @@ impl Scope {
         Some(Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)))
     }
 
-    /// Returns the first and the last moment, in milliseconds since 1970, UTC; `None` where there is no limit.
+    /// Returns the first and the last moment, in milliseconds since 1970, UTC; `None` without such an option.
     pub fn times(&self, env: &Env) -> (Option<i64>, Option<i64>) {
         let zone = (env.style.zone)();
         let today = env.style.now.to_zoned(zone.clone()).date();
