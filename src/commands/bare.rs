@@ -1,7 +1,7 @@
 //! `aperture` without a command: the newest session of the project; outside of a project, the sessions that were used last.
 
 use super::help::{self, Arguments as HelpArguments};
-use super::sessions::{self, Arguments, Sort};
+use super::sessions::{self, Arguments};
 use super::status;
 use crate::app::{CommandError, Env};
 use crate::workspace::FindError;
@@ -32,20 +32,5 @@ fn run_here(env: &Env) -> Result<(), CommandError> {
 }
 
 fn recent() -> Arguments {
-    Arguments {
-        text: None,
-        project: None,
-        client: None,
-        model: None,
-        newer: None,
-        older: None,
-        larger: None,
-        fuller: None,
-        open: false,
-        subagents: false,
-        all: false,
-        sort: Sort::Age,
-        reverse: false,
-        limit: Some(RECENT),
-    }
+    Arguments { limit: Some(RECENT), ..Arguments::default() }
 }

@@ -226,7 +226,6 @@ impl Tree {
                 Memory { state: MemoryState::Active, superseded_by: None, last_seen: known.last_seen.max(day), ..known }
             }
             None => Memory {
-                id: 0,
                 scope: self.place.scope,
                 file,
                 kind,
@@ -235,16 +234,8 @@ impl Tree {
                 key,
                 first_seen: day,
                 last_seen: day,
-                sightings: 0,
-                sessions: 0,
-                evidence: Vec::new(),
-                helpful: 0,
-                harmful: 0,
-                superseded_by: None,
-                contradicts: None,
                 is_edited: true,
-                is_by_model: false,
-                is_pinned: false,
+                ..Memory::default()
             },
         };
         let id = self.set(memory.clone())?;

@@ -4,7 +4,7 @@ use twox_hash::XxHash3_128;
 /// The identity of a row, a message or a content, in 16 bytes.
 ///
 /// A UUID is kept as its own 128 bits; any other text (an API message id, a redacted uuid) is hashed with XXH3-128.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key(pub u128);
 
 impl Key {

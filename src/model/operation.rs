@@ -283,7 +283,7 @@ words! {
 }
 
 /// A plan: edits and the bytes that they apply to. A pure value. Only `workspace` applies it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "a plan changes nothing until it is applied"]
 pub struct Plan {
     pub kind: OperationKind,
@@ -433,7 +433,7 @@ pub struct Delta {
 }
 
 /// A plan that was applied.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     /// Its number in the log of the session, from 1.
     pub id: OperationId,
@@ -475,24 +475,7 @@ impl Operation {
     /// Returns a committed operation of the user that changed nothing.
     #[cfg(test)]
     pub fn example(id: OperationId, kind: OperationKind) -> Operation {
-        Operation {
-            id,
-            kind,
-            state: OperationState::Committed,
-            time: 0,
-            command: String::new(),
-            actor: Actor::User,
-            inverts: None,
-            edits: Vec::new(),
-            marks: Vec::new(),
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-            after_bytes: None,
-            after_hash: None,
-            delta: None,
-            point: None,
-        }
+        Operation { id, kind, ..Operation::default() }
     }
 
     /// Returns true if it changed the session file: marks alone do not.

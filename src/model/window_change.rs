@@ -40,7 +40,7 @@ impl AddressCounter {
 }
 
 /// One changed place of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowHunk {
     /// The content before the place; `None` at the start of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -39,7 +39,7 @@ pub(super) fn insert_block_edits(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Actor, Key, Level, OperationKind, Plan};
+    use crate::model::{Key, Level, Plan};
     use std::path::Path;
 
     fn edit(text: &str) -> BlockEdit {
@@ -53,23 +53,7 @@ mod tests {
     }
 
     fn plan(block_edits: Vec<BlockEdit>) -> Plan {
-        Plan {
-            kind: OperationKind::Change,
-            command: String::new(),
-            actor: Actor::User,
-            inverts: None,
-            edits: Vec::new(),
-            block_edits,
-            window: None,
-            reversal: None,
-            marks: Vec::new(),
-            companions: Vec::new(),
-            base_bytes: 0,
-            base_hash: [0; 32],
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-        }
+        Plan { block_edits, ..Plan::default() }
     }
 
     /// Logs operations with some block edits as done.

@@ -108,15 +108,7 @@ pub fn row(session: &BulkSession) -> BulkRow {
         provider: session.provider.clone(),
         path: session.path.display().to_string(),
         title: session.title.clone(),
-        outcome: BulkOutcome::NotStarted,
-        what: None,
-        tokens_before: None,
-        tokens_after: None,
-        operation: None,
-        undo: None,
-        file: None,
-        bytes: None,
-        reason: None,
+        ..BulkRow::default()
     }
 }
 

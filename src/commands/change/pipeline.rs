@@ -29,7 +29,7 @@ const ATTEMPTS: usize = 10;
 pub struct NothingToChange(pub String);
 
 /// The description of a plan, without its edits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ChangeSummary {
     pub kind: OperationKind,
     pub inverts: Option<OperationId>,
@@ -53,18 +53,7 @@ pub struct ChangeSummary {
 impl ChangeSummary {
     /// Returns the description of a change with this verb.
     pub fn change(verb: &'static str) -> ChangeSummary {
-        ChangeSummary {
-            kind: OperationKind::Change,
-            inverts: None,
-            verb,
-            what: None,
-            kept: BTreeMap::new(),
-            notes: Vec::new(),
-            by_state: false,
-            removed: UnneededData::default(),
-            must_pay: false,
-            companions: Vec::new(),
-        }
+        ChangeSummary { verb, ..ChangeSummary::default() }
     }
 
     /// Records that a block was skipped.

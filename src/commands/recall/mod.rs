@@ -16,7 +16,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 
 /// Arguments of `recall`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture recall 412                          one block, as it was
   aperture recall 'how are tokens refreshed'   the parts that match a query
@@ -101,21 +101,7 @@ impl Arguments {
     /// Returns the arguments of a search for blocks or words in this session.
     pub fn new(query: String) -> Arguments {
         let max_tokens = tokens(MOST_TOKENS).unwrap_or_default();
-        let options = ChangeOptions::default();
-        Arguments {
-            query: vec![query],
-            max_tokens,
-            project: None,
-            all: false,
-            memory: false,
-            turns: None,
-            form: None,
-            priority: None,
-            quota: None,
-            restore: false,
-            inject: false,
-            options,
-        }
+        Arguments { query: vec![query], max_tokens, ..Arguments::default() }
     }
 
     /// Returns the arguments of a request for turns.

@@ -14,7 +14,7 @@ use crate::engine::search::PassageKind;
 use std::ffi::OsString;
 
 /// Arguments of `search`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture search flaky login test             every session of every client, the best first
   aperture search '\"connection reset\" -proxy'   a phrase, without a word
@@ -84,23 +84,7 @@ pub struct Arguments {
 impl Arguments {
     /// Returns the search for words in all sessions.
     pub fn new(query: Vec<String>) -> Arguments {
-        Arguments {
-            query,
-            scope: Scope::default(),
-            role: Vec::new(),
-            tool: Vec::new(),
-            path: Vec::new(),
-            kind: Vec::new(),
-            blocks: Vec::new(),
-            literal: false,
-            regex: false,
-            ignore_case: false,
-            current: false,
-            sort: Sort::Relevance,
-            limit: SESSIONS,
-            max_tokens: None,
-            json_lines: false,
-        }
+        Arguments { query, limit: SESSIONS, ..Arguments::default() }
     }
 }
 
@@ -108,9 +92,10 @@ impl Arguments {
 const SESSIONS: usize = 10;
 
 /// The sort keys of sessions that were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
     /// The best first.
+    #[default]
     Relevance,
     /// The newest first.
     Time,

@@ -357,17 +357,7 @@ fn session_found(env: &Env, files: &Files, source: usize, id: String) -> Session
     let own = match files.owners[source] {
         Owner::Session(place) => &files.listed[place],
         Owner::Client(provider) => {
-            return SessionFound {
-                session: id,
-                client: provider.name(),
-                title: String::new(),
-                project: String::new(),
-                last_written_time: None,
-                is_deleted: true,
-                command: None,
-                name: String::new(),
-                turns: Vec::new(),
-            };
+            return SessionFound { session: id, client: provider.name(), is_deleted: true, ..SessionFound::default() };
         }
     };
     // The session that started a subagent has the title and is continued.

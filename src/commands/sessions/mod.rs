@@ -9,7 +9,7 @@ pub use run::{report, run};
 use std::path::PathBuf;
 
 /// Arguments of `sessions`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture sessions                          newest first
   aperture sessions --project --sort full  the sessions of this project, the fullest first
@@ -87,9 +87,10 @@ fn percent(text: &str) -> Result<u64, String> {
 }
 
 /// The sort keys of sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
     /// The newest first.
+    #[default]
     Age,
     /// The largest window first.
     Tokens,

@@ -44,19 +44,7 @@ fn export() -> Export {
         is_last: true,
     };
     let window = WindowChange {
-        hunks: vec![
-            hunk,
-            WindowHunk {
-                anchor: None,
-                before: Vec::new(),
-                occurrence: 0,
-                lead: Vec::new(),
-                trail: Vec::new(),
-                after: vec![text],
-                announced: Vec::new(),
-                is_last: false,
-            },
-        ],
+        hunks: vec![hunk, WindowHunk { after: vec![text], ..WindowHunk::default() }],
         removed: vec![BlockAddress { content: Key(9), occurrence: 3 }],
         restored: Vec::new(),
     };
