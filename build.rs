@@ -1,4 +1,4 @@
-//! Makes the tables of the token vocabulary (`src/engine/vocabulary`), and links the program of the profile `dist` to a fixed address
+//! Makes the tables of the token vocabulary (`src/engine/vocabulary`), and links an optimized program to a fixed address
 //! if the platform supports that: at startup, a relocatable program corrects every address that it contains, which took
 //! longer than everything else that `aperture --help` does (docs/decisions/0007).
 
@@ -31,9 +31,7 @@ fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=src/engine/vocabulary/bucket.rs");
     let is = |name, value| var(name).is_ok_and(|given| given == value);
     let directory = var("OUT_DIR")?;
-    // The profile by its directory: cargo tells a build script only whether it is a debug build.
-    let dist = Path::new(&directory).ancestors().nth(3).is_some_and(|profile| profile.ends_with("dist"));
-    if dist && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
     let (tokens, buckets) = tokens()?;

@@ -11,10 +11,7 @@ const NOTE: &str = "note: ";
 impl Env {
     /// Runs a command of this program in another process, with the same global options and this input, and returns its output. Its
     /// notes are those of this process.
-    ///
-    /// # Errors
-    ///
-    /// The program cannot be started, or fails.
+    /// Errors: the program cannot be started, or fails.
     pub fn run_again(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, CommandError> {
         let mut command = Command::new(self.program()?);
         command.arg("-C").arg(&self.directory).args(self.options()).args(arguments);
@@ -36,10 +33,7 @@ impl Env {
     }
 
     /// Starts a command of this program in the background, with the same global options; its output is discarded.
-    ///
-    /// # Errors
-    ///
-    /// The program cannot be started.
+    /// Errors: the program cannot be started.
     pub fn start_again(&self, arguments: &[&str]) -> Result<(), CommandError> {
         let mut command = Command::new(self.program()?);
         command.arg("-C").arg(&self.directory).args(self.options()).args(arguments);

@@ -35,10 +35,7 @@ impl Env {
     }
 
     /// Opens the index of search; one that is lost with the process if it cannot be kept.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be opened or created.
+    /// Errors: it cannot be opened or created.
     pub fn search_index(&self) -> rusqlite::Result<SearchIndex> {
         self.cache_directory(SEARCH_INDEX_FILE).map_or_else(SearchIndex::in_memory, |directory| SearchIndex::open(&directory))
     }

@@ -6,10 +6,7 @@ use std::process::Command;
 
 impl Env {
     /// Opens a text in the user's editor, and returns it as it was saved.
-    ///
-    /// # Errors
-    ///
-    /// No editor is set, it fails, or the text cannot be written or read.
+    /// Errors: no editor is set, it fails, or the text cannot be written or read.
     pub fn edit(&self, text: &str) -> Result<String, CommandError> {
         let set = |name| self.variable(name).and_then(|value| value.into_string().ok()).filter(|value| !value.trim().is_empty());
         let Some(editor) = set("VISUAL").or_else(|| set("EDITOR")) else {

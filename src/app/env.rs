@@ -120,10 +120,7 @@ pub struct Client {
 
 impl Env {
     /// Reads the environment, the settings files and the terminal. All output passes the gate.
-    ///
-    /// # Errors
-    ///
-    /// A settings file is invalid, or there is no home directory.
+    /// Errors: a settings file is invalid, or there is no home directory.
     pub fn new(globals: &Globals, command: String, gate: Gate) -> Result<Env, CommandError> {
         let disk = &RealDisk;
         let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
@@ -257,10 +254,6 @@ impl Env {
     }
 
     /// Returns a copy with the current settings, for another directory, with plain text output.
-    ///
-    /// # Errors
-    ///
-    /// As [`Env::new`].
     pub fn renewed(&self, directory: &Path) -> Result<Env, CommandError> {
         let directory = Some(directory.to_owned());
         let globals = Globals { directory, json: false, color: ColorChoice::Never, no_pager: true, ..self.globals.clone() };
@@ -304,10 +297,7 @@ impl Env {
     }
 
     /// Returns the path of this program's file.
-    ///
-    /// # Errors
-    ///
-    /// The platform does not report it.
+    /// Errors: the platform does not report it.
     pub fn program(&self) -> Result<PathBuf, CommandError> {
         let program = env::current_exe().context("cannot determine the path of aperture");
         program.map_err(|error| CommandError::new(ErrorKind::Internal, error))
@@ -320,10 +310,7 @@ impl Env {
     }
 
     /// Returns the directory of the store, which may not exist yet.
-    ///
-    /// # Errors
-    ///
-    /// There is no home directory.
+    /// Errors: there is no home directory.
     pub fn store_directory(&self) -> Result<PathBuf, CommandError> {
         let home = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
         let directory =
@@ -333,10 +320,7 @@ impl Env {
     }
 
     /// Opens the store of the user, and creates it if necessary.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be created or opened, or was written by a newer aperture.
+    /// Errors: the store cannot be created or opened, or was written by a newer aperture.
     pub fn store(&self) -> Result<Store, CommandError> {
         self.new_store(Store::open)
     }
@@ -352,10 +336,7 @@ impl Env {
     }
 
     /// Opens the store of the user; `None` if it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be opened, or was written by a newer aperture.
+    /// Errors: the store cannot be opened, or was written by a newer aperture.
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
         let directory = self.store_directory()?;
         self.expect_locks(&directory)?;
@@ -364,10 +345,6 @@ impl Env {
 
     /// Opens the store for work that waits at most this long for other processes: the existing store, or, if `creates` is true, also
     /// a new one.
-    ///
-    /// # Errors
-    ///
-    /// As [`Env::store`].
     pub fn store_within(&self, patience: Duration, creates: bool) -> Result<Option<Store>, CommandError> {
         if creates {
             return self.new_store(|directory| Store::open_within(directory, patience)).map(Some);
@@ -411,20 +388,13 @@ impl Env {
     }
 
     /// Returns the history of a session from the store.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
     pub fn history_of(&self, found: &Found) -> Result<History, CommandError> {
         let Some(store) = self.existing_store()? else { return Ok(History::default()) };
         Ok(workspace::history(&store, &self.disk.resolve(&found.path)?)?.1)
     }
 
     /// Returns a text argument; `-` reads standard input.
-    ///
-    /// # Errors
-    ///
-    /// Standard input cannot be read, or is not text.
+    /// Errors: standard input cannot be read, or is not text.
     pub fn text(&self, given: &str) -> Result<String, CommandError> {
         if given != "-" {
             return Ok(given.to_owned());
@@ -436,10 +406,6 @@ impl Env {
     }
 
     /// Returns the text of a file that an argument names; `-` reads standard input. Bytes that are not UTF-8 are replaced.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read.
     pub fn text_of(&self, file: &Path) -> Result<String, CommandError> {
         if file == Path::new("-") {
             return self.text("-");
@@ -465,10 +431,7 @@ impl Env {
     }
 
     /// Takes aperture's own lock on a session; waits briefly for another command to finish.
-    ///
-    /// # Errors
-    ///
-    /// Another command holds the lock, or it cannot be created.
+    /// Errors: another command holds the lock, or it cannot be created.
     pub fn lock(&self, path: &Path) -> Result<Box<dyn Send>, CommandError> {
         let name = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
         let file = self.store_directory()?.join("locks").join(&name.as_str()[..32]);
@@ -484,29 +447,17 @@ impl Env {
     }
 
     /// Opens the selected session.
-    ///
-    /// # Errors
-    ///
-    /// As [`Env::find`], or the file cannot be read.
     pub fn open(&self, named: Option<&str>) -> Result<Workspace<'static>, CommandError> {
         self.read(self.find(named)?)
     }
 
     /// Reads a session.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read.
     pub fn read(&self, found: Found) -> Result<Workspace<'static>, CommandError> {
         self.read_as_wanted(found, &|_| true)
     }
 
     /// Reads a session; the predicate decides after parsing if it is fully analyzed, or only as far as [`crate::engine::outline`].
     /// A hook needs that, because the client waits for it.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read.
     pub fn read_as_wanted(&self, found: Found, whole: &dyn Fn(&Session) -> bool) -> Result<Workspace<'static>, CommandError> {
         let large = self.visited.is_none()
             && self.listener.is_none()
@@ -540,10 +491,6 @@ impl Env {
     }
 
     /// Reads a session with the given history; prints no notes.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read.
     pub fn read_with(&self, found: Found, history: History) -> Result<Workspace<'static>, CommandError> {
         self.read_with_history(found, history, &|_| true)
     }
@@ -571,10 +518,6 @@ impl Env {
     }
 
     /// Writes a report as JSON or as text. Long text on a terminal goes through a pager.
-    ///
-    /// # Errors
-    ///
-    /// Standard output cannot be written to.
     pub fn print(&self, report: &impl Report) -> Result<(), CommandError> {
         let clean = if self.json { self.gate.json(&report.json()) } else { self.gate.report(report, &self.style) };
         let text = clean.as_str();
@@ -586,10 +529,6 @@ impl Env {
     }
 
     /// Writes masked text to standard output and flushes it.
-    ///
-    /// # Errors
-    ///
-    /// Standard output cannot be written to.
     pub fn write(&self, text: &Clean) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(text.as_str().as_bytes())?;

@@ -21,10 +21,7 @@ pub enum Mode {
 }
 
 /// Reads a whole file of the user; `None` if it does not exist.
-///
-/// # Errors
-///
-/// The file cannot be read, or is longer than 16 MiB.
+/// Errors: the file cannot be read, or is longer than 16 MiB.
 pub fn whole(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
     match read_head(disk, path, LONGEST + 1) {
         Ok(bytes) if bytes.len() > LONGEST => Err(io::Error::new(ErrorKind::InvalidData, "it is too long for such a file")),
@@ -35,10 +32,7 @@ pub fn whole(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Reads a whole file as text; `None` if it does not exist.
-///
-/// # Errors
-///
-/// As [`whole`], or the file is not UTF-8.
+/// Errors: as [`whole`], or the file is not UTF-8.
 pub fn text(disk: &dyn Disk, path: &Path) -> io::Result<Option<String>> {
     let text = whole(disk, path)?.map(String::from_utf8).transpose();
     text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error.utf8_error()))
@@ -46,10 +40,7 @@ pub fn text(disk: &dyn Disk, path: &Path) -> io::Result<Option<String>> {
 
 /// Replaces the content of a file atomically, or creates the file and its directory. A symbolic link is followed; owner and mode
 /// are preserved.
-///
-/// # Errors
-///
-/// The content is no longer `before`, or an I/O error. The file is then unchanged.
+/// Errors: the content is no longer `before`, or an I/O error. The file is then unchanged.
 pub fn replace(disk: &dyn Disk, path: &Path, before: Option<&[u8]>, after: &[u8], mode: Mode) -> io::Result<()> {
     let real = target(disk, path)?;
     if before.is_some() {
@@ -60,19 +51,11 @@ pub fn replace(disk: &dyn Disk, path: &Path, before: Option<&[u8]>, after: &[u8]
 }
 
 /// Creates a directory and those above it, unless it exists.
-///
-/// # Errors
-///
-/// An I/O error.
 pub fn make_directory(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)
 }
 
 /// Writes a file atomically, readable by its owner only.
-///
-/// # Errors
-///
-/// An I/O error.
 pub fn write_private(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(disk, path, bytes, Mode::Private, &|| Ok(()))
 }
@@ -114,10 +97,6 @@ fn make(path: &Path, mode: Mode) -> io::Result<()> {
 }
 
 /// Creates a directory and a file in it, accessible to their owner only.
-///
-/// # Errors
-///
-/// An I/O error.
 pub fn make_private(directory: &Path, file: &str) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -133,20 +112,13 @@ pub fn make_private(directory: &Path, file: &str) -> io::Result<()> {
 }
 
 /// Deletes a file, then its parent directories as long as they are empty and `ours`, innermost first.
-///
-/// # Errors
-///
-/// The content is no longer `before`, or an I/O error.
+/// Errors: the content is no longer `before`, or an I/O error.
 pub fn delete(disk: &dyn Disk, path: &Path, before: &[u8], ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     expect(disk, path, Some(before))?;
     remove(disk, path, ours)
 }
 
 /// As [`delete`], without the check of the content.
-///
-/// # Errors
-///
-/// An I/O error.
 pub fn remove(disk: &dyn Disk, path: &Path, ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     disk.remove(path)?;
     for directory in path.ancestors().skip(1).take_while(|directory| ours(directory)) {

@@ -25,10 +25,7 @@ impl Env {
 
     /// Finds the selected session: the one named in the command, the one given by `-s`, the one of the client in which this runs,
     /// or the newest of the project.
-    ///
-    /// # Errors
-    ///
-    /// There is no such session, more than one, or the file is not a session.
+    /// Errors: there is no such session, more than one, or the file is not a session.
     pub fn find(&self, named: Option<&str>) -> Result<Found, CommandError> {
         if let (Some(positional), Some(option)) = (named, &self.globals.session)
             && positional != option
@@ -76,19 +73,12 @@ impl Env {
     }
 
     /// Finds the newest session of the project.
-    ///
-    /// # Errors
-    ///
-    /// There is no session.
+    /// Errors: there is no session.
     pub fn newest(&self) -> Result<Found, CommandError> {
         Ok(workspace::find(self.disk, &self.places, &self.directory, None)?)
     }
 
     /// Finds the session with this id or path. Files precede the memory of a proxy.
-    ///
-    /// # Errors
-    ///
-    /// As [`Env::find`].
     pub fn find_by(&self, name: &str) -> Result<Found, CommandError> {
         let error = match request_id(Path::new(name)) {
             Some(_) => FindError::Unknown(name.to_owned()),
@@ -120,19 +110,13 @@ impl Env {
     }
 
     /// Returns the kept copies of sessions.
-    ///
-    /// # Errors
-    ///
-    /// There is no home directory.
+    /// Errors: there is no home directory.
     pub fn kept(&self) -> Result<KeptCopies<'_>, CommandError> {
         Ok(KeptCopies::new(self.disk, &self.places, &self.store_directory()?))
     }
 
     /// Finds the kept copy of a session, by the id of the session or a prefix of it, or by the path of the copy.
-    ///
-    /// # Errors
-    ///
-    /// There is no such copy, or more than one.
+    /// Errors: there is no such copy, or more than one.
     pub fn find_copy(&self, name: &str) -> Result<Found, CommandError> {
         let path = self.directory.join(name);
         let is_named = |found: &Found| found.path == path || (!name.is_empty() && id_starts_with(&found.location.id, name));
@@ -166,10 +150,7 @@ impl Env {
 
     /// Finds the session that a client reports as open. It does not fall back to another session if the file does not exist yet,
     /// because that would be the wrong one.
-    ///
-    /// # Errors
-    ///
-    /// There is no session with this id.
+    /// Errors: there is no session with this id.
     pub fn find_open(&self, id: &str) -> Result<Found, CommandError> {
         self.find_by(id).map_err(|error| error.hint("a new session is written with its first answer: then try again"))
     }

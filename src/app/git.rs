@@ -7,10 +7,7 @@ use std::process::{Command, Stdio};
 
 impl Env {
     /// Runs git in the working directory and returns its output.
-    ///
-    /// # Errors
-    ///
-    /// git is not installed, or fails.
+    /// Errors: git is not installed, or fails.
     pub fn git<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<u8>, CommandError> {
         let output = Command::new("git").args(arguments).current_dir(&self.directory).stdin(Stdio::null()).output();
         let output = output.map_err(|error| {

@@ -247,10 +247,7 @@ pub fn with_keeping(text: &str, keeping: Keeping) -> Option<String> {
 
 impl Settings {
     /// Reads the settings files of the user and of the project, each of which can be missing.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read, or has unknown names or values.
+    /// Errors: a file cannot be read, or has unknown names or values.
     pub fn read(disk: &dyn Disk, user: Option<&Path>, project: Option<&Path>) -> Result<Settings, CommandError> {
         let table = |path: Option<&Path>| path.map_or(Ok(Table::new()), |path| table(disk, path));
         let merged = Settings::merged(table(project)?, table(user)?).context("cannot use the settings");
@@ -290,10 +287,7 @@ impl Settings {
     }
 
     /// Returns the rules for shortening.
-    ///
-    /// # Errors
-    ///
-    /// A preset or a glob is invalid.
+    /// Errors: a preset or a glob is invalid.
     pub fn rules(&self) -> Result<Rules, CommandError> {
         let wrong = |error: anyhow::Error| {
             CommandError::new(ErrorKind::Usage, error.context("cannot use the settings"))

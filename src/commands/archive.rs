@@ -25,7 +25,6 @@ pub struct Arguments {
     /// Reason, for the remaining line and for the log
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub reason: String,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

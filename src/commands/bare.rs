@@ -24,7 +24,7 @@ fn run_here(env: &Env) -> Result<(), CommandError> {
     };
     match error.source.downcast_ref() {
         Some(FindError::NoneHere(_)) => {
-            let mut report = sessions::report(env, &Arguments { limit: Some(RECENT), ..Arguments::recent() })?;
+            let mut report = sessions::report(env, &Arguments { limit: Some(RECENT), ..Arguments::default() })?;
             report.outside_project = true;
             env.print(&report)
         }

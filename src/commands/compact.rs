@@ -25,7 +25,6 @@ pub struct Arguments {
     /// Text of the note [default: prompts, tools and answers of the turns]; - reads standard input
     #[arg(long, value_name = "TEXT")]
     pub summary: Option<String>,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
@@ -37,7 +36,6 @@ pub struct Arguments {
   aperture uncompact --dry-run
   aperture uncompact             restores the messages hidden by the last /compact")]
 pub struct UncompactArguments {
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

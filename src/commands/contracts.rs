@@ -2,44 +2,6 @@
 //!
 //! A key is a field of a report: a schema whose fields are renamed or change their type gets the next number.
 
-use super::blame::BlameReport;
-use super::blocks::BlocksReport;
-use super::check::CheckReport;
-use super::explain::ExplainReport;
-use super::export::ExportReport;
-use super::fork::ForkReport;
-use super::gc::GcReport;
-use super::git_hook::GitHooksReport;
-use super::hook::HookReport;
-use super::import::ImportReport;
-use super::inbox::InboxReport;
-use super::install::InstallReport;
-use super::keep::{KeepForgetReport, KeepListReport, KeepReport, KeepRestoreReport, KeepStatusReport};
-use super::log::LogReport;
-use super::manifest::ManifestReport;
-use super::memory::{
-    MemoryChangeReport, MemoryComposeReport, MemoryDiffReport, MemoryExportReport, MemoryLearnReport, MemoryListReport,
-    MemoryLogReport, MemoryReviewReport, MemorySearchReport, MemoryStatsReport, MemoryTreesReport, MemoryWhyReport,
-};
-use super::model::InstructionsReport;
-use super::obey::{ObeyReport, TellReport};
-use super::pack::PackReport;
-use super::preset::PresetReport;
-use super::proxy::{ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport};
-use super::recall::RecallReport;
-use super::search::SearchReport;
-use super::sessions::SessionsReport;
-use super::show::ShowReport;
-use super::snapshot::SnapshotReport;
-use super::stage::StageReport;
-use super::status::StatusReport;
-use super::statusline::StatusLineReport;
-use super::summary::SummaryReport;
-use super::topics::TopicsReport;
-use super::transcript::TranscriptReport;
-use super::usage::UsageReport;
-use super::util::{AccuracyReport, PlaceholdersReport};
-use super::verify::VerifyReport;
 use super::watch::WatchEvent;
 use crate::output::Report;
 use crate::output::{BulkReport, ChangeReport, DiffReport, ErrorReport};
@@ -56,25 +18,33 @@ pub struct Contract {
 }
 
 macro_rules! reports {
-    ($($report:ident)*) => {
-        vec![$(contract::<$report>($report::SCHEMA)),*]
+    ($($module:ident: $($report:ident)*;)*) => {
+        vec![$($(contract::<super::$module::$report>(super::$module::$report::SCHEMA)),*),*]
     };
 }
 
 /// Returns the schemas of all reports and of the events of `aperture watch`, sorted by name.
 pub fn contracts() -> Vec<Contract> {
     let mut contracts = reports! {
-        AccuracyReport BlameReport InstructionsReport BlocksReport BulkReport ChangeReport CheckReport DiffReport ExplainReport
-        ErrorReport ExportReport ForkReport GcReport GitHooksReport HookReport ImportReport InboxReport InstallReport
-        KeepForgetReport KeepListReport KeepReport KeepRestoreReport KeepStatusReport
-        LogReport ManifestReport MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport
-        MemoryLearnReport MemoryListReport MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport
-        MemoryTreesReport MemoryWhyReport ObeyReport PackReport PlaceholdersReport PresetReport ProxyRequestReport
-        ProxyRequestsReport ProxyStatusReport RecallReport SearchReport SessionsReport ShowReport SnapshotReport StageReport
-        StatusLineReport StatusReport SummaryReport TellReport TopicsReport TranscriptReport UsageReport
-        VerifyReport
+        blame: BlameReport; blocks: BlocksReport; check: CheckReport; explain: ExplainReport; export: ExportReport;
+        fork: ForkReport; gc: GcReport; git_hook: GitHooksReport; hook: HookReport; import: ImportReport; inbox: InboxReport;
+        install: InstallReport; keep: KeepForgetReport KeepListReport KeepReport KeepRestoreReport KeepStatusReport;
+        log: LogReport; manifest: ManifestReport;
+        memory: MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport MemoryLearnReport MemoryListReport
+        MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport MemoryTreesReport MemoryWhyReport;
+        model: InstructionsReport; obey: ObeyReport TellReport; pack: PackReport; preset: PresetReport;
+        proxy: ProxyRequestReport ProxyRequestsReport ProxyStatusReport; recall: RecallReport; search: SearchReport;
+        sessions: SessionsReport; show: ShowReport; snapshot: SnapshotReport; stage: StageReport; status: StatusReport;
+        statusline: StatusLineReport; summary: SummaryReport; topics: TopicsReport; transcript: TranscriptReport;
+        usage: UsageReport; util: AccuracyReport PlaceholdersReport; verify: VerifyReport;
     };
-    contracts.push(contract::<WatchEvent<'_>>(WatchEvent::SCHEMA));
+    contracts.extend([
+        contract::<BulkReport>(BulkReport::SCHEMA),
+        contract::<ChangeReport>(ChangeReport::SCHEMA),
+        contract::<DiffReport>(DiffReport::SCHEMA),
+        contract::<ErrorReport>(ErrorReport::SCHEMA),
+        contract::<WatchEvent<'_>>(WatchEvent::SCHEMA),
+    ]);
     contracts.sort_by_key(|contract| contract.name);
     contracts
 }

@@ -17,7 +17,6 @@ The model receives the note with the next prompt; the prompt cache stays valid."
 pub struct Arguments {
     /// The note; - reads standard input
     pub text: String,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

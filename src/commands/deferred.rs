@@ -2,7 +2,7 @@
 
 use clap::{Args, Command};
 
-/// Generates the enum of the commands from the description, the arguments and the name of each.
+/// Generates the enum of the commands from the description, the arguments, the name and the function of each.
 macro_rules! commands {
     (
         $(#[$outer:meta])*
@@ -58,6 +58,28 @@ macro_rules! commands {
             fn named_arguments(&self) -> Result<(&'static str, serde_json::Value), serde_json::Error> {
                 match self {
                     $( $commands::$variant(arguments) => Ok(($name, serde_json::to_value(arguments)?)), )*
+                }
+            }
+        }
+    };
+    (
+        $(#[$outer:meta])*
+        pub enum $commands:ident: $done:ty {
+            $( #[doc = $about:literal] $(#[$hidden:ident])? $variant:ident($arguments:ty) = $name:literal => $run:path, )*
+        }
+    ) => {
+        commands! {
+            $(#[$outer])*
+            pub enum $commands {
+                $( #[doc = $about] $(#[$hidden])? $variant($arguments) = $name, )*
+            }
+        }
+
+        impl $commands {
+            /// Executes the command.
+            pub(super) fn execute(&self, env: &$crate::app::Env) -> Result<$done, $crate::app::CommandError> {
+                match self {
+                    $( $commands::$variant(arguments) => $run(env, arguments), )*
                 }
             }
         }

@@ -26,7 +26,6 @@ pub struct Arguments {
     /// Level of the result: trimmed or summarized [default: the original]
     #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub level: Option<Level>,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

@@ -23,7 +23,6 @@ pub struct Arguments {
     /// Keep the current focus marks
     #[arg(long, requires = "selector")]
     pub add: bool,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
@@ -46,7 +45,6 @@ pub struct UnfocusArguments {
     #[arg(default_value = "focused")]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

@@ -27,7 +27,6 @@ pub struct Arguments {
     /// The turn [default: the last one]
     #[arg(long, value_name = "N", value_parser = crate::app::number::<u32>)]
     pub turn: Option<u32>,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

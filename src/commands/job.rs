@@ -46,10 +46,7 @@ pub struct Looked {
 
 impl Job {
     /// Has the job done by another process, and returns its result.
-    ///
-    /// # Errors
-    ///
-    /// The process cannot be started, or the job fails.
+    /// Errors: the process cannot be started, or the job fails.
     pub fn run<T: DeserializeOwned>(&self, env: &Env) -> Result<T, CommandError> {
         let internal = |error| CommandError::new(ErrorKind::Internal, error);
         let output = env.run_again(&COMMAND, &serde_json::to_vec(self).map_err(|error| internal(error.into()))?)?;
@@ -84,11 +81,8 @@ fn look(env: &Env, session: &str, moment: Option<Moment>) -> Result<Looked, Comm
 }
 
 /// Reads a job from standard input, does it, and prints its result or its error as JSON.
-///
-/// # Errors
-///
-/// Standard input has no job, or standard output cannot be written to.
-pub fn run(env: &Env) -> Result<(), CommandError> {
+/// Errors: standard input has no job, or standard output cannot be written to.
+pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let job: Job = serde_json::from_str(&env.text("-")?)
         .context("standard input is not a job of the proxy")
         .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("this command is for aperture proxy alone"))?;

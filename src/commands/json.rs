@@ -17,19 +17,14 @@ pub const ACTION: &str = "action";
 /// The reason why JSON is not a command line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
-    /// The command does not exist.
     #[error("there is no command '{0}'")]
     UnknownCommand(String),
-    /// The argument does not exist.
     #[error("there is no argument '{0}'")]
     UnknownArgument(String),
-    /// A position is missing that is required.
     #[error("the argument '{0}' is missing")]
     Missing(String),
-    /// A position needs the position before it.
     #[error("the argument '{0}' needs '{1}'")]
     Needs(String, String),
-    /// A value has the wrong type.
     #[error("the argument '{0}' must be {1}")]
     Type(String, &'static str),
 }
@@ -45,10 +40,7 @@ pub struct Words {
 
 impl Words {
     /// Returns the command line of a command and its arguments.
-    ///
-    /// # Errors
-    ///
-    /// The command or an argument does not exist, is missing, or has a value of the wrong type. The values are checked by
+    /// Errors: the command or an argument does not exist, is missing, or has a value of the wrong type. The values are checked by
     /// [`Words::request`].
     pub fn read(name: &str, arguments: &Map<String, Value>) -> Result<Words, JsonError> {
         let definition = Request::arguments_of(name).ok_or_else(|| JsonError::UnknownCommand(name.to_owned()))?;
@@ -99,10 +91,7 @@ impl Words {
     }
 
     /// Returns the request.
-    ///
-    /// # Errors
-    ///
-    /// The command line is invalid.
+    /// Errors: the command line is invalid.
     pub fn request(&self) -> Result<Request, clap::Error> {
         let mut words = vec!["aperture".to_owned()];
         self.extend(&mut words);

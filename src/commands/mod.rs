@@ -51,6 +51,7 @@ mod repair;
 mod request;
 mod restore;
 pub mod run;
+mod scope;
 pub mod search;
 mod sessions;
 pub mod show;

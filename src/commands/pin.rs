@@ -27,7 +27,6 @@ pub struct Arguments {
     /// Restore it at the end of the window
     #[arg(long, requires = "selector")]
     pub bottom: bool,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
@@ -43,7 +42,6 @@ pub struct UnpinArguments {
     #[arg(required = true)]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

@@ -16,7 +16,6 @@ After a new change there is nothing to redo; aperture log still lists the undone
 pub struct Arguments {
     /// Operation that was undone, or its undo [default: the last undo]
     pub operation: Option<OperationId>,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

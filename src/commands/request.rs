@@ -8,6 +8,7 @@ use super::{
     stage, status, statusline, summary, topics, transcript, tui, undo, update, usage, util, verify, watch,
 };
 use crate::app::Globals;
+use crate::output::ChangeReport;
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use serde_json::{Map, Value};
@@ -56,10 +57,7 @@ impl CommandLine {
     }
 
     /// Parses a command line, whose first word is the name of the program.
-    ///
-    /// # Errors
-    ///
-    /// The command line is invalid, or requests help.
+    /// Errors: the command line is invalid, or requests help.
     pub fn try_parse_from(words: impl IntoIterator<Item = impl Into<OsString>>) -> Result<CommandLine, clap::Error> {
         let words = search::with_exceptions_last(words.into_iter().map(Into::into).collect());
         let mut definition = CommandLine::command_for(&words);
@@ -119,143 +117,143 @@ pub enum Request {
 
 commands! {
 /// A request whose report about one session also answers a model.
-pub enum Read {
+pub enum Read: () {
     /// Show the context manifest: the window in a few hundred tokens
-    Manifest(manifest::Arguments) = "manifest",
+    Manifest(manifest::Arguments) = "manifest" => manifest::run,
     /// Summarize a session and its turns: goal, story, state, next steps
-    Summary(summary::Arguments) = "summary",
+    Summary(summary::Arguments) = "summary" => summary::run,
     /// Print a session within a token budget, to continue from it
-    Pack(pack::Arguments) = "pack",
+    Pack(pack::Arguments) = "pack" => pack::run,
     /// List blocks
-    Blocks(blocks::Arguments) = "blocks",
+    Blocks(blocks::Arguments) = "blocks" => blocks::run,
     /// Show the content of blocks
-    Show(show::Arguments) = "show",
+    Show(show::Arguments) = "show" => show::run,
     /// Explain the state of a block: references to it, staleness, levels
-    Explain(explain::Arguments) = "explain",
+    Explain(explain::Arguments) = "explain" => explain::run,
     /// Search archived, shortened and compacted content; optionally restore it
-    Recall(recall::Arguments) = "recall",
+    Recall(recall::Arguments) = "recall" => recall::run,
     /// Show the changes to the window between two points of the log
-    Diff(diff::Arguments) = "diff",
+    Diff(diff::Arguments) = "diff" => diff::run,
     /// List the operations on a session
-    Log(log::Arguments) = "log",
+    Log(log::Arguments) = "log" => log::run,
 }
 }
 
 commands! {
 /// A request that changes a session. `recall` does with `--restore` or `--inject`.
-pub enum Change {
+pub enum Change: ChangeReport {
     /// Shorten blocks: stale ones, selected ones, or down to a budget
-    Compress(compress::Arguments) = "compress",
+    Compress(compress::Arguments) = "compress" => compress::run,
     /// Restore shortened blocks
-    Expand(expand::Arguments) = "expand",
+    Expand(expand::Arguments) = "expand" => expand::run,
     /// Take blocks out of the window; leaves a one-line marker for each
-    Archive(archive::Arguments) = "archive",
+    Archive(archive::Arguments) = "archive" => archive::run,
     /// Protect blocks from being shortened
-    Pin(pin::Arguments) = "pin",
+    Pin(pin::Arguments) = "pin" => pin::run,
     /// Remove the protection of blocks
-    Unpin(pin::UnpinArguments) = "unpin",
+    Unpin(pin::UnpinArguments) = "unpin" => pin::run_unpin,
     /// Mark blocks as relevant
-    Focus(focus::Arguments) = "focus",
+    Focus(focus::Arguments) = "focus" => focus::run,
     /// Clear the focus marks
-    Unfocus(focus::UnfocusArguments) = "unfocus",
+    Unfocus(focus::UnfocusArguments) = "unfocus" => focus::run_unfocus,
     /// Replace the text of a block
-    Update(update::Arguments) = "update",
+    Update(update::Arguments) = "update" => update::run,
     /// Append a note to a session
-    Create(create::Arguments) = "create",
+    Create(create::Arguments) = "create" => create::run,
     /// Record the model's header and summary of a turn
-    Housekeeping(housekeeping::Arguments) = "housekeeping",
+    Housekeeping(housekeeping::Arguments) = "housekeeping" => housekeeping::run,
     /// Replace credentials in a session with placeholders
-    Redact(redact::Arguments) = "redact",
+    Redact(redact::Arguments) = "redact" => redact::run,
     /// Repair damage that changes or blocks the next request
-    Repair(repair::Arguments) = "repair",
+    Repair(repair::Arguments) = "repair" => repair::run,
     /// Make a session file smaller; the window stays the same
-    Shrink(shrink::Arguments) = "shrink",
+    Shrink(shrink::Arguments) = "shrink" => shrink::run,
     /// Fold whole turns into one note
-    Compact(compact::Arguments) = "compact",
+    Compact(compact::Arguments) = "compact" => compact::run,
     /// Restore the messages hidden by the last compaction
-    Uncompact(compact::UncompactArguments) = "uncompact",
+    Uncompact(compact::UncompactArguments) = "uncompact" => compact::run_uncompact,
     /// Restore a session to a point in its log
-    Restore(restore::Arguments) = "restore",
+    Restore(restore::Arguments) = "restore" => restore::run,
     /// Undo an operation
-    Undo(undo::Arguments) = "undo",
+    Undo(undo::Arguments) = "undo" => undo::run,
     /// Redo an undone operation
-    Redo(redo::Arguments) = "redo",
+    Redo(redo::Arguments) = "redo" => redo::run,
     /// Search archived, shortened and compacted content; optionally restore it
-    Recall(recall::Arguments) = "recall",
+    Recall(recall::Arguments) = "recall" => recall::bring_back,
 }
 }
 
 commands! {
 /// A request that needs only the environment.
-pub enum Other {
+pub enum Other: () {
     /// List the sessions on this machine
-    Sessions(sessions::Arguments) = "sessions",
+    Sessions(sessions::Arguments) = "sessions" => sessions::run,
     /// Find turns of all sessions by their words
-    Search(search::Arguments) = "search",
+    Search(search::Arguments) = "search" => search::run,
     /// List the topics of all sessions, with their sessions
-    Topics(topics::Arguments) = "topics",
+    Topics(topics::Arguments) = "topics" => topics::run,
     /// Show one screen about a session: fullness, shares, stale blocks
-    Status(status::Arguments) = "status",
+    Status(status::Arguments) = "status" => status::run,
     /// Print the conversation as the model would see it
-    Transcript(transcript::Arguments) = "transcript",
+    Transcript(transcript::Arguments) = "transcript" => transcript::run,
     /// Show which session, turn and prompt wrote the lines of a file
-    Blame(blame::Arguments) = "blame",
+    Blame(blame::Arguments) = "blame" => blame::run,
     /// Add up tokens and cost by day, week, month, session, project or model
-    Usage(usage::Arguments) = "usage",
+    Usage(usage::Arguments) = "usage" => usage::run,
     /// Execute the @commands in the model's messages
-    Obey(obey::Arguments) = "obey",
+    Obey(obey::Arguments) = "obey" => obey::run,
     /// List model commands awaiting your approval
-    Inbox(inbox::Arguments) = "inbox",
+    Inbox(inbox::Arguments) = "inbox" => inbox::run,
     /// Execute pending model commands
-    Approve(inbox::ApproveArguments) = "approve",
+    Approve(inbox::ApproveArguments) = "approve" => inbox::run_approve,
     /// Reject pending model commands
-    Deny(inbox::DenyArguments) = "deny",
+    Deny(inbox::DenyArguments) = "deny" => inbox::run_deny,
     /// Name points in the log
-    Snapshot(snapshot::Arguments) = "snapshot",
+    Snapshot(snapshot::Arguments) = "snapshot" => snapshot::run,
     /// Copy a session up to a turn or a block into a new one
-    Fork(fork::Arguments) = "fork",
+    Fork(fork::Arguments) = "fork" => fork::run,
     /// List and choose compression presets
-    Preset(preset::Arguments) = "preset",
+    Preset(preset::Arguments) = "preset" => preset::run,
     /// Show and change a session on a screen
-    Tui(tui::Arguments) = "tui",
+    Tui(tui::Arguments) = "tui" => tui::run,
     /// Follow a session: a live screen, lines, or JSON
-    Watch(watch::Arguments) = "watch",
+    Watch(watch::Arguments) = "watch" => watch::run,
     /// Queue text for the next prompt of a proxied session
-    Stage(stage::Arguments) = "stage",
+    Stage(stage::Arguments) = "stage" => stage::run,
     /// Check sessions in scripts, git hooks and CI: credentials, damage, size
-    Check(check::Arguments) = "check",
+    Check(check::Arguments) = "check" => check::run,
     /// Check stored originals and logs against the session files
-    Verify(verify::Arguments) = "verify",
+    Verify(verify::Arguments) = "verify" => verify::run,
     /// Copy sessions before their client deletes them; restore them
-    Keep(keep::Arguments) = "keep",
+    Keep(keep::Arguments) = "keep" => keep::run,
     /// Delete unreferenced originals (dry run unless --yes)
-    Gc(gc::Arguments) = "gc",
+    Gc(gc::Arguments) = "gc" => gc::run,
     /// Write the originals and the log of a session to one file
-    Export(export::Arguments) = "export",
+    Export(export::Arguments) = "export" => export::run,
     /// Read the originals and the log of a session from such a file
-    Import(import::Arguments) = "import",
+    Import(import::Arguments) = "import" => import::run,
     /// Manage memories learned from sessions
-    Memory(memory::Arguments) = "memory",
+    Memory(memory::Arguments) = "memory" => memory::run,
     /// Install hooks and integrations for Claude Code or git
-    Install(install::Arguments) = "install",
+    Install(install::Arguments) = "install" => install::run,
     /// Remove exactly the parts added by install
-    Uninstall(install::UninstallArguments) = "uninstall",
+    Uninstall(install::UninstallArguments) = "uninstall" => install::run_uninstall,
     /// Handle a Claude Code hook event (JSON on stdin)
-    Hook(hook::Arguments) = "hook",
+    Hook(hook::Arguments) = "hook" => hook::run,
     /// Print the status line of Claude Code (JSON on stdin)
-    Statusline(statusline::Arguments) = "statusline",
+    Statusline(statusline::Arguments) = "statusline" => statusline::run,
     /// Print candidates for a word, for the completion scripts
     #[hidden]
-    Complete(complete::Arguments) = "complete",
+    Complete(complete::Arguments) = "complete" => complete::run,
     /// Do a job of the running proxy (JSON on stdin)
     #[hidden]
-    Job(job::Arguments) = "job",
+    Job(job::Arguments) = "job" => job::run,
     /// Run by the git hooks
     #[hidden]
-    GitHook(git_hook::Arguments) = "git-hook",
+    GitHook(git_hook::Arguments) = "git-hook" => git_hook::run,
     /// Tools for developers of aperture
     #[hidden]
-    Util(util::Arguments) = "util",
+    Util(util::Arguments) = "util" => util::run,
 }
 }
 
@@ -355,10 +353,7 @@ impl Request {
     }
 
     /// Returns the name of the command and its arguments. What is not given, or given as the default, is left out.
-    ///
-    /// # Errors
-    ///
-    /// A path is not UTF-8.
+    /// Errors: a path is not UTF-8.
     pub fn to_json(&self) -> Result<(&'static str, Map<String, Value>), serde_json::Error> {
         let (name, arguments) = match self {
             Request::Read(request) => request.named_arguments(),

@@ -18,7 +18,6 @@ Restores the exact bytes of that point; rows that a client appended since stay. 
 pub struct Arguments {
     /// Snapshot, operation, or `original`
     pub point: String,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

@@ -34,19 +34,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the content of the blocks.
-///
-/// # Errors
-///
-/// No block matches; the session cannot be read.
+/// Errors: no block matches; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandError> {
     Ok(ShowReport { raw: arguments.raw, ..content(env, &arguments.selector)? })
 }
 
 /// Returns the content of the blocks that selectors match.
-///
-/// # Errors
-///
-/// As `report`.
+/// Errors: as `report`.
 pub fn content(env: &Env, selectors: &[String]) -> Result<ShowReport, CommandError> {
     let parsed = env.selector(selectors)?;
     let workspace = env.open(None)?;

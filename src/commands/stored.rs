@@ -7,10 +7,7 @@ use anyhow::anyhow;
 
 /// Returns the selected session from the store. It is found by the rules of every command or, if there is no such file, by a prefix
 /// of its id in the store. `None` if the store does not have the session.
-///
-/// # Errors
-///
-/// There is no such session, or more than one.
+/// Errors: there is no such session, or more than one.
 pub fn stored(env: &Env, store: &Store, named: Option<&str>) -> Result<Option<StoredSession>, CommandError> {
     let missing = match env.find(named) {
         Ok(found) => {

@@ -21,7 +21,6 @@ pub struct Arguments {
     pub selector: String,
     /// The new text; - reads standard input
     pub text: String,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

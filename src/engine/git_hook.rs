@@ -24,13 +24,10 @@ const HEAD: &str = "#!/bin/sh\n";
 /// The reason why a script is not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
-    /// The script is not text.
     #[error("it is not a text file; it may be a program")]
     Binary,
-    /// Another program runs it.
     #[error("it is not a shell script")]
     OtherLanguage,
-    /// The part of aperture has no end mark.
     #[error("the end marker of aperture's part is missing")]
     Broken,
 }
@@ -38,10 +35,7 @@ pub enum HookError {
 /// Returns the script with aperture's section; unchanged if the section is already present.
 ///
 /// The section follows the first line, because a script may call `exit` anywhere.
-///
-/// # Errors
-///
-/// The script is not a shell script.
+/// Errors: the script is not a shell script.
 pub fn with_hook(script: Option<&[u8]>, hook: GitHook) -> Result<Vec<u8>, HookError> {
     let Some(script) = script else { return Ok([HEAD.as_bytes(), part(hook).as_bytes()].concat()) };
     let without = without_hook(script)?.unwrap_or_default();
@@ -58,10 +52,7 @@ pub fn with_hook(script: Option<&[u8]>, hook: GitHook) -> Result<Vec<u8>, HookEr
 }
 
 /// Returns the script without aperture's section; `None` if nothing is left except lines written by aperture.
-///
-/// # Errors
-///
-/// Fails if the end mark of the section is missing, or if the script is not text.
+/// Errors: fails if the end mark of the section is missing, or if the script is not text.
 pub fn without_hook(script: &[u8]) -> Result<Option<Vec<u8>>, HookError> {
     let text = text(script)?;
     let Some(start) = text.find(BEGIN) else { return Ok(Some(script.to_vec())) };

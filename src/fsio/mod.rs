@@ -21,17 +21,10 @@ pub trait Disk: Sync {
     fn identify(&self, path: &Path) -> io::Result<Identity>;
 
     /// Opens a regular file for reading from `offset`. Of a compressed file, its content is read.
-    ///
-    /// # Errors
-    ///
-    /// It is a pipe, a socket, a device or a directory, or cannot be opened.
+    /// Errors: it is a pipe, a socket, a device or a directory, or cannot be opened.
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>>;
 
     /// Opens a regular file for reading as it is stored: a compressed one is not unpacked.
-    ///
-    /// # Errors
-    ///
-    /// As [`Disk::open`].
     fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>>;
 
     /// Returns the entries of a directory, unordered.
@@ -44,10 +37,7 @@ pub trait Disk: Sync {
     fn names(&self, path: &Path) -> io::Result<u64>;
 
     /// Locks a file until the value is dropped; `None` if another process holds the lock.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be created, or its file system has no locks ([`io::ErrorKind::Unsupported`]).
+    /// Errors: the file cannot be created, or its file system has no locks ([`io::ErrorKind::Unsupported`]).
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>>;
 
     /// Creates or truncates a file, with the mode and the owner of another one.
@@ -111,10 +101,7 @@ pub struct Entry {
 }
 
 /// Refuses a file that has several names: a file that is renamed over one of them would leave the others with the old content.
-///
-/// # Errors
-///
-/// It has several ([`io::ErrorKind::TooManyLinks`]), or cannot be looked up.
+/// Errors: it has several ([`io::ErrorKind::TooManyLinks`]), or cannot be looked up.
 pub fn expect_one_name(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     match disk.names(path)? {
         0 | 1 => Ok(()),

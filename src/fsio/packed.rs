@@ -23,10 +23,7 @@ const FRAME_BYTES: u64 = 1 << 20;
 
 /// Compresses a content of `bytes` bytes into a file that [`is_packed`]. Each frame has a checksum, with which reading it to its end
 /// fails if it is damaged.
-///
-/// # Errors
-///
-/// Reading or writing failed, or the content is shorter.
+/// Errors: reading or writing failed, or the content is shorter.
 pub fn pack(content: &mut dyn Read, bytes: u64, to: &mut dyn Write) -> io::Result<()> {
     let mut left = bytes;
     loop {

@@ -40,10 +40,7 @@ impl Call {
 }
 
 /// Parses the arguments of a call.
-///
-/// # Errors
-///
-/// An argument is unknown, missing, or invalid.
+/// Errors: an argument is unknown, missing, or invalid.
 pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, CommandError> {
     let wrong = |error: anyhow::Error| {
         let error = error.context(format!("cannot call {}", tool.name));

@@ -17,10 +17,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
 /// Serves until the client disconnects.
-///
-/// # Errors
-///
-/// The protocol handshake failed.
+/// Errors: the protocol handshake failed.
 pub fn serve(env: &Env) -> Result<(), CommandError> {
     let broken = |error| CommandError::new(ErrorKind::Internal, error);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();

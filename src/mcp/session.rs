@@ -11,10 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Finds the session named in the call, otherwise the one given to the server, otherwise the one that the client has open,
 /// otherwise the newest of the project.
-///
-/// # Errors
-///
-/// There is no session, or the name matches more than one.
+/// Errors: there is no session, or the name matches more than one.
 pub fn find(env: &Env, client: &Client, named: Option<&str>) -> Result<Found, CommandError> {
     if let Some(name) = named {
         return env.find_by(name);

@@ -93,10 +93,6 @@ impl TreePlace {
     }
 
     /// Records that the user accepts the tree.
-    ///
-    /// # Errors
-    ///
-    /// The data of aperture cannot be written.
     pub fn accept(&self, disk: &dyn Disk, data: &Path) -> Result<(), MemoryError> {
         let path = self.acceptance(disk, data);
         if self.is_accepted(disk, data) {

@@ -48,10 +48,6 @@ struct TreeFile {
 
 impl Tree {
     /// Reads a tree; one that does not exist is empty. Files with unknown names are not read.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read.
     pub fn read(disk: &dyn Disk, place: &TreePlace) -> Result<Tree, MemoryError> {
         let mut tree = Tree {
             place: place.clone(),
@@ -176,10 +172,6 @@ impl Tree {
     }
 
     /// Replaces an entry, or adds it; a new one (number 0) gets the next number. Returns the number.
-    ///
-    /// # Errors
-    ///
-    /// Its file cannot be changed.
     pub fn set(&mut self, memory: Memory) -> Result<MemoryId, MemoryError> {
         self.check(&memory.file)?;
         let mut memory = Memory { text: normalized(&memory.text), scope: self.place.scope, ..memory };
@@ -200,10 +192,7 @@ impl Tree {
     }
 
     /// Deletes an entry for good: its key is not learned again.
-    ///
-    /// # Errors
-    ///
-    /// There is no such entry, or its file cannot be changed.
+    /// Errors: there is no such entry, or its file cannot be changed.
     pub fn forget(&mut self, id: MemoryId, now: i64) -> Result<Memory, MemoryError> {
         let memory = self.remove(id)?;
         self.check_forgotten()?;
@@ -212,10 +201,6 @@ impl Tree {
     }
 
     /// Removes an entry, which may be learned again.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tree::forget`].
     pub fn remove(&mut self, id: MemoryId) -> Result<Memory, MemoryError> {
         let unknown = || MemoryError::Unknown(self.place.scope.name_of(id));
         let memory = self.find(id).cloned().ok_or_else(unknown)?;
@@ -232,10 +217,6 @@ impl Tree {
     }
 
     /// Adds a statement of the user or the model. Returns the entry: an existing one if the tree has this text already.
-    ///
-    /// # Errors
-    ///
-    /// Its file cannot be changed.
     pub fn add(&mut self, text: &str, kind: MemoryKind, file: MemoryFile, now: i64) -> Result<Memory, MemoryError> {
         let text = normalized(text);
         let (key, day) = (key_of(&text), day_of(now));
@@ -245,7 +226,6 @@ impl Tree {
                 Memory { state: MemoryState::Active, superseded_by: None, last_seen: known.last_seen.max(day), ..known }
             }
             None => Memory {
-                id: 0,
                 scope: self.place.scope,
                 file,
                 kind,
@@ -254,16 +234,8 @@ impl Tree {
                 key,
                 first_seen: day,
                 last_seen: day,
-                sightings: 0,
-                sessions: 0,
-                evidence: Vec::new(),
-                helpful: 0,
-                harmful: 0,
-                superseded_by: None,
-                contradicts: None,
                 is_edited: true,
-                is_by_model: false,
-                is_pinned: false,
+                ..Memory::default()
             },
         };
         let id = self.set(memory.clone())?;
@@ -272,10 +244,7 @@ impl Tree {
 
     /// Adds a statement of the model, as an entry in a state. Returns the entry: an existing one, as it is, if the tree has this text
     /// already.
-    ///
-    /// # Errors
-    ///
-    /// The user deleted an entry with this text, or its file cannot be changed.
+    /// Errors: the user deleted an entry with this text, or its file cannot be changed.
     pub fn propose(
         &mut self,
         text: &str,
@@ -298,10 +267,7 @@ impl Tree {
     }
 
     /// Merges candidates. Those for files that cannot be changed are dropped. Returns the changes, with numbers.
-    ///
-    /// # Errors
-    ///
-    /// Never in practice: files that cannot be changed are skipped.
+    /// Errors: never in practice: files that cannot be changed are skipped.
     pub fn merge(&mut self, candidates: &[Candidate], feedback: &Feedback, now: i64) -> Result<Vec<Change>, MemoryError> {
         let open: Vec<Candidate> =
             candidates.iter().filter(|candidate| self.blocked(&candidate.file).is_none()).cloned().collect();
@@ -321,10 +287,6 @@ impl Tree {
     }
 
     /// Takes over another tree: files that do not exist here as they are, of the others the entries.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be changed.
     pub fn take_from(&mut self, other: &Tree) -> Result<(), MemoryError> {
         for (file, state) in &other.files {
             if !self.files.contains_key(file) {

@@ -18,10 +18,8 @@ pub struct Undone {
 }
 
 /// Undoes an operation; without a number, the newest one in force that is not an undo.
-///
-/// # Errors
-///
-/// There is no such operation, it was undone before, a later operation or a person changed the same entry, or as for a change.
+/// Errors: there is no such operation, it was undone before, a later operation or a person changed the same entry, or as for a
+/// change.
 pub fn undo(
     machine: &Machine<'_>,
     store: &Store,

@@ -54,11 +54,8 @@ pub struct Updated {
 
 /// Changes a tree. The function receives the tree as it is under the lock, so that concurrent changes are not lost. Entries that
 /// a person deleted since the last operation are noted as deleted first. Without a store only a dry run is possible.
-///
-/// # Errors
-///
-/// The function failed, the tree is locked, or a file or the store cannot be read or written. The tree is then unchanged, or the
-/// next change settles it.
+/// Errors: the function failed, the tree is locked, or a file or the store cannot be read or written. The tree is then unchanged,
+/// or the next change settles it.
 pub fn update<E: From<MemoryError>>(
     machine: &Machine<'_>,
     store: Option<&Store>,
@@ -118,19 +115,12 @@ pub(super) fn inverting<E: From<MemoryError>>(
 }
 
 /// Returns true if no interrupted change of the tree waits to be settled.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn is_settled(disk: &dyn Disk, store: &Store, place: &TreePlace) -> Result<bool, MemoryError> {
     Ok(store.prepared_memories(&place.key(disk))?.is_empty())
 }
 
 /// Settles changes that were interrupted: each is completed or, if nothing of it was written, dropped.
-///
-/// # Errors
-///
-/// The tree is locked, or a file or the store cannot be read or written.
+/// Errors: the tree is locked, or a file or the store cannot be read or written.
 pub fn settle(machine: &Machine<'_>, store: &Store, place: &TreePlace) -> Result<(), MemoryError> {
     if is_settled(machine.disk, store, place)? {
         return Ok(());

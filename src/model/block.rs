@@ -27,7 +27,7 @@ pub enum Refusal {
 /// The smallest unit that can be pinned, shortened or recalled: one content block.
 ///
 /// The first half is read from the file and can be cached; the second half is computed by each analysis.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// The index of its row in the session.
     pub row: u32,
@@ -89,7 +89,7 @@ pub struct Block {
     #[serde(skip)]
     pub timestamp: Option<i64>,
     /// Token cost while the block is in the window.
-    #[serde(skip, default = "zero")]
+    #[serde(skip)]
     pub tokens: TokenCount,
     #[serde(skip)]
     pub position: Position,
@@ -148,52 +148,10 @@ mod packed {
     }
 }
 
-fn zero() -> TokenCount {
-    TokenCount::ZERO
-}
-
 impl Block {
     /// Returns a block with its kind and role; everything else is empty.
     pub fn new(kind: BlockKind, role: Role) -> Block {
-        Block {
-            row: 0,
-            index: 0,
-            kind,
-            role,
-            hash: Key(0),
-            bytes: 0,
-            counts: Counts::default(),
-            call: None,
-            refusal: None,
-            tool: None,
-            error: false,
-            label: "".into(),
-            media: Media::default(),
-            spilled_to: None,
-            signature_bytes: 0,
-            preview: "".into(),
-            terms: Vec::new(),
-            uses: 0,
-            keywords: Keywords::default(),
-            excerpts: None,
-            marker: None,
-            cuts: Vec::new(),
-            cut: None,
-            words: Box::default(),
-            ground: false,
-            number: 0,
-            timestamp: None,
-            tokens: TokenCount::ZERO,
-            position: Position::default(),
-            usefulness: Usefulness::default(),
-            level: Level::default(),
-            state: State::default(),
-            pin: None,
-            focused: false,
-            changed_elsewhere: false,
-            reason: "".into(),
-            topic: None,
-        }
+        Block { kind, role, ..Block::default() }
     }
 
     /// Returns the same block without the data that is only needed to find references: its terms and keywords.
@@ -361,7 +319,7 @@ pub struct Marker {
 
 words! {
     /// The kind of content of a block.
-    #[derive(Hash, PartialOrd, Ord, Deserialize)]
+    #[derive(Default, Hash, PartialOrd, Ord, Deserialize)]
     pub enum BlockKind {
         /// Plain text.
         Text = "text",
@@ -378,15 +336,17 @@ words! {
         /// A text added by the agent program.
         Attachment = "attachment",
         /// A content block of an unknown type.
+        #[default]
         Other = "other",
     }
 }
 
 words! {
     /// The author of a block.
-    #[derive(Hash, Deserialize)]
+    #[derive(Default, Hash, Deserialize)]
     pub enum Role {
         /// The agent program.
+        #[default]
         System = "system",
         /// The user.
         User = "user",

@@ -127,10 +127,7 @@ impl History {
     }
 
     /// Returns the operations to invert, newest first, to restore the state of the file at a point of the log.
-    ///
-    /// # Errors
-    ///
-    /// The first of them that cannot be inverted byte by byte.
+    /// Errors: the first of them that cannot be inverted byte by byte.
     pub fn way_to(&self, point: OperationId) -> Result<Vec<OperationId>, OperationId> {
         let point = self.equal_points(point).last().unwrap_or(point);
         let mut inverted = Vec::new();

@@ -4,7 +4,7 @@ use twox_hash::XxHash3_128;
 /// The identity of a row, a message or a content, in 16 bytes.
 ///
 /// A UUID is kept as its own 128 bits; any other text (an API message id, a redacted uuid) is hashed with XXH3-128.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key(pub u128);
 
 impl Key {
@@ -26,18 +26,54 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// A key as 32 hexadecimal digits, for readers of JSON without 128-bit integers.
-pub(super) mod digits {
-    use super::Key;
-    use serde::{Deserialize, Deserializer, Serializer, de};
+/// A value that is a text in JSON.
+pub trait JsonText: Sized {
+    /// Returns the text.
+    fn to_text(&self) -> String;
+    /// Parses the text; `None` if it is invalid.
+    fn parse(text: &str) -> Option<Self>;
+}
 
-    pub fn serialize<S: Serializer>(key: &Key, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{key:?}"))
+/// The 32 hexadecimal digits, for readers of JSON without 128-bit integers.
+impl JsonText for Key {
+    fn to_text(&self) -> String {
+        format!("{self:?}")
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
-        let digits = String::deserialize(deserializer)?;
-        u128::from_str_radix(&digits, 16).map(Key).map_err(de::Error::custom)
+    fn parse(text: &str) -> Option<Key> {
+        u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32).map(Key)
+    }
+}
+
+/// Reads and writes a value as its text: `#[serde(with = "as_text")]`.
+pub mod as_text {
+    use super::JsonText;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    /// Serializes the text.
+    pub fn serialize<T: JsonText, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&value.to_text())
+    }
+
+    /// Parses the text.
+    pub fn deserialize<'de, T: JsonText, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        T::parse(&text).ok_or_else(|| de::Error::custom(format_args!("'{text}' is invalid")))
+    }
+}
+
+/// Reads and writes an optional value as its text.
+pub(super) mod as_optional_text {
+    use super::JsonText;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    pub fn serialize<T: JsonText, S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.as_ref().map(T::to_text).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, T: JsonText, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+        let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+        T::parse(&text).map(Some).ok_or_else(|| de::Error::custom(format_args!("'{text}' is invalid")))
     }
 }
 

@@ -37,11 +37,12 @@ pub struct Sighting {
 
 words! {
     /// The kind of a memory.
-    #[derive(Hash, PartialOrd, Ord, Deserialize)]
+    #[derive(Default, Hash, PartialOrd, Ord, Deserialize)]
     pub enum MemoryKind {
         Correction = "correction",
         Preference = "preference",
         /// A fact that the user or the project states.
+        #[default]
         Fact = "fact",
         /// A failure and what fixed it.
         Resolution = "resolution",
@@ -88,9 +89,10 @@ impl MemoryKind {
 
 words! {
     /// The state of a memory.
-    #[derive(Hash, PartialOrd, Ord, Deserialize)]
+    #[derive(Default, Hash, PartialOrd, Ord, Deserialize)]
     pub enum MemoryState {
         /// Seen once.
+        #[default]
         Pending = "pending",
         /// In use.
         Active = "active",
@@ -109,7 +111,7 @@ impl MemoryState {
 }
 
 /// A file of a memory tree.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MemoryFile {
     /// Repeated ways of working that belong to no task.
     Patterns,
@@ -120,6 +122,7 @@ pub enum MemoryFile {
     /// Corrections and preferences of the user.
     UserPrefs,
     /// Commands, places and facts of the project.
+    #[default]
     ProjectContext,
     /// People, repositories, services.
     Entities,
@@ -289,13 +292,12 @@ impl MemoryScope {
 }
 
 /// An entry of a memory file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// Number in its tree; 0 for an entry without a valid metadata line, which only a person writes.
     pub id: MemoryId,
     /// The tree that it belongs to.
     pub scope: MemoryScope,
-    /// The file that it is in.
     pub file: MemoryFile,
     pub kind: MemoryKind,
     pub state: MemoryState,

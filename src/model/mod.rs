@@ -38,7 +38,7 @@ pub use history::{History, Snapshot};
 pub use housekeeping::{FENCE, Housekeeping, PromptNotes};
 pub(crate) use json::json_forms;
 pub use json::{As, Estimated, JsonOf, Measured, Time};
-pub use key::Key;
+pub use key::{Key, as_text};
 pub use keywords::Keywords;
 pub use life_cycle::{Level, Outdated, State, Usefulness};
 pub use media::{Document, Image, ImageFormat, Media, MediaFault, NO_MEDIA};

@@ -1,3 +1,4 @@
+use super::key::JsonText;
 use super::{BlockNumber, Key, Level, Pin, WindowChange, words};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -8,10 +9,21 @@ pub type OperationId = u32;
 /// BLAKE3 of a value: its address in the store.
 pub type Address = [u8; 32];
 
+impl JsonText for Address {
+    fn to_text(&self) -> String {
+        blake3::Hash::from_bytes(*self).to_hex().to_string()
+    }
+
+    fn parse(text: &str) -> Option<Address> {
+        blake3::Hash::from_hex(text).ok().map(|hash| *hash.as_bytes())
+    }
+}
+
 /// A reference to a row that still resolves after the file grew or was rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RowAddress {
     /// Its own identity.
+    #[serde(rename = "row", with = "super::key::as_text")]
     pub id: Key,
     /// The number of rows with the same identity before it in the file.
     pub occurrence: u32,
@@ -121,6 +133,16 @@ impl Slot {
     }
 }
 
+impl JsonText for Slot {
+    fn to_text(&self) -> String {
+        self.name()
+    }
+
+    fn parse(text: &str) -> Option<Slot> {
+        Slot::from_name(text)
+    }
+}
+
 /// Effect of an edit on a block, for reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlockChange {
@@ -148,7 +170,6 @@ pub struct BlockChange {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     pub row: RowAddress,
-    /// The value in it.
     pub slot: Slot,
     /// The value before; `None` if the row did not exist.
     pub before: Option<Vec<u8>>,
@@ -173,7 +194,7 @@ pub struct CompanionEdit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockEdit {
     /// XXH3-128 of the content before.
-    #[serde(with = "super::key::digits")]
+    #[serde(with = "super::key::as_text")]
     pub content: Key,
     /// The number of blocks of the same content before it: those of the window in the order in which they are sent, then the others in
     /// file order.
@@ -209,17 +230,20 @@ words! {
 /// The target of a mark: a block, and its content, by which it is found again after its row is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MarkAddress {
+    #[serde(flatten)]
     pub row: RowAddress,
     /// The block in it.
     pub index: u32,
     /// XXH3-128 of the original content.
+    #[serde(with = "super::key::as_text")]
     pub content: Key,
 }
 
 /// A mark that is set or removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The block.
+    #[serde(flatten)]
     pub address: MarkAddress,
     pub kind: MarkKind,
     /// Previous value: the position of the pin, the turn of the selection, or the words as JSON; `None` if there was none.
@@ -259,7 +283,7 @@ words! {
 }
 
 /// A plan: edits and the bytes that they apply to. A pure value. Only `workspace` applies it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "a plan changes nothing until it is applied"]
 pub struct Plan {
     pub kind: OperationKind,
@@ -345,11 +369,12 @@ pub struct Reversal {
 
 words! {
     /// The state of an operation.
-    #[derive(Hash)]
+    #[derive(Default, Hash)]
     pub enum OperationState {
         /// It is logged; whether the file was replaced is unknown.
         Prepared = "prepared",
         /// It was done.
+        #[default]
         Committed = "committed",
         /// It was not done: the file was never replaced.
         Aborted = "aborted",
@@ -361,14 +386,15 @@ words! {
 }
 
 /// A logged edit: the values by their address in the store.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoggedEdit {
+    #[serde(flatten)]
     pub row: RowAddress,
-    /// The value in it.
+    #[serde(with = "super::key::as_text")]
     pub slot: Slot,
-    /// The value before.
+    #[serde(default, with = "super::key::as_optional_text")]
     pub before: Option<Address>,
-    /// The value after.
+    #[serde(default, with = "super::key::as_optional_text")]
     pub after: Option<Address>,
     pub change: Option<BlockChange>,
 }
@@ -382,33 +408,38 @@ impl LoggedEdit {
 }
 
 /// A logged hunk: the bytes by their address in the store, `None` if empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedHunk {
     /// The offset in the file before the operation, in bytes.
     pub offset: u64,
     /// The bytes before.
+    #[serde(default, with = "super::key::as_optional_text")]
     pub before: Option<Address>,
     /// The bytes after.
+    #[serde(default, with = "super::key::as_optional_text")]
     pub after: Option<Address>,
 }
 
 /// The changes of the bytes of the file by an operation: sufficient to invert and to replay it without a decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delta {
     /// Bytes of the file before.
     pub base_bytes: u64,
     /// BLAKE3 of these bytes.
+    #[serde(with = "super::key::as_text")]
     pub base_hash: Address,
     /// The hunks in file order, disjoint.
     pub hunks: Vec<LoggedHunk>,
 }
 
 /// A plan that was applied.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     /// Its number in the log of the session, from 1.
     pub id: OperationId,
     pub kind: OperationKind,
+    /// Only committed operations are exported.
+    #[serde(skip)]
     pub state: OperationState,
     /// The time, in milliseconds since 1970, UTC.
     pub time: i64,
@@ -424,15 +455,19 @@ pub struct Operation {
     /// Window tokens after.
     pub tokens_after: f64,
     /// The last row of the file at that time that has an identity.
+    #[serde(default, with = "super::key::as_optional_text")]
     pub last_row: Option<Key>,
     /// Length of the file that it wrote, in bytes, without rows that the client appended meanwhile; `None` if it wrote no file.
     pub after_bytes: Option<u64>,
     /// BLAKE3 of these bytes.
+    #[serde(default, with = "super::key::as_optional_text")]
     pub after_hash: Option<Address>,
     /// The bytes of the file that it replaced; `None` if it wrote no file, or if the version of aperture that logged it did not
     /// record that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta: Option<Delta>,
     /// For an exact undo, redo or restore: the point of the log whose state the file has after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub point: Option<OperationId>,
 }
 
@@ -440,24 +475,7 @@ impl Operation {
     /// Returns a committed operation of the user that changed nothing.
     #[cfg(test)]
     pub fn example(id: OperationId, kind: OperationKind) -> Operation {
-        Operation {
-            id,
-            kind,
-            state: OperationState::Committed,
-            time: 0,
-            command: String::new(),
-            actor: Actor::User,
-            inverts: None,
-            edits: Vec::new(),
-            marks: Vec::new(),
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-            after_bytes: None,
-            after_hash: None,
-            delta: None,
-            point: None,
-        }
+        Operation { id, kind, ..Operation::default() }
     }
 
     /// Returns true if it changed the session file: marks alone do not.

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One line of a session file: its place, and its properties for the window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Offset of the row in the file, in bytes.
     pub offset: u64,
@@ -42,30 +42,12 @@ pub struct Row {
 impl Row {
     /// Returns a row of a kind with empty values.
     pub fn new(kind: RowKind) -> Row {
-        Row {
-            offset: 0,
-            length: 0,
-            kind,
-            id: None,
-            parent: None,
-            message: None,
-            answers: None,
-            timestamp: None,
-            prompt: false,
-            sidechain: false,
-            flags: Flags::default(),
-            usage: None,
-            model: None,
-            finished: false,
-            event: None,
-            origin: 0,
-            blocks: 0,
-        }
+        Row { kind, ..Row::default() }
     }
 }
 
 /// Role of a row in the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowKind {
     /// A message of the user side: a prompt or tool results.
@@ -83,6 +65,7 @@ pub enum RowKind {
     /// A record that never reaches the model, such as a file snapshot or a replayed request.
     Record,
     /// A row of a type that this version does not know; preserved, never sent.
+    #[default]
     Foreign,
     /// A line that is not a complete JSON object; preserved, never sent.
     Broken,

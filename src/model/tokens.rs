@@ -35,10 +35,11 @@ impl std::ops::Add for Counts {
 }
 
 /// The basis of a token count, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// From the usage that the API reported.
+    #[default]
     Measured,
     /// An estimate scaled to agree with the reported usage around it.
     Calibrated,
@@ -47,7 +48,7 @@ pub enum Basis {
 }
 
 /// A number of tokens and its basis.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Tokens")]
 pub struct TokenCount {
     /// The count, rounded; negative only for a difference.

@@ -20,7 +20,7 @@ pub struct WindowChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlockAddress {
     /// XXH3-128 of the content.
-    #[serde(with = "super::key::digits")]
+    #[serde(with = "super::key::as_text")]
     pub content: Key,
     /// The number of blocks of the same content before it.
     pub occurrence: u32,
@@ -40,7 +40,7 @@ impl AddressCounter {
 }
 
 /// One changed place of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowHunk {
     /// The content before the place; `None` at the start of the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,10 +71,10 @@ pub struct SentContent {
     /// Role of its message: the system, the user or the model.
     pub role: Role,
     /// XXH3-128 of the content as sent, with everything that the client adds to it.
-    #[serde(with = "super::key::digits")]
+    #[serde(with = "super::key::as_text")]
     pub sent: Key,
     /// XXH3-128 of the content of its first block.
-    #[serde(with = "super::key::digits")]
+    #[serde(with = "super::key::as_text")]
     pub block: Key,
     /// The form in which the client renders it; `None` if its words follow from the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -15,7 +15,7 @@ const ID_LENGTHS: [usize; 4] = [23, 18, 13, 8];
 const TITLE: (usize, usize) = (12, 60);
 
 /// The outcome of a command for one session of many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BulkOutcome {
     /// The session was changed or, in a dry run, would be.
@@ -27,13 +27,14 @@ pub enum BulkOutcome {
     /// The command failed.
     Failed,
     /// The run was interrupted before this session.
+    #[default]
     NotStarted,
     /// There was nothing to do.
     Unchanged,
 }
 
 /// A session in the report of a command that ran on many.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "BulkSession")]
 pub struct BulkRow {
     /// Session id; the name of the file if it cannot be read.

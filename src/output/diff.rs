@@ -327,126 +327,6 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_written() {
-        check(
-            &sample(),
-            80,
-            false,
-            expect![[r#"
-            --- the original
-            +++ operation 3
-
-            #412 Read src/auth.rs   original → minimal   3.2k → 24 tokens
-            - … 118 lines (3.2k tokens)
-            + 118 lines of src/auth.rs: values 0 to 117, each read once
-
-            #413 Read src/other.rs   3.2k tokens
-              … 38 lines
-                  38    let value_38 = read(38);
-                  39    let value_39 = read(39);
-            -     40    let value_40 = read(40);
-            -     41    let value_41 = read(41);
-            +     40    let amount_40 = read(40);
-            +     41    let value_41 = read(forty_one);
-                  42    let value_42 = read(42);
-                  43    let value_43 = read(43);
-              … 74 lines
-
-            #420 "The session is opened by its path"   140 tokens
-            - …d by its path. The token is kept for 30 days. The session is opened by its p…
-            + …d by its path. The token is kept for 90 days. The session is opened by its p…
-
-            #431 Bash cargo test ␛[31m   original → trimmed   410 → 180 tokens
-            - a␛[31mb
-              kept here
-            - →   indented
-            +     indented
-
-            #502 Read src/many.rs   3.2k tokens
-              … 3 lines
-                   3    let value_3 = read(3);
-            -      4    let value_4 = read(4);
-            +      4    let value_4 = write(4);
-                   5    let value_5 = read(5);
-              … 7 lines
-                  13    let value_13 = read(13);
-            -     14    let value_14 = read(14);
-            +     14    let value_14 = write(14);
-            … more lines: 10 removed, 10 added
-
-            #510 Grep 日本語   removed   1.8k tokens
-            - … 118 lines (1.8k tokens)
-
-            #600 "What was done"   added   31 tokens
-            + The values were read.
-            + Nothing was written.
-
-            5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)
-        "#]],
-        );
-    }
-
-    #[test]
-    fn differences_are_written_to_a_wide_terminal() {
-        check(
-            &sample(),
-            140,
-            false,
-            expect![[r#"
-            --- the original
-            +++ operation 3
-
-            #412 Read src/auth.rs   original → minimal   3.2k → 24 tokens
-            - … 118 lines (3.2k tokens)
-            + 118 lines of src/auth.rs: values 0 to 117, each read once
-
-            #413 Read src/other.rs   3.2k tokens
-              … 38 lines
-                  38    let value_38 = read(38);
-                  39    let value_39 = read(39);
-            -     40    let value_40 = read(40);
-            -     41    let value_41 = read(41);
-            +     40    let amount_40 = read(40);
-            +     41    let value_41 = read(forty_one);
-                  42    let value_42 = read(42);
-                  43    let value_43 = read(43);
-              … 74 lines
-
-            #420 "The session is opened by its path"   140 tokens
-            - …its path. The session is opened by its path. The token is kept for 30 days. The session is opened by its path. The session is opened by …
-            + …its path. The session is opened by its path. The token is kept for 90 days. The session is opened by its path. The session is opened by …
-
-            #431 Bash cargo test ␛[31m   original → trimmed   410 → 180 tokens
-            - a␛[31mb
-              kept here
-            - →   indented
-            +     indented
-
-            #502 Read src/many.rs   3.2k tokens
-              … 3 lines
-                   3    let value_3 = read(3);
-            -      4    let value_4 = read(4);
-            +      4    let value_4 = write(4);
-                   5    let value_5 = read(5);
-              … 7 lines
-                  13    let value_13 = read(13);
-            -     14    let value_14 = read(14);
-            +     14    let value_14 = write(14);
-            … more lines: 10 removed, 10 added
-
-            #510 Grep 日本語   removed   1.8k tokens
-            - … 118 lines (1.8k tokens)
-
-            #600 "What was done"   added   31 tokens
-            + The values were read.
-            + Nothing was written.
-
-            5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)
-        "#]],
-        );
-    }
-
-    #[test]
     fn differences_are_painted() {
         check(
             &sample(),
@@ -507,63 +387,22 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_painted_on_a_wide_terminal() {
-        check(
-            &sample(),
-            140,
-            true,
-            expect![[r#"
-            ^[31m--- the original^[0m
-            ^[32m+++ operation 3^[0m
-
-            ^[36m#412^[0m ^[1mRead src/auth.rs^[0m   ^[2moriginal → minimal   3.2k → 24 tokens^[0m
-            ^[31m- … 118 lines (3.2k tokens)^[0m
-            ^[32m+ 118 lines of src/auth.rs: values 0 to 117, each read once^[0m
-
-            ^[36m#413^[0m ^[1mRead src/other.rs^[0m   ^[2m3.2k tokens^[0m
-            ^[2m  … 38 lines^[0m
-                  38    let value_38 = read(38);
-                  39    let value_39 = read(39);
-            ^[31m-     40    let ^[0m^[1m^[4m^[31mvalue^[0m^[31m_40 = read(40);^[0m
-            ^[31m-     41    let value_41 = read(^[0m^[1m^[4m^[31m41^[0m^[31m);^[0m
-            ^[32m+     40    let ^[0m^[1m^[4m^[32mamount^[0m^[32m_40 = read(40);^[0m
-            ^[32m+     41    let value_41 = read(^[0m^[1m^[4m^[32mforty_one^[0m^[32m);^[0m
-                  42    let value_42 = read(42);
-                  43    let value_43 = read(43);
-            ^[2m  … 74 lines^[0m
-
-            ^[36m#420^[0m ^[1m"The session is opened by its path"^[0m   ^[2m140 tokens^[0m
-            ^[31m- …its path. The session is opened by its path. The token is kept for ^[0m^[1m^[4m^[31m30^[0m^[31m days. The session is opened by its path. The session is opened by …^[0m
-            ^[32m+ …its path. The session is opened by its path. The token is kept for ^[0m^[1m^[4m^[32m90^[0m^[32m days. The session is opened by its path. The session is opened by …^[0m
-
-            ^[36m#431^[0m ^[1mBash cargo test ␛[31m^[0m   ^[2moriginal → trimmed   410 → 180 tokens^[0m
-            ^[31m- a␛[31mb^[0m
-              kept here
-            ^[31m- ^[0m^[1m^[4m^[31m→   ^[0m^[31mindented^[0m
-            ^[32m+ ^[0m^[1m^[4m^[32m    ^[0m^[32mindented^[0m
-
-            ^[36m#502^[0m ^[1mRead src/many.rs^[0m   ^[2m3.2k tokens^[0m
-            ^[2m  … 3 lines^[0m
-                   3    let value_3 = read(3);
-            ^[31m-      4    let value_4 = ^[0m^[1m^[4m^[31mread^[0m^[31m(4);^[0m
-            ^[32m+      4    let value_4 = ^[0m^[1m^[4m^[32mwrite^[0m^[32m(4);^[0m
-                   5    let value_5 = read(5);
-            ^[2m  … 7 lines^[0m
-                  13    let value_13 = read(13);
-            ^[31m-     14    let value_14 = ^[0m^[1m^[4m^[31mread^[0m^[31m(14);^[0m
-            ^[32m+     14    let value_14 = ^[0m^[1m^[4m^[32mwrite^[0m^[32m(14);^[0m
-            ^[2m… more lines: 10 removed, 10 added^[0m
-
-            ^[36m#510^[0m ^[1mGrep 日本語^[0m   ^[2mremoved   1.8k tokens^[0m
-            ^[31m- … 118 lines (1.8k tokens)^[0m
-
-            ^[36m#600^[0m ^[1m"What was done"^[0m   ^[2madded   31 tokens^[0m
-            ^[32m+ The values were read.^[0m
-            ^[32m+ Nothing was written.^[0m
-
-            ^[2m5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)^[0m
-        "#]],
-        );
+    fn only_long_lines_are_wider_on_a_wide_terminal() {
+        let [narrow, wide] = [80, 140].map(|width| {
+            let [plain, painted] = [false, true].map(|color| sample().text(&style(width, color)));
+            assert!(plain.lines().all(|line| line.width() <= width), "a line is too wide:\n{plain}");
+            let mut parts = painted.split("\u{1b}[");
+            let first = parts.next().unwrap().to_owned();
+            assert_eq!(parts.fold(first, |text, part| text + part.split_once('m').unwrap().1), plain);
+            plain
+        });
+        let wider = wide.lines().zip(narrow.lines()).filter(|(wide, narrow)| wide != narrow);
+        expect![[r#"
+            - …its path. The session is opened by its path. The token is kept for 30 days. The session is opened by its path. The session is opened by …
+            + …its path. The session is opened by its path. The token is kept for 90 days. The session is opened by its path. The session is opened by …
+        "#]]
+        .assert_eq(&wider.map(|(wide, _)| format!("{wide}\n")).collect::<String>());
+        assert_eq!(wide.lines().count(), narrow.lines().count());
     }
 
     #[test]

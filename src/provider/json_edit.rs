@@ -10,7 +10,6 @@ use std::ops::Range;
 /// Reason for not editing a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// It is not valid JSON.
     #[error("line {line}, column {column}: {why}")]
     NotJson {
         /// The line, from 1.
@@ -19,7 +18,6 @@ pub enum EditError {
         column: usize,
         why: String,
     },
-    /// The container is not of the expected type.
     #[error("'{0}' has an unexpected type")]
     Unexpected(String),
 }
@@ -36,10 +34,7 @@ struct Member {
 /// Adds a value at the end of a container: after the other elements of an array, or under `name` in an object.
 ///
 /// `path` names the container from the root; its missing parts are created, in a blank document also the root.
-///
-/// # Errors
-///
-/// The document is not valid JSON, or a value on the path is not a container of the right type.
+/// Errors: the document is not valid JSON, or a value on the path is not a container of the right type.
 pub fn add(text: &str, path: &[&str], name: Option<&str>, value: &Value) -> Result<String, EditError> {
     if is_blank(text) {
         return Ok(format!("{}{text}", pretty(&wrapped(path, name, value), "  ", 0)));
@@ -61,10 +56,7 @@ pub fn add(text: &str, path: &[&str], name: Option<&str>, value: &Value) -> Resu
 }
 
 /// Removes the members of a container that are `ours`, and the containers that [`add`] created to hold them.
-///
-/// # Errors
-///
-/// The document is not valid JSON. A container that is missing or of another type is not an error.
+/// Errors: the document is not valid JSON. A container that is missing or of another type is not an error.
 pub fn remove(text: &str, path: &[&str], ours: &dyn Fn(&str, &Value) -> bool) -> Result<String, EditError> {
     let mut text = text.to_owned();
     if is_blank(&text) {

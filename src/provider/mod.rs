@@ -6,6 +6,15 @@
 //! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`]; so have files that hold their messages in another
 //! form: [`MEDIA`]. Files of both are found by their path only. [`Endpoint`] names the API of a request.
 
+/// Declares methods that are a call of a function or a value: `name(arguments) -> Type = value;`.
+macro_rules! methods {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $returns:ty = $value:expr;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> $returns {
+            $value
+        })*
+    };
+}
+
 mod billing;
 pub mod claude_code;
 mod client;

@@ -111,10 +111,6 @@ pub struct Searched<'a> {
 type Chosen = (usize, IndexedTurn, Candidate);
 
 /// Returns the turns that match a query. The index must be up to date.
-///
-/// # Errors
-///
-/// The index cannot be read.
 pub fn find(
     searched: &Searched<'_>,
     index: &SearchIndex,

@@ -20,13 +20,10 @@ const LINES_OF_FILE: usize = 5;
 /// The reason why a pattern cannot be searched.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
-    /// The text is not a regular expression.
     #[error("{0}")]
     Syntax(String),
-    /// Every text has it.
     #[error("every text has it")]
     Everywhere,
-    /// The expression needs more memory than is allowed.
     #[error("the expression is too large: it needs more than {} MB when compiled", PATTERN_BYTES >> 20)]
     TooLarge,
 }
@@ -41,10 +38,7 @@ pub struct Pattern {
 
 impl Pattern {
     /// Returns the pattern of a text.
-    ///
-    /// # Errors
-    ///
-    /// The text is empty or too long.
+    /// Errors: the text is empty or too long.
     pub fn literal(text: &str, ignores_case: bool) -> Result<Pattern, PatternError> {
         if text.is_empty() {
             return Err(PatternError::Everywhere);
@@ -57,10 +51,7 @@ impl Pattern {
     }
 
     /// Returns the pattern of a regular expression.
-    ///
-    /// # Errors
-    ///
-    /// It is not a regular expression, it is too large, or it matches the empty text.
+    /// Errors: it is not a regular expression, it is too large, or it matches the empty text.
     pub fn regex(text: &str, ignores_case: bool) -> Result<Pattern, PatternError> {
         let text = build(text, ignores_case)?;
         if text.is_match(b"") {
@@ -134,7 +125,6 @@ fn escaped(text: &str) -> String {
 pub struct FileLines {
     /// The index of its source.
     pub source: usize,
-    /// The number of all.
     count: usize,
     /// Those that are shown, the newest first.
     pub lines: Vec<FoundLine>,
@@ -143,7 +133,6 @@ pub struct FileLines {
 /// A line that has a pattern.
 #[derive(Debug)]
 pub struct FoundLine {
-    /// The number of its turn.
     pub turn: u32,
     /// Its time, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,

@@ -24,10 +24,6 @@ pub struct RelatedTurn {
 }
 
 /// Returns the turns that are about a text, the oldest first. The index must be up to date. Turns that cannot be read are left out.
-///
-/// # Errors
-///
-/// The index cannot be read.
 pub fn related(
     searched: &Searched<'_>,
     index: &SearchIndex,

@@ -28,7 +28,6 @@ pub struct Source {
 
 /// The content of a file.
 pub enum SourceKind {
-    /// A session.
     Session(Found),
     /// The output of a tool that the client keeps beside the session.
     Output(PathBuf),

@@ -31,10 +31,6 @@ pub type Indexed = FxHashMap<i64, usize>;
 /// Reads what is new in files and adds it to the index. With `all`, the sources are all files there are, and others are deleted
 /// from the index. `progress` is given the bytes of the files that were read, and of all that will be. Files that cannot be read are
 /// passed to `skipped`.
-///
-/// # Errors
-///
-/// The index cannot be read or written.
 pub fn update(
     disk: &dyn Disk,
     index: &mut SearchIndex,

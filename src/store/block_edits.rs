@@ -8,10 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 impl Store {
     /// Returns the changes of blocks of an operation by their contents, in file order; those of an operation of an earlier version
     /// are not known.
-    ///
-    /// # Errors
-    ///
-    /// They are damaged, or the store cannot be read.
+    /// Errors: they are damaged, or the store cannot be read.
     pub fn block_edits(&self, key: SessionKey, id: OperationId) -> Result<Vec<BlockEdit>, StoreError> {
         let sql = "SELECT packed FROM block_edits WHERE session = ?1 AND operation = ?2";
         let packed: Option<Vec<u8>> =
@@ -42,7 +39,7 @@ pub(super) fn insert_block_edits(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Actor, Key, Level, OperationKind, Plan};
+    use crate::model::{Key, Level, Plan};
     use std::path::Path;
 
     fn edit(text: &str) -> BlockEdit {
@@ -56,23 +53,7 @@ mod tests {
     }
 
     fn plan(block_edits: Vec<BlockEdit>) -> Plan {
-        Plan {
-            kind: OperationKind::Change,
-            command: String::new(),
-            actor: Actor::User,
-            inverts: None,
-            edits: Vec::new(),
-            block_edits,
-            window: None,
-            reversal: None,
-            marks: Vec::new(),
-            companions: Vec::new(),
-            base_bytes: 0,
-            base_hash: [0; 32],
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-        }
+        Plan { block_edits, ..Plan::default() }
     }
 
     /// Logs operations with some block edits as done.

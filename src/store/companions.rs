@@ -2,29 +2,30 @@
 
 use super::database::{SessionKey, Store, StoreError, damaged};
 use super::values::keep;
-use crate::model::{Address, CompanionEdit, OperationId, OperationState};
+use crate::model::{Address, CompanionEdit, OperationId, OperationState, as_text};
 use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// A logged change of a file beside a session: its whole content by the address in the store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedCompanion {
+    #[serde(skip)]
     pub operation: OperationId,
     /// The file.
     pub path: PathBuf,
     /// The content before.
+    #[serde(with = "as_text")]
     pub before: Address,
     /// The content after.
+    #[serde(with = "as_text")]
     pub after: Address,
 }
 
 impl Store {
     /// Returns the changes of files beside a session, in the order of its operations: of committed operations, and of prepared ones
     /// that are not settled yet.
-    ///
-    /// # Errors
-    ///
-    /// The store is damaged, or cannot be read.
+    /// Errors: the store is damaged, or cannot be read.
     pub fn companions(&self, key: SessionKey) -> Result<Vec<LoggedCompanion>, StoreError> {
         let sql = "SELECT operation, path, before, after FROM companions JOIN operations USING (session)
                    WHERE session = ?1 AND number = operation AND state IN (?2, ?3) ORDER BY operation, place";
@@ -38,10 +39,6 @@ impl Store {
     }
 
     /// Deletes the logged contents of files beside a session, so that they cannot be recovered. Returns the number of changes.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
     pub fn forget_companions(&self, key: SessionKey) -> Result<usize, StoreError> {
         self.connection.execute_batch("PRAGMA secure_delete = ON")?;
         let count = self.connection.execute("DELETE FROM companions WHERE session = ?1", [key.0])?;

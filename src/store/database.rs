@@ -47,14 +47,12 @@ const LOCK_FAILURES: [i32; 5] = [
 /// Errors of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A newer aperture wrote it.
     #[error("the store was written by a newer aperture (format {found}, this version supports up to {known})")]
     Newer {
         found: usize,
         /// Newest known format.
         known: usize,
     },
-    /// A newer aperture wrote a session of a client that this one does not know.
     #[error(
         "the store has session {session} as one of '{provider}', which this version of aperture does not know: a newer one wrote it"
     )]
@@ -65,7 +63,6 @@ pub enum StoreError {
     },
     #[error("the store is damaged: {0}")]
     Damaged(String),
-    /// The file of the store cannot be opened.
     #[error("{}: {cause}", .path.display())]
     Unreadable {
         /// The file.
@@ -133,10 +130,7 @@ pub struct StoredSession {
 
 impl StoredSession {
     /// Returns the provider.
-    ///
-    /// # Errors
-    ///
-    /// This version does not have it.
+    /// Errors: this version does not have it.
     pub fn provider(&self) -> Result<&'static dyn ProviderAdapter, StoreError> {
         let unknown = || StoreError::UnknownProvider { session: self.session.clone(), provider: self.provider.clone() };
         provider::by_name(&self.provider).ok_or_else(unknown)
@@ -145,19 +139,12 @@ impl StoredSession {
 
 impl Store {
     /// Opens the store in an existing directory, or creates it.
-    ///
-    /// # Errors
-    ///
-    /// It was written by a newer version, is damaged, or cannot be opened.
+    /// Errors: it was written by a newer version, is damaged, or cannot be opened.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
         Store::open_within(directory, PATIENCE)
     }
 
     /// Opens the store as [`Store::open`], but waits at most this long for other processes, also later.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::open`].
     pub fn open_within(directory: &Path, patience: Duration) -> Result<Store, StoreError> {
         let file = directory.join(STORE_FILE);
         is_there(&file)?;
@@ -166,19 +153,11 @@ impl Store {
     }
 
     /// Opens the store in a directory for reading; `None` if there is none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::open`].
     pub fn open_existing(directory: &Path) -> Result<Option<Store>, StoreError> {
         Store::open_existing_within(directory, PATIENCE)
     }
 
     /// Opens the store as [`Store::open_existing`], but waits at most this long for other processes, also later.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::open`].
     pub fn open_existing_within(directory: &Path, patience: Duration) -> Result<Option<Store>, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -246,10 +225,7 @@ impl Store {
 }
 
 /// Returns true if there is a file at the path of a database.
-///
-/// # Errors
-///
-/// It is a pipe, a socket or a device, in which SQLite would wait, or cannot be looked up.
+/// Errors: it is a pipe, a socket or a device, in which SQLite would wait, or cannot be looked up.
 pub(super) fn is_there(path: &Path) -> Result<bool, StoreError> {
     match RealDisk.identify(path) {
         Ok(_) => Ok(true),

@@ -3,7 +3,7 @@
 use super::database::{SessionKey, Store, StoreError, StoredSession};
 use super::history::Logged;
 use super::rows::{insert, stored};
-use crate::model::{Actor, Operation, OperationId, OperationKind, OperationState, Plan};
+use crate::model::{Operation, OperationId, OperationKind, OperationState, Plan};
 use rusqlite::params;
 
 impl Store {
@@ -42,18 +42,9 @@ impl Store {
             kind: OperationKind::Undo,
             state: OperationState::Dropped,
             time,
-            command: String::new(),
-            actor: Actor::User,
             inverts: Some(from),
-            edits: Vec::new(),
-            marks: Vec::new(),
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-            after_bytes: None,
-            after_hash: None,
-            delta: None,
             point: Some(from - 1),
+            ..Operation::default()
         };
         insert(&transaction, key, &operation)?;
         transaction.commit()?;
@@ -67,23 +58,7 @@ mod tests {
     use std::path::Path;
 
     fn plan(command: &str) -> Plan {
-        Plan {
-            kind: OperationKind::Change,
-            command: command.to_owned(),
-            actor: Actor::User,
-            inverts: None,
-            edits: Vec::new(),
-            block_edits: Vec::new(),
-            window: None,
-            reversal: None,
-            marks: Vec::new(),
-            companions: Vec::new(),
-            base_bytes: 0,
-            base_hash: [0; 32],
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-        }
+        Plan { command: command.to_owned(), ..Plan::default() }
     }
 
     #[test]

@@ -3,10 +3,7 @@
 use super::companions::LoggedCompanion;
 use super::database::{SessionKey, Store, StoreError, StoredSession};
 use super::values::hexadecimal;
-use crate::model::{
-    Actor, Address, BlockChange, BlockEdit, Delta, History, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
-    OperationId, OperationKind, OperationState, RowAddress, Slot, Snapshot, WindowChange,
-};
+use crate::model::{Address, BlockEdit, History, Operation, OperationId, Snapshot, WindowChange};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -30,13 +27,11 @@ const LONGEST_EXPORT: u64 = 8 << 30;
 pub enum ExportError {
     #[error("it is not an aperture export")]
     Foreign,
-    /// A newer aperture wrote it.
     #[error("it was written by a newer aperture (format {found}, this version reads up to {FORMAT})")]
     Newer {
         /// The format of the file.
         found: u32,
     },
-    /// It is truncated.
     #[error("it is truncated ({found} of {expected} bytes)")]
     Short {
         /// Bytes after the heading.
@@ -44,7 +39,6 @@ pub enum ExportError {
         /// Bytes according to the heading.
         expected: u64,
     },
-    /// Its checksum or its content is wrong.
     #[error("it is damaged: {0}")]
     Damaged(String),
 }
@@ -98,74 +92,17 @@ enum ValueLine {
     Base64(String),
 }
 
+/// An operation with what belongs to it apart from the log.
 #[derive(Serialize, Deserialize)]
 struct OperationLine {
-    id: OperationId,
-    kind: OperationKind,
-    time: i64,
-    command: String,
-    actor: Actor,
-    inverts: Option<OperationId>,
-    tokens_before: f64,
-    tokens_after: f64,
-    last_row: Option<String>,
-    after_bytes: Option<u64>,
-    after_hash: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    delta: Option<DeltaLine>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    point: Option<OperationId>,
-    edits: Vec<EditLine>,
+    #[serde(flatten)]
+    operation: Operation,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     block_edits: Vec<BlockEdit>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     window: Option<WindowChange>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    companions: Vec<CompanionLine>,
-    marks: Vec<MarkLine>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct CompanionLine {
-    path: PathBuf,
-    before: String,
-    after: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct DeltaLine {
-    base_bytes: u64,
-    base_hash: String,
-    hunks: Vec<HunkLine>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct HunkLine {
-    offset: u64,
-    before: Option<String>,
-    after: Option<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct EditLine {
-    row: String,
-    occurrence: u32,
-    slot: String,
-    before: Option<String>,
-    after: Option<String>,
-    change: Option<BlockChange>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct MarkLine {
-    row: String,
-    occurrence: u32,
-    index: u32,
-    content: String,
-    kind: MarkKind,
-    before: Option<String>,
-    after: Option<String>,
-    number: u32,
+    companions: Vec<LoggedCompanion>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -177,10 +114,7 @@ struct SnapshotLine {
 
 impl Store {
     /// Returns the committed history of a session with its values.
-    ///
-    /// # Errors
-    ///
-    /// A value is missing or damaged, or the store cannot be read.
+    /// Errors: a value is missing or damaged, or the store cannot be read.
     pub fn export(&self, stored: &StoredSession) -> Result<Export, StoreError> {
         let history = self.history(stored.key)?;
         let relative = |logged: LoggedCompanion| Some(LoggedCompanion { path: below(&stored.path, &logged.path)?, ..logged });
@@ -207,10 +141,7 @@ impl Store {
 
     /// Replaces the log of a session by that of an export. Snapshots that exist only here stay if
     /// they name the same operation.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written; it is then unchanged.
+    /// Errors: the store cannot be written; it is then unchanged.
     pub fn take_over(&self, key: SessionKey, export: &Export) -> Result<(), StoreError> {
         let known = self.history(key)?;
         let (mut history, mut block_edits) = (export.history.clone(), export.block_edits.clone());
@@ -310,10 +241,7 @@ fn is_below(path: &Path) -> bool {
 
 impl Export {
     /// Serializes the export: a heading with format, checksum and length, then the compressed lines.
-    ///
-    /// # Errors
-    ///
-    /// The compression fails.
+    /// Errors: the compression fails.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         let head = SessionLine {
             provider: self.provider.clone(),
@@ -337,13 +265,8 @@ impl Export {
             let block_edits = self.block_edits.get(&operation.id).cloned().unwrap_or_default();
             let window = self.windows.get(&operation.id).cloned();
             let beside = self.companions.iter().filter(|logged| logged.operation == operation.id);
-            let companion = |LoggedCompanion { path, before, after, .. }: &LoggedCompanion| CompanionLine {
-                path: path.clone(),
-                before: hexadecimal(before),
-                after: hexadecimal(after),
-            };
-            let companions = beside.map(companion).collect();
-            line(&Line::Operation(Box::new(OperationLine { block_edits, window, companions, ..written(operation) })))?;
+            let (operation, companions) = (operation.clone(), beside.cloned().collect());
+            line(&Line::Operation(Box::new(OperationLine { operation, block_edits, window, companions })))?;
         }
         for Snapshot { name, operation, time } in &self.history.snapshots {
             line(&Line::Snapshot(SnapshotLine { name: name.clone(), operation: *operation, time: *time }))?;
@@ -355,10 +278,6 @@ impl Export {
     }
 
     /// Parses an export and checks its length, its checksum, every value and every reference.
-    ///
-    /// # Errors
-    ///
-    /// [`ExportError`]
     pub fn unpack(file: &[u8]) -> Result<Export, ExportError> {
         let body = body(file)?;
         let packed = zstd::Decoder::new(body).map_err(|error| ExportError::Damaged(error.to_string()))?;
@@ -384,19 +303,15 @@ impl Export {
                     };
                     values.insert(*blake3::hash(&value).as_bytes(), value);
                 }
-                Line::Operation(mut line) => {
-                    if let Some(window) = line.window.take() {
-                        windows.insert(line.id, window);
+                Line::Operation(line) => {
+                    let OperationLine { operation, block_edits: edits, window, companions: beside } = *line;
+                    windows.extend(window.map(|window| (operation.id, window)));
+                    if !beside.iter().all(|logged| is_below(&logged.path)) {
+                        return Err(unreadable("invalid file beside the session"));
                     }
-                    for CompanionLine { path, before, after } in std::mem::take(&mut line.companions) {
-                        let addresses = address(&before).zip(address(&after)).filter(|_| is_below(&path));
-                        let (before, after) = addresses.ok_or_else(|| unreadable("invalid file beside the session"))?;
-                        companions.push(LoggedCompanion { operation: line.id, path, before, after });
-                    }
-                    if !line.block_edits.is_empty() {
-                        block_edits.insert(line.id, std::mem::take(&mut line.block_edits));
-                    }
-                    history.operations.push(read(*line).ok_or_else(|| unreadable("invalid operation"))?);
+                    companions.extend(beside.into_iter().map(|logged| LoggedCompanion { operation: operation.id, ..logged }));
+                    block_edits.extend((!edits.is_empty()).then_some((operation.id, edits)));
+                    history.operations.push(operation);
                 }
                 Line::Snapshot(SnapshotLine { name, operation, time }) => {
                     history.snapshots.push(Snapshot { name, operation, time });
@@ -462,115 +377,6 @@ fn check(history: &History, companions: &[LoggedCompanion], values: &BTreeMap<Ad
         Some(snapshot) => Err(damaged(&format!("operation {} is missing", snapshot.operation))),
         None => Ok(()),
     }
-}
-
-fn written(operation: &Operation) -> OperationLine {
-    let hex = |address: &Option<Address>| address.as_ref().map(hexadecimal);
-    let edit = |edit: &LoggedEdit| EditLine {
-        row: format!("{:?}", edit.row.id),
-        occurrence: edit.row.occurrence,
-        slot: edit.slot.name(),
-        before: hex(&edit.before),
-        after: hex(&edit.after),
-        change: edit.change.clone(),
-    };
-    let hunk = |hunk: &LoggedHunk| HunkLine { offset: hunk.offset, before: hex(&hunk.before), after: hex(&hunk.after) };
-    let mark = |mark: &Mark| MarkLine {
-        row: format!("{:?}", mark.address.row.id),
-        occurrence: mark.address.row.occurrence,
-        index: mark.address.index,
-        content: format!("{:?}", mark.address.content),
-        kind: mark.kind,
-        before: mark.before.clone(),
-        after: mark.after.clone(),
-        number: mark.number,
-    };
-    OperationLine {
-        id: operation.id,
-        kind: operation.kind,
-        time: operation.time,
-        command: operation.command.clone(),
-        actor: operation.actor,
-        inverts: operation.inverts,
-        tokens_before: operation.tokens_before,
-        tokens_after: operation.tokens_after,
-        last_row: operation.last_row.map(|row| format!("{row:?}")),
-        after_bytes: operation.after_bytes,
-        after_hash: hex(&operation.after_hash),
-        delta: operation.delta.as_ref().map(|delta| DeltaLine {
-            base_bytes: delta.base_bytes,
-            base_hash: hexadecimal(&delta.base_hash),
-            hunks: delta.hunks.iter().map(hunk).collect(),
-        }),
-        point: operation.point,
-        edits: operation.edits.iter().map(edit).collect(),
-        block_edits: Vec::new(),
-        window: None,
-        companions: Vec::new(),
-        marks: operation.marks.iter().map(mark).collect(),
-    }
-}
-
-fn read(line: OperationLine) -> Option<Operation> {
-    let edit = |edit: EditLine| {
-        Some(LoggedEdit {
-            row: RowAddress { id: key(&edit.row)?, occurrence: edit.occurrence },
-            slot: Slot::from_name(&edit.slot)?,
-            before: optional(edit.before, address)?,
-            after: optional(edit.after, address)?,
-            change: edit.change,
-        })
-    };
-    let mark = |mark: MarkLine| {
-        let row = RowAddress { id: key(&mark.row)?, occurrence: mark.occurrence };
-        let address = MarkAddress { row, index: mark.index, content: key(&mark.content)? };
-        Some(Mark { address, kind: mark.kind, before: mark.before, after: mark.after, number: mark.number })
-    };
-    let hunk = |hunk: HunkLine| {
-        let (before, after) = (optional(hunk.before, address)?, optional(hunk.after, address)?);
-        Some(LoggedHunk { offset: hunk.offset, before, after })
-    };
-    let delta = |delta: DeltaLine| {
-        let hunks = delta.hunks.into_iter().map(hunk).collect::<Option<_>>()?;
-        Some(Delta { base_bytes: delta.base_bytes, base_hash: address(&delta.base_hash)?, hunks })
-    };
-    Some(Operation {
-        id: line.id,
-        kind: line.kind,
-        state: OperationState::Committed,
-        time: line.time,
-        command: line.command,
-        actor: line.actor,
-        inverts: line.inverts,
-        edits: line.edits.into_iter().map(edit).collect::<Option<_>>()?,
-        marks: line.marks.into_iter().map(mark).collect::<Option<_>>()?,
-        tokens_before: line.tokens_before,
-        tokens_after: line.tokens_after,
-        last_row: optional(line.last_row, key)?,
-        after_bytes: line.after_bytes,
-        after_hash: optional(line.after_hash, address)?,
-        delta: match line.delta {
-            Some(line) => Some(delta(line)?),
-            None => None,
-        },
-        point: line.point,
-    })
-}
-
-/// Parses an optional text: `None` if it is present but invalid.
-fn optional<T>(text: Option<String>, parse: fn(&str) -> Option<T>) -> Option<Option<T>> {
-    match text {
-        None => Some(None),
-        Some(text) => parse(&text).map(Some),
-    }
-}
-
-fn key(text: &str) -> Option<Key> {
-    u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32).map(Key)
-}
-
-fn address(text: &str) -> Option<Address> {
-    blake3::Hash::from_hex(text).ok().map(|hash| *hash.as_bytes())
 }
 
 #[cfg(test)]

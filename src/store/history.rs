@@ -95,10 +95,6 @@ impl Store {
     /// operation wrote, and the figure that the API billed. Figures whose value was deleted from the store are left out.
     ///
     /// Operations in every state count: a figure is recognized by its value, which a file has only if it was written.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
     pub fn replaced_bills(&self) -> Result<BTreeMap<PathBuf, ReplacedBills>, StoreError> {
         let sql = "SELECT path, before, after FROM edits JOIN sessions ON sessions.id = edits.session
                    WHERE slot = ?1 AND before IS NOT NULL AND after IS NOT NULL ORDER BY edits.session, operation, place";
@@ -339,10 +335,7 @@ impl Store {
     }
 
     /// Returns a value by its address.
-    ///
-    /// # Errors
-    ///
-    /// The value is missing, or its hash differs.
+    /// Errors: the value is missing, or its hash differs.
     pub fn original(&self, address: &Address) -> Result<Vec<u8>, StoreError> {
         let missing = || StoreError::Damaged(format!("the original {} is missing", hexadecimal(address)));
         let content: Vec<u8> = self
@@ -357,10 +350,7 @@ impl Store {
     }
 
     /// Returns the length of a value in bytes, by its address.
-    ///
-    /// # Errors
-    ///
-    /// The value is missing.
+    /// Errors: the value is missing.
     pub fn original_length(&self, address: &Address) -> Result<u64, StoreError> {
         let sql = "SELECT bytes FROM originals WHERE address = ?1";
         let bytes = self.connection.prepare_cached(sql)?.query_row([address], |row| row.get::<_, i64>(0)).optional()?;

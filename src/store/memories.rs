@@ -11,10 +11,6 @@ const COMMITTED: &str = "committed";
 
 impl Store {
     /// Logs a change of a tree as prepared, durably; returns its number. The number in `operation` is ignored.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
     pub fn prepare_memories(&self, tree: &str, operation: &MemoryOperation) -> Result<u32, StoreError> {
         let transaction = self.writing()?;
         transaction.execute(
@@ -33,20 +29,12 @@ impl Store {
     }
 
     /// Commits a prepared change.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
     pub fn commit_memories(&self, number: u32) -> Result<(), StoreError> {
         self.connection.execute("UPDATE memory_operations SET state = ?2 WHERE number = ?1", params![number, COMMITTED])?;
         Ok(())
     }
 
     /// Deletes a prepared change, of which nothing was written.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
     pub fn abort_memories(&self, number: u32) -> Result<(), StoreError> {
         let transaction = self.writing()?;
         let sql = "DELETE FROM memory_changes WHERE operation IN
@@ -58,10 +46,7 @@ impl Store {
     }
 
     /// Returns the changes of a tree that an interrupted command left prepared, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// The store is damaged, or cannot be read.
+    /// Errors: the store is damaged, or cannot be read.
     pub fn prepared_memories(&self, tree: &str) -> Result<Vec<MemoryOperation>, StoreError> {
         let sql = "SELECT number, time, command, actor, inverts FROM memory_operations
                    WHERE tree = ?1 AND state = ?2 ORDER BY number";
@@ -69,10 +54,7 @@ impl Store {
     }
 
     /// Returns the newest committed changes of a tree, at most `most`, newest first.
-    ///
-    /// # Errors
-    ///
-    /// The store is damaged, or cannot be read.
+    /// Errors: the store is damaged, or cannot be read.
     pub fn memory_operations(&self, tree: &str, most: usize) -> Result<Vec<MemoryOperation>, StoreError> {
         let sql = "SELECT number, time, command, actor, inverts FROM memory_operations
                    WHERE tree = ?1 AND state = ?2 ORDER BY number DESC LIMIT ?3";
@@ -80,10 +62,7 @@ impl Store {
     }
 
     /// Returns a committed change of a tree; `None` if there is none with this number.
-    ///
-    /// # Errors
-    ///
-    /// The store is damaged, or cannot be read.
+    /// Errors: the store is damaged, or cannot be read.
     pub fn memory_operation(&self, tree: &str, number: u32) -> Result<Option<MemoryOperation>, StoreError> {
         let sql = "SELECT number, time, command, actor, inverts FROM memory_operations
                    WHERE tree = ?1 AND state = ?2 AND number = ?3";
@@ -91,10 +70,6 @@ impl Store {
     }
 
     /// Returns the number of committed changes of a tree.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
     pub fn memory_operation_count(&self, tree: &str) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM memory_operations WHERE tree = ?1 AND state = ?2";
         let count: i64 = self.connection.query_row(sql, params![tree, COMMITTED], |row| row.get(0))?;
@@ -102,10 +77,7 @@ impl Store {
     }
 
     /// Returns the files of a tree as aperture wrote them last, by path; `None` for a file that it deleted.
-    ///
-    /// # Errors
-    ///
-    /// The store is damaged, or cannot be read.
+    /// Errors: the store is damaged, or cannot be read.
     pub fn last_written_memories(&self, tree: &str) -> Result<BTreeMap<String, Option<Vec<u8>>>, StoreError> {
         let sql = "SELECT path, after, max(number) FROM memory_changes JOIN memory_operations ON number = operation
                    WHERE tree = ?1 AND state = ?2 GROUP BY path";
@@ -120,10 +92,6 @@ impl Store {
     }
 
     /// Returns true if a file of a tree once had these bytes, by the log.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
     pub fn was_written_memory(&self, tree: &str, path: &str, bytes: &[u8]) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM memory_changes JOIN memory_operations ON number = operation
                    WHERE tree = ?1 AND path = ?2 AND (before = ?3 OR after = ?3))";

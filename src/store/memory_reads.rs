@@ -6,10 +6,6 @@ use rusqlite::params;
 
 impl Store {
     /// Records that a session received memories of a tree; the first time counts. `time` is in milliseconds since 1970, UTC.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
     pub fn record_memory_reads(&self, tree: &str, session: &str, memories: &[u32], time: i64) -> Result<(), StoreError> {
         if memories.is_empty() {
             return Ok(());
@@ -24,10 +20,6 @@ impl Store {
     }
 
     /// Returns which sessions received which memories of a tree.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
     pub fn memory_reads(&self, tree: &str) -> Result<Vec<MemoryRead>, StoreError> {
         let sql = "SELECT memory, session, time FROM memory_reads WHERE tree = ?1";
         let mut select = self.connection.prepare_cached(sql)?;
@@ -37,10 +29,6 @@ impl Store {
     }
 
     /// Returns the memories of a tree that a session received.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
     pub fn memories_read_by(&self, tree: &str, session: &str) -> Result<Vec<u32>, StoreError> {
         let mut select = self.connection.prepare_cached("SELECT memory FROM memory_reads WHERE tree = ?1 AND session = ?2")?;
         let rows = select.query_map([tree, session], |row| row.get(0))?;

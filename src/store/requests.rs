@@ -43,10 +43,7 @@ pub struct LoggedRequest {
 
 impl RequestLog {
     /// Opens the log in an existing directory, or creates it.
-    ///
-    /// # Errors
-    ///
-    /// It is damaged, or cannot be opened.
+    /// Errors: it is damaged, or cannot be opened.
     pub fn open(directory: &Path) -> Result<RequestLog, StoreError> {
         let connection = Connection::open(directory.join(REQUESTS_FILE))?;
         connection.busy_timeout(PATIENCE)?;
@@ -59,10 +56,6 @@ impl RequestLog {
     }
 
     /// Opens the log for reading; `None` if there is none.
-    ///
-    /// # Errors
-    ///
-    /// As [`RequestLog::open`].
     pub fn open_existing(directory: &Path) -> Result<Option<RequestLog>, StoreError> {
         let file = directory.join(REQUESTS_FILE);
         if !is_there(&file)? {

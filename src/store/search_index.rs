@@ -54,7 +54,6 @@ const TABLES: &str = "
 /// The indexed state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedSession {
-    /// Its number in the index.
     pub id: i64,
     /// The state of the file when it was read.
     pub identity: Identity,
@@ -103,10 +102,7 @@ pub struct SearchIndex {
 
 impl SearchIndex {
     /// Opens the index in an existing directory, or creates it.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read or created.
+    /// Errors: it cannot be read or created.
     pub fn open(directory: &Path) -> rusqlite::Result<SearchIndex> {
         let connection = Connection::open(directory.join(SEARCH_INDEX_FILE))?;
         connection.busy_timeout(PATIENCE)?;
@@ -116,10 +112,7 @@ impl SearchIndex {
     }
 
     /// Returns an index that is lost with the process.
-    ///
-    /// # Errors
-    ///
-    /// There is no memory for it.
+    /// Errors: there is no memory for it.
     pub fn in_memory() -> rusqlite::Result<SearchIndex> {
         SearchIndex { connection: Connection::open_in_memory()? }.prepared()
     }
@@ -136,10 +129,6 @@ impl SearchIndex {
     }
 
     /// Returns the indexed files.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be read.
     pub fn files(&self) -> rusqlite::Result<FxHashMap<OsString, IndexedSession>> {
         let mut select = self.connection.prepare_cached("SELECT path, id, identity, stamp FROM files")?;
         let rows = select.query_map([], |row| {
@@ -151,19 +140,12 @@ impl SearchIndex {
     }
 
     /// Returns what the next reading of a file continues with.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be read.
     pub fn state(&self, file: i64) -> rusqlite::Result<Option<Vec<u8>>> {
         self.connection.prepare_cached("SELECT state FROM files WHERE id = ?1")?.query_row([file], |row| row.get(0)).optional()
     }
 
     /// Adds what was read, as one segment, and deletes what is known of files that are gone.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be written, or another process writes it.
+    /// Errors: the index cannot be written, or another process writes it.
     pub fn write(&mut self, read: &[ReadSession<'_>], gone: &[i64]) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         gone.iter().try_for_each(|file| forget(&transaction, *file))?;
@@ -204,28 +186,16 @@ impl SearchIndex {
     }
 
     /// Returns the highest number of a turn.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be read.
     pub fn turn_count(&self) -> rusqlite::Result<u32> {
         self.connection.query_row("SELECT coalesce(max(id), 0) FROM turns", [], |row| row.get(0))
     }
 
     /// Returns the number of files.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be read.
     pub fn file_count(&self) -> rusqlite::Result<u32> {
         self.connection.query_row("SELECT count(*) FROM files", [], |row| row.get(0))
     }
 
     /// Returns the postings of words in each segment, with the number of its first turn.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be read.
     pub fn postings(&self, words: &[String]) -> rusqlite::Result<Vec<(u32, Vec<u8>)>> {
         let mut segments = self.connection.prepare_cached("SELECT id, first FROM segments")?;
         let segments: Vec<(i64, u32)> =
@@ -243,19 +213,11 @@ impl SearchIndex {
     }
 
     /// Returns the turns that continue another one, each with that one.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be read.
     pub fn continued(&self) -> rusqlite::Result<FxHashMap<u32, u32>> {
         continued(&self.connection)
     }
 
     /// Returns the words with the first letter of a word, with the length of their postings.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be read.
     pub fn words_like(&self, word: &str) -> rusqlite::Result<Vec<(String, u32)>> {
         let Some(first) = word.chars().next() else { return Ok(Vec::new()) };
         let after = char::from_u32(u32::from(first) + 1).unwrap_or(char::MAX);
@@ -267,10 +229,6 @@ impl SearchIndex {
     }
 
     /// Returns the numbers of the turns of files.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be read.
     pub fn turns_of(&self, files: &[i64]) -> rusqlite::Result<FxHashSet<u32>> {
         let mut select = self.connection.prepare_cached("SELECT id FROM turns WHERE file = ?1")?;
         let mut turns = FxHashSet::default();
@@ -283,10 +241,6 @@ impl SearchIndex {
     }
 
     /// Returns a turn; `None` if its file is gone or was read again.
-    ///
-    /// # Errors
-    ///
-    /// The index cannot be read.
     pub fn turn(&self, turn: u32) -> rusqlite::Result<Option<IndexedTurn>> {
         let sql = "SELECT file, number, block, time, start, content, is_left,
             (SELECT min(start) FROM turns AS after WHERE after.file = turns.file AND after.number = turns.number + 1) FROM turns WHERE id = ?1";

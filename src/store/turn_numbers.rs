@@ -7,10 +7,7 @@ use rusqlite::params;
 
 impl Store {
     /// Returns the recorded turns of a session, by number: the identity of each and its number.
-    ///
-    /// # Errors
-    ///
-    /// The store is damaged, or cannot be read.
+    /// Errors: the store is damaged, or cannot be read.
     pub fn turn_numbers(&self, key: SessionKey) -> Result<Vec<(Key, u32)>, StoreError> {
         let sql = "SELECT turn, number FROM turn_numbers WHERE session = ?1 ORDER BY number";
         let mut select = self.connection.prepare_cached(sql)?;
@@ -19,10 +16,6 @@ impl Store {
     }
 
     /// Records the turns of a session with their numbers. A recorded number stays.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
     pub fn record_turn_numbers(&self, key: SessionKey, turns: &[(Key, u32)]) -> Result<(), StoreError> {
         let transaction = self.writing()?;
         for (turn, number) in turns {

@@ -8,10 +8,7 @@ use std::collections::BTreeMap;
 
 impl Store {
     /// Returns the change of the window by an operation; `None` if it has none, or an earlier version logged it.
-    ///
-    /// # Errors
-    ///
-    /// It is damaged, or the store cannot be read.
+    /// Errors: it is damaged, or the store cannot be read.
     pub fn window_change(&self, key: SessionKey, id: OperationId) -> Result<Option<WindowChange>, StoreError> {
         let sql = "SELECT packed FROM window_changes WHERE session = ?1 AND operation = ?2";
         let packed: Option<Vec<u8>> =

@@ -66,10 +66,7 @@ impl Store {
 
     /// Returns what the operations of a session changed in its contents, oldest first: the committed and the deferred ones, and those
     /// that were dropped, each followed by its undo.
-    ///
-    /// # Errors
-    ///
-    /// The block edits of an operation are damaged, or the store cannot be read.
+    /// Errors: the block edits of an operation are damaged, or the store cannot be read.
     pub fn content_operations(&self, session: &StoredSession) -> Result<Vec<ContentOperation>, StoreError> {
         let sql = "SELECT number, point FROM operations WHERE session = ?1
                    AND (state IN (?2, ?3, ?4) OR state = ?5 AND deferred = 1) ORDER BY number";

@@ -2,6 +2,7 @@
 
 pub mod clauses;
 pub mod cut;
+pub mod differences;
 pub mod errors;
 pub mod function_words;
 pub mod names;

@@ -26,11 +26,9 @@ const ROW_STEPS: u32 = 100;
 /// prepared, the log is durable before the file is replaced, and the replacement is one atomic rename. Rows that the client
 /// appended since the session was read, and rows that it appends to the old file until no process has that file open, are carried
 /// over.
-///
-/// # Errors
-///
-/// The session changed since it was read, a program has it open for writing, or the disk or the store failed. The session is then
-/// unchanged. If only the last steps failed, the plan may be applied, and the next command settles the state of the operation.
+/// Errors: the session changed since it was read, a program has it open for writing, or the disk or the store failed. The session
+/// is then unchanged. If only the last steps failed, the plan may be applied, and the next command settles the state of the
+/// operation.
 pub fn apply(
     workspace: &Workspace<'_>,
     store: &Store,
@@ -43,10 +41,7 @@ pub fn apply(
 }
 
 /// Applies the plan of a deferred operation, which keeps its number; see [`apply`].
-///
-/// # Errors
-///
-/// As [`apply`]; the operation stays deferred.
+/// Errors: as [`apply`]; the operation stays deferred.
 pub fn apply_deferred(
     workspace: &Workspace<'_>,
     store: &Store,
@@ -161,10 +156,6 @@ fn abort(store: &Store, key: SessionKey, id: OperationId) {
 }
 
 /// Settles the operations that an interrupted command left prepared, and deletes its temporary file.
-///
-/// # Errors
-///
-/// The store or the session cannot be read or written.
 pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<SessionKey>, ApplyError> {
     let path = disk.resolve(path)?;
     discard(disk, &temporary(&path));
@@ -182,10 +173,6 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
 
 /// Returns true if a file has the state that a prepared operation wrote, possibly with appended rows. If the operation truncates
 /// the file, the old file starts with the new state too: then it was done if the file does not start with the old state.
-///
-/// # Errors
-///
-/// The file or the store cannot be read.
 pub fn was_done(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
     let (Some(bytes), Some(after)) = (operation.after_bytes, operation.after_hash) else { return Ok(true) };
     let base = SessionFile::new(disk, path);
@@ -215,10 +202,6 @@ fn is_row_present(disk: &dyn Disk, store: &Store, path: &Path, operation: &Opera
 }
 
 /// Returns the settled history of a session, by the path of its file.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn history(store: &Store, path: &Path) -> Result<(Option<SessionKey>, History), StoreError> {
     match store.find(path)? {
         Some(session) => Ok((Some(session.key), store.history(session.key)?)),

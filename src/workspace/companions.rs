@@ -51,10 +51,6 @@ fn text(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Finds the credentials in a file beside a session: by their form, and the values that the session names.
-///
-/// # Errors
-///
-/// The file cannot be read.
 pub fn scan_companion(disk: &dyn Disk, path: &Path, known: &Known) -> io::Result<Vec<SecretMatch>> {
     let Some(text) = text(disk, path)? else { return Ok(Vec::new()) };
     let (mut line, mut offset) = (1, 0);
@@ -75,10 +71,6 @@ pub fn find_beside_session(known: &Known, text: &[u8]) -> Vec<Secret> {
 
 /// Returns the edits that mask the credentials in files beside a session, and the number of credentials of each kind. `find` returns
 /// the credentials in a text.
-///
-/// # Errors
-///
-/// A file cannot be read.
 pub fn redact_companions(
     disk: &dyn Disk,
     files: &[PathBuf],
@@ -97,10 +89,7 @@ pub fn redact_companions(
 }
 
 /// Returns the edits that revert logged changes, and the files that changed since, which stay unchanged.
-///
-/// # Errors
-///
-/// A content is missing in the store, or a file cannot be read.
+/// Errors: a content is missing in the store, or a file cannot be read.
 pub fn reverted(
     disk: &dyn Disk,
     store: &Store,
@@ -137,10 +126,7 @@ fn current(disk: &dyn Disk, path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Writes edits of files beside a session, each by an atomic rename. If one fails, those before it are reverted.
-///
-/// # Errors
-///
-/// A file changed since it was read, or the disk failed.
+/// Errors: a file changed since it was read, or the disk failed.
 pub(super) fn write(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), ApplyError> {
     for (place, edit) in edits.iter().enumerate() {
         if let Err(error) = replace(disk, &edit.path, &edit.before, &edit.after) {
@@ -152,20 +138,13 @@ pub(super) fn write(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), Appl
 }
 
 /// Reverts edits of files beside a session.
-///
-/// # Errors
-///
-/// As [`write()`].
 pub(super) fn revert(disk: &dyn Disk, edits: &[CompanionEdit]) -> Result<(), ApplyError> {
     edits.iter().try_for_each(|edit| replace(disk, &edit.path, &edit.after, &edit.before))
 }
 
 /// Completes the logged changes of files beside a session, or reverts them. A file that is missing or has another content stays
 /// unchanged.
-///
-/// # Errors
-///
-/// The store or the disk failed.
+/// Errors: the store or the disk failed.
 pub(super) fn settle(disk: &dyn Disk, store: &Store, logged: &[LoggedCompanion], is_done: bool) -> Result<(), ApplyError> {
     for change in logged {
         let (from, to) = if is_done { (change.before, change.after) } else { (change.after, change.before) };

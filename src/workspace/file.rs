@@ -47,10 +47,6 @@ impl<'a> SessionFile<'a> {
     }
 
     /// Appends the `length` bytes from `offset` to `bytes`, and returns their number: fewer if the file ends before.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be opened or read.
     pub fn read(&self, offset: u64, length: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let before = bytes.len();
         let end = offset.saturating_add(length as u64);
@@ -74,10 +70,7 @@ impl<'a> SessionFile<'a> {
     }
 
     /// Returns a range of the file.
-    ///
-    /// # Errors
-    ///
-    /// As [`SessionFile::read`]; [`ErrorKind::UnexpectedEof`] if the file is shorter.
+    /// Errors: as [`SessionFile::read`]; [`ErrorKind::UnexpectedEof`] if the file is shorter.
     pub fn range(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
         let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
@@ -90,10 +83,6 @@ impl<'a> SessionFile<'a> {
 
 impl SessionFile<'_> {
     /// Returns the number of line feeds in a range of the file.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read.
     pub fn line_feeds(&self, range: Range<u64>) -> io::Result<u64> {
         const PIECE: u64 = 1 << 20;
         let (mut at, mut count) = (range.start, 0);
@@ -243,10 +232,7 @@ pub struct SessionFiles<'a> {
 
 impl SessionFiles<'_> {
     /// Returns a row without its line feed.
-    ///
-    /// # Errors
-    ///
-    /// The row cannot be read, or no longer exists.
+    /// Errors: the row cannot be read, or no longer exists.
     pub fn line(&self, session: &Session, row: u32) -> io::Result<Vec<u8>> {
         let place = session.rows.get(row as usize).ok_or_else(load::changed_while_read)?;
         let file = match session.inherited_from(row) {

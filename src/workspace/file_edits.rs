@@ -9,10 +9,6 @@ use crate::text::names::file_name;
 use std::io::{self, Read};
 
 /// Returns the edits of a file by a session, in the order of their results, without those of turns that the user left.
-///
-/// # Errors
-///
-/// The session file cannot be read.
 pub fn file_edits(disk: &dyn Disk, found: &Found, file: &BlamedFile) -> io::Result<Vec<FileEdit>> {
     let mut bytes = Vec::new();
     disk.open(&found.path, 0)?.read_to_end(&mut bytes)?;

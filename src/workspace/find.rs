@@ -41,26 +41,20 @@ impl std::fmt::Debug for Found {
 /// The reason why no session was found.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// There is no session of any provider on this machine.
     #[error("no sessions were found in {}", list(.0))]
     NoSessions(Vec<PathBuf>),
-    /// The project has no sessions.
     #[error("no session belongs to {0} or a directory above it")]
     NoneHere(PathBuf),
-    /// No session has this id.
     #[error("no session id starts with '{0}', and no such file exists")]
     Unknown(String),
-    /// The file does not exist.
     #[error("there is no file {}", .0.display())]
     Missing(PathBuf),
-    /// Several session ids have this prefix.
     #[error("session id prefix '{prefix}' is ambiguous ({} matches)", .candidates.len())]
     Ambiguous {
         prefix: String,
         /// The sessions, newest first.
         candidates: Vec<PathBuf>,
     },
-    /// The file is not a session.
     #[error("{} is {what}", .path.display())]
     NotASession {
         /// The file.
@@ -68,7 +62,6 @@ pub enum FindError {
         /// A description of the detected format.
         what: String,
     },
-    /// The file cannot be read.
     #[error("{} cannot be read", .path.display())]
     Unreadable {
         /// The file or directory.
@@ -244,10 +237,7 @@ pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAd
 
 /// Returns the session that `name` identifies: a path, an id or a unique id prefix. Without a name, returns the newest session of
 /// the project that contains `directory`.
-///
-/// # Errors
-///
-/// [`FindError`]: no session, several sessions, or a file that is not a session.
+/// Errors: [`FindError`]: no session, several sessions, or a file that is not a session.
 pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&str>) -> Result<Found, FindError> {
     match name {
         // An empty name would resolve to the directory itself.

@@ -16,10 +16,6 @@ pub fn fork_id(source: &str, now: i128) -> String {
 
 impl Workspace<'_> {
     /// Returns the fork of the session that ends with a block, with the id `id`.
-    ///
-    /// # Errors
-    ///
-    /// As [`planning::fork`].
     pub fn fork(&self, at: BlockNumber, id: &str, leaf: &str) -> Result<Fork, PlanError> {
         planning::fork(self.provider, &self.reading.session, &SessionRows::new(self), at, id, leaf)
     }
@@ -31,10 +27,7 @@ impl Workspace<'_> {
 }
 
 /// Writes a fork with the mode of the session that it was made of. The file appears complete or not at all, and replaces no other.
-///
-/// # Errors
-///
-/// The file exists, or the disk failed; then there is no file, unless only the last step failed.
+/// Errors: the file exists, or the disk failed; then there is no file, unless only the last step failed.
 pub fn write_fork(disk: &dyn Disk, source: &Path, path: &Path, fork: &Fork) -> io::Result<()> {
     match disk.identify(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

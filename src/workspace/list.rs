@@ -51,10 +51,7 @@ impl Listed {
 
 /// Lists the sessions of a project, or all sessions, with their totals, grouped arbitrarily and in no particular order. Files and
 /// directories that cannot be read are passed to `skipped`. With `titles`, no session is [`Totals::untitled`].
-///
-/// # Errors
-///
-/// There is no session at all.
+/// Errors: there is no session at all.
 pub fn list(
     disk: &dyn Disk,
     cache: &TotalsCache,

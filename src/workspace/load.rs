@@ -18,10 +18,7 @@ const PROBES: u64 = 32;
 const PROBE_BYTES: u64 = 4096;
 
 /// Reads a session file; the part in the cache is not read again.
-///
-/// # Errors
-///
-/// The file cannot be read, or changed repeatedly while it was read.
+/// Errors: the file cannot be read, or changed repeatedly while it was read.
 pub fn load(
     disk: &dyn Disk,
     cache: &Cache,
@@ -39,10 +36,7 @@ pub fn load(
 ///
 /// If the first rows of a fork are in the files of other sessions, these files are read as well; if one of them is missing, this is
 /// recorded as damage of the session.
-///
-/// # Errors
-///
-/// Same as [`load`].
+/// Errors: same as [`load`].
 pub(super) fn load_with_files<'a>(
     disk: &'a dyn Disk,
     cache: &Cache,

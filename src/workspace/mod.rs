@@ -84,10 +84,6 @@ impl Drop for Workspace<'_> {
 
 impl<'a> Workspace<'a> {
     /// Opens and reads a session. `history` is its history in the store.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read.
     pub fn open(
         disk: &'a dyn Disk,
         cache: &Arc<Cache>,
@@ -100,10 +96,6 @@ impl<'a> Workspace<'a> {
 
     /// Same as [`Workspace::open`], but runs the full analysis only if `whole` returns true for the session, and
     /// [`engine::outline`] otherwise.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read.
     pub fn open_as_wanted(
         disk: &'a dyn Disk,
         cache: &Arc<Cache>,
@@ -168,10 +160,6 @@ impl<'a> Workspace<'a> {
 
     /// Returns the texts that the client sends outside the conversation, as far as the file records them: those of the last row
     /// with tools, or of the last row with any if none has tools.
-    ///
-    /// # Errors
-    ///
-    /// A row can no longer be read.
     pub fn outside_texts(&self) -> io::Result<Vec<(ClientPart, String)>> {
         let session = &self.reading.session;
         let records = |row: &u32| {
@@ -197,10 +185,6 @@ impl<'a> Workspace<'a> {
     }
 
     /// Returns findings with the lines of their rows, from 1; `None` for a row in the file of another session.
-    ///
-    /// # Errors
-    ///
-    /// The file can no longer be read.
     pub fn located(&self, findings: Vec<Finding>) -> io::Result<Vec<(Finding, Option<u64>)>> {
         let session = &self.reading.session;
         let (mut line, mut offset) = (1, 0);
@@ -219,19 +203,13 @@ impl<'a> Workspace<'a> {
     }
 
     /// Returns the bytes of the file that the session was read from.
-    ///
-    /// # Errors
-    ///
-    /// The file can no longer be read, or is shorter.
+    /// Errors: the file can no longer be read, or is shorter.
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
         self.files.own.range(0..self.reading.session.bytes)
     }
 
     /// Returns the contents of blocks like [`Workspace::contents`], with credentials masked.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Workspace::contents`].
+    /// Errors: same as [`Workspace::contents`].
     pub fn masked_contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
         let mask = |text: &str| self.reading.known.mask(text).into_owned();
         let masked = |content: Content| Content {
@@ -243,10 +221,7 @@ impl<'a> Workspace<'a> {
     }
 
     /// Returns the contents of blocks; reads each row again, once.
-    ///
-    /// # Errors
-    ///
-    /// A row can no longer be read, or changed since it was read.
+    /// Errors: a row can no longer be read, or changed since it was read.
     pub fn contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
         let line = |row| Ok(self.line(row)?.into());
         planning::contents(self.provider, &self.reading, numbers, &line).map_err(|error| match error {
@@ -262,10 +237,7 @@ impl<'a> Workspace<'a> {
     }
 
     /// Starts a plan for this session. `now` is in milliseconds since 1970, UTC.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read, or changed since the session was read.
+    /// Errors: the file cannot be read, or changed since the session was read.
     pub fn draft(&'a self, store: Option<&'a Store>, now: i64) -> Result<Draft<'a>, PlanError> {
         let source = PlanSource { provider: self.provider, reading: &self.reading, history: &self.history };
         let originals = store.map(|store| store as &dyn Originals);

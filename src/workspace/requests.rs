@@ -60,10 +60,7 @@ pub trait RequestSessions: Send + Sync {
 }
 
 /// Returns the session with an id or a unique prefix of it; `None` if there is none.
-///
-/// # Errors
-///
-/// Several sessions have this prefix.
+/// Errors: several sessions have this prefix.
 pub fn find_in_requests(sessions: &[RequestSession], name: &str) -> Result<Option<RequestSession>, FindError> {
     if let Some(exact) = sessions.iter().find(|session| session.id == name) {
         return Ok(Some(exact.clone()));

@@ -15,10 +15,6 @@ use std::path::Path;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Returns the values that a session names as credentials, from their rows in its files.
-///
-/// # Errors
-///
-/// A file can no longer be read.
 pub(super) fn named_secrets(provider: &dyn ProviderAdapter, files: &SessionFiles<'_>, session: &Session) -> io::Result<Known> {
     let mut values = Vec::new();
     let mut places = session.secrets.get(..NAMED_SECRETS).unwrap_or(&session.secrets);
@@ -38,10 +34,7 @@ pub(super) fn named_secrets(provider: &dyn ProviderAdapter, files: &SessionFiles
 }
 
 /// Returns the values that the rows of a reader name as credentials, in their JSON-escaped form.
-///
-/// # Errors
-///
-/// The reader failed.
+/// Errors: the reader failed.
 pub(super) fn named_in(reader: &mut dyn BufRead) -> io::Result<Known> {
     let (mut row, mut values) = (Vec::new(), Vec::new());
     while values.len() < NAMED_SECRETS {
@@ -67,19 +60,12 @@ pub struct SecretMatch {
 }
 
 /// Finds the credentials in a file; reads it once from its start.
-///
-/// # Errors
-///
-/// The file cannot be read.
 pub fn scan_file(disk: &dyn Disk, path: &Path) -> io::Result<Vec<SecretMatch>> {
     scan(&mut BufReader::with_capacity(BUFFER_BYTES, disk.open(path, 0)?))
 }
 
 /// Finds the credentials in the bytes of a reader.
-///
-/// # Errors
-///
-/// The reader failed.
+/// Errors: the reader failed.
 pub fn scan(reader: &mut dyn BufRead) -> io::Result<Vec<SecretMatch>> {
     let mut sighted = Vec::new();
     let (mut row, mut line, mut offset) = (Vec::new(), 1, 0);
@@ -99,19 +85,11 @@ pub fn scan(reader: &mut dyn BufRead) -> io::Result<Vec<SecretMatch>> {
 
 impl Workspace<'_> {
     /// Finds the credentials in the file of the session.
-    ///
-    /// # Errors
-    ///
-    /// The file can no longer be read.
     pub fn secret_matches(&self) -> io::Result<Vec<SecretMatch>> {
         scan(&mut BufReader::with_capacity(BUFFER_BYTES, FileReader::new(&self.files.own)))
     }
 
     /// Returns the positions of credentials, with the block of each that is in one.
-    ///
-    /// # Errors
-    ///
-    /// The file can no longer be read.
     pub fn locate_secrets(&self, sighted: &[SecretMatch]) -> io::Result<Vec<LocatedSecret>> {
         let block = |sighted: &SecretMatch| self.block_at(sighted.offset, &sighted.range);
         sighted

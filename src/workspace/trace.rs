@@ -51,10 +51,6 @@ pub struct TracePosition {
 
 /// Reads the rows of a file from a position on, and moves it to the end of the last complete row. Passes each event to `take`, with the
 /// offset of its row.
-///
-/// # Errors
-///
-/// The file cannot be read.
 pub fn read_trace(
     disk: &dyn Disk,
     found: &Found,
@@ -88,10 +84,6 @@ pub fn read_trace(
 }
 
 /// Returns the offsets of the rows of turns that the user left, of the part of a file that was read; empty if it has no branches.
-///
-/// # Errors
-///
-/// The file cannot be read.
 pub fn left_rows(disk: &dyn Disk, found: &Found, position: &TracePosition) -> io::Result<Vec<u64>> {
     if !position.has_branches {
         return Ok(Vec::new());

@@ -15,7 +15,7 @@ use std::sync::Arc;
 const ATTEMPTS: usize = 3;
 
 /// The result of undoing everything.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WayBack {
     /// No change is in force.
     Nothing,
@@ -26,12 +26,14 @@ pub enum WayBack {
     /// The undo would be refused.
     Refused(String),
     /// Unknown, because there is no file.
+    #[default]
     Unknown,
 }
 
 /// The state of the file of a session in the store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum FileState {
+    #[default]
     There,
     /// The session has no file: it is only in requests, with the changes of the log.
     InRequests,
@@ -42,7 +44,7 @@ pub enum FileState {
 }
 
 /// The result of checking one session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// The state of the session file.
     pub file: FileState,
@@ -75,10 +77,7 @@ impl Verified {
 }
 
 /// Returns the session file of a session in the store.
-///
-/// # Errors
-///
-/// This version does not have its provider.
+/// Errors: this version does not have its provider.
 pub fn found(stored: &StoredSession) -> Result<Found, StoreError> {
     let provider = stored.provider()?;
     let location = provider.locate(&stored.path).unwrap_or_else(|| Location {
@@ -92,10 +91,6 @@ pub fn found(stored: &StoredSession) -> Result<Found, StoreError> {
 
 /// Checks a session of the store, without writing anything. `sound` are the addresses of the undamaged values; `now` is in
 /// milliseconds since 1970, UTC.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn verify(
     disk: &dyn Disk,
     cache: &Arc<Cache>,
@@ -141,17 +136,7 @@ fn verify_session(
         Err(error) if error.kind() == io::ErrorKind::NotFound => FileState::Gone,
         Err(error) => FileState::Unreadable(error.to_string()),
     };
-    let mut verified = Verified {
-        file,
-        operations: 0,
-        in_force: 0,
-        values: 0,
-        drifted: Vec::new(),
-        lost: Vec::new(),
-        without_delta: Vec::new(),
-        interrupted: Vec::new(),
-        way_back: WayBack::Unknown,
-    };
+    let mut verified = Verified { file, ..Verified::default() };
     for operation in prepared {
         // The next command decides the same way: by the contents of the file.
         let done = verified.file == FileState::There && was_done(disk, store, &stored.path, &operation).unwrap_or_default();

@@ -55,10 +55,7 @@ impl<'a> Repository<'a> {
     }
 
     /// Returns the hash of a commit.
-    ///
-    /// # Errors
-    ///
-    /// There is no such commit.
+    /// Errors: there is no such commit.
     pub fn commit(&self, revision: &str) -> Result<String, CommandError> {
         let name = format!("{revision}^{{commit}}");
         let found = self.git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name]);
@@ -100,10 +97,7 @@ impl<'a> Repository<'a> {
     }
 
     /// Adds a text to the note of a commit.
-    ///
-    /// # Errors
-    ///
-    /// git fails.
+    /// Errors: git fails.
     pub fn add_note(&self, commit: &str, text: &str) -> Result<(), CommandError> {
         self.git(&["notes", "--ref=aperture", "append", "-m", text, commit]).map(|_| ())
     }

@@ -8,10 +8,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the table of blocks.
-///
-/// # Errors
-///
-/// The selector is invalid or names something that does not exist; the session cannot be read.
+/// Errors: the selector is invalid or names something that does not exist; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;
     let workspace = env.open(None)?;

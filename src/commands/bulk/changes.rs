@@ -4,7 +4,6 @@ use super::sessions::{BulkSession, listed};
 use super::visit::{Visited, fail, outcome, row, visit};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::change::pipeline::{NothingToChange, is_live, open_in_client};
-use crate::commands::dispatch::change_one;
 use crate::commands::{self, BulkOptions, ChangeOptions, redact};
 use crate::engine::SelectorError;
 use crate::fsio::is_packed;
@@ -30,10 +29,7 @@ struct Change {
 }
 
 /// Changes the sessions that the options select, one after the other, and prints a row for each.
-///
-/// # Errors
-///
-/// The selector is invalid, there are no sessions, or not every session was done.
+/// Errors: the selector is invalid, there are no sessions, or not every session was done.
 pub fn run(env: &Env, request: &commands::Change, sessions: &BulkOptions) -> Result<(), CommandError> {
     let chosen = match request {
         commands::Change::Redact(arguments) => Some(redact::with_chosen_texts(env, arguments)?),
@@ -61,10 +57,7 @@ pub fn run(env: &Env, request: &commands::Change, sessions: &BulkOptions) -> Res
 }
 
 /// Returns the files whose newest change in force is of the last command that ran on many sessions.
-///
-/// # Errors
-///
-/// The store cannot be read, or no such change is in force.
+/// Errors: the store cannot be read, or no such change is in force.
 fn last_run(env: &Env) -> Result<BTreeSet<PathBuf>, CommandError> {
     let mut changes: Vec<(i64, String, PathBuf)> = Vec::new();
     if let Some(store) = env.existing_store()? {
@@ -111,7 +104,7 @@ fn change_session(
     }
     let report = match request {
         commands::Change::Redact(arguments) => redact::redact(env, arguments),
-        request => change_one(env, request).map(|report| (report, 0)),
+        request => request.execute(env).map(|report| (report, 0)),
     };
     match report {
         Ok((report, rewritten)) => {

@@ -62,10 +62,7 @@ fn project_of(env: &Env, options: &BulkOptions) -> Option<(Project, PathBuf)> {
 }
 
 /// Lists the sessions that the options select, newest first. Files that cannot be read are in the list too, last.
-///
-/// # Errors
-///
-/// There are none, unless the options allow that; or `-s` names one session.
+/// Errors: there are none, unless the options allow that; or `-s` names one session.
 pub fn listed(env: &Env, options: &BulkOptions) -> Result<Vec<BulkSession>, CommandError> {
     if env.session().is_some() {
         let error = anyhow!("--session selects one session, and --all or --project select many");
@@ -110,10 +107,7 @@ fn none_in(env: &Env, directory: &Path) -> CommandError {
 }
 
 /// Returns the sessions with operations that the options select, in the order of the store, each with its title if its file exists.
-///
-/// # Errors
-///
-/// As [`listed`], for a project without sessions; the store cannot be read.
+/// Errors: as [`listed`], for a project without sessions; the store cannot be read.
 pub fn stored(env: &Env, store: &Store, options: &BulkOptions) -> Result<Vec<(BulkSession, StoredSession)>, CommandError> {
     // A session in the store may have no file, so an empty list of files is not an error here.
     let files = listed(env, &BulkOptions { allow_empty: true, ..options.clone() })?;

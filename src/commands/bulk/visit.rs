@@ -14,10 +14,6 @@ pub struct Visited<T> {
 }
 
 /// As [`visit_with`], without other values.
-///
-/// # Errors
-///
-/// As [`visit_with`].
 pub fn visit<T>(
     env: &Env,
     sessions: Vec<BulkSession>,
@@ -29,10 +25,7 @@ pub fn visit<T>(
 
 /// Executes a command for each session and the value beside it, in order. A session that fails does not stop the others. After
 /// Ctrl-C, the current session is finished, and the others are not started.
-///
-/// # Errors
-///
-/// The command line is invalid, which the first session shows.
+/// Errors: the command line is invalid, which the first session shows.
 pub fn visit_with<S, T>(
     env: &Env,
     sessions: Vec<(BulkSession, S)>,
@@ -81,10 +74,7 @@ fn unreadable(session: &BulkSession, problem: &str) -> CommandError {
 
 /// Returns the error that determines the exit code of a run: interrupted, some sessions failed, or some were skipped. The report
 /// has the reason for each session.
-///
-/// # Errors
-///
-/// Not every session was done.
+/// Errors: not every session was done.
 pub fn outcome<T>(visited: &[Visited<T>]) -> Result<(), CommandError> {
     let all = visited.len();
     let left = visited.iter().filter(|visited| visited.outcome.is_none()).count();
@@ -118,15 +108,7 @@ pub fn row(session: &BulkSession) -> BulkRow {
         provider: session.provider.clone(),
         path: session.path.display().to_string(),
         title: session.title.clone(),
-        outcome: BulkOutcome::NotStarted,
-        what: None,
-        tokens_before: None,
-        tokens_after: None,
-        operation: None,
-        undo: None,
-        file: None,
-        bytes: None,
-        reason: None,
+        ..BulkRow::default()
     }
 }
 

@@ -17,10 +17,7 @@ pub fn held_by_client(found: &Found) -> CommandError {
 }
 
 /// Logs a plan that is written later; returns the number of the operation.
-///
-/// # Errors
-///
-/// The requests of the session pass no proxy, or the plan cannot be made again from its contents.
+/// Errors: the requests of the session pass no proxy, or the plan cannot be made again from its contents.
 pub fn defer(
     env: &Env,
     found: &Found,
@@ -65,10 +62,7 @@ fn is_repeatable(env: &Env, workspace: &Workspace<'_>, store: &Store, plan: &Pla
 
 /// Writes the deferred operations of a session whose file no client holds. The caller has the locks of the session. An operation whose
 /// contents the file no longer has is dropped with those after it, and reported.
-///
-/// # Errors
-///
-/// The session, the store or the disk failed; the operations stay deferred.
+/// Errors: the session, the store or the disk failed; the operations stay deferred.
 pub fn write(env: &Env, store: &Store, found: &Found) -> Result<(), CommandError> {
     let Some(session) = store.find(&env.disk.resolve(&found.path)?)? else { return Ok(()) };
     let (cache, now) = (env.cache(), env.style.now.as_millisecond());
@@ -99,10 +93,7 @@ pub fn write(env: &Env, store: &Store, found: &Found) -> Result<(), CommandError
 }
 
 /// Writes the deferred operations of all sessions that their clients have closed.
-///
-/// # Errors
-///
-/// The store cannot be read, or an operation cannot be written.
+/// Errors: the store cannot be read, or an operation cannot be written.
 pub fn write_all(env: &Env) -> Result<(), CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(()) };
     for session in store.deferred_sessions()? {
@@ -134,10 +125,7 @@ pub fn count(env: &Env, found: &Found) -> usize {
 
 /// Drops the newest deferred operation of a session, which is not yet in its file; `None` if there is none, or if `wanted` is another
 /// operation.
-///
-/// # Errors
-///
-/// The store cannot be read or written, or a later operation is deferred too.
+/// Errors: the store cannot be read or written, or a later operation is deferred too.
 pub fn undo(env: &Env, wanted: Option<OperationId>, dry_run: bool) -> Result<Option<ChangeReport>, CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(None) };
     let found = env.find(None)?;

@@ -29,7 +29,7 @@ const ATTEMPTS: usize = 10;
 pub struct NothingToChange(pub String);
 
 /// The description of a plan, without its edits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ChangeSummary {
     pub kind: OperationKind,
     pub inverts: Option<OperationId>,
@@ -53,18 +53,7 @@ pub struct ChangeSummary {
 impl ChangeSummary {
     /// Returns the description of a change with this verb.
     pub fn change(verb: &'static str) -> ChangeSummary {
-        ChangeSummary {
-            kind: OperationKind::Change,
-            inverts: None,
-            verb,
-            what: None,
-            kept: BTreeMap::new(),
-            notes: Vec::new(),
-            by_state: false,
-            removed: UnneededData::default(),
-            must_pay: false,
-            companions: Vec::new(),
-        }
+        ChangeSummary { verb, ..ChangeSummary::default() }
     }
 
     /// Records that a block was skipped.
@@ -84,10 +73,6 @@ pub struct OpenedSession {
 }
 
 /// Opens a session to change it. A dry run takes no lock and settles nothing.
-///
-/// # Errors
-///
-/// The session is locked or cannot be read; the store cannot be used.
 pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<OpenedSession, CommandError> {
     open_as_wanted(env, options, found, &|_| true)
 }
@@ -102,10 +87,6 @@ fn packed(env: &Env, found: &Found) -> CommandError {
 }
 
 /// As [`open`], but a predicate on the session decides how much is analyzed, as in [`Env::read_as_wanted`].
-///
-/// # Errors
-///
-/// As [`open`].
 pub fn open_as_wanted(
     env: &Env,
     options: ChangeOptions,
@@ -147,10 +128,7 @@ pub fn open_as_wanted(
 }
 
 /// Plans a change of the selected session, applies it unless it is a dry run, and returns the report.
-///
-/// # Errors
-///
-/// As for the plan, the session and the store.
+/// Errors: as for the plan, the session and the store.
 pub fn change(
     env: &Env,
     options: ChangeOptions,

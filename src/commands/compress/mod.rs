@@ -64,7 +64,6 @@ pub struct Arguments {
     /// Also make a change that saves under 1 % of the window
     #[arg(long)]
     pub force: bool,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

@@ -46,10 +46,6 @@ pub enum Reach {
 }
 
 /// Plans `compress` with the current settings and returns its cost and savings; `None` if it would change nothing.
-///
-/// # Errors
-///
-/// The plan cannot be made.
 pub fn forecast(env: &Env, workspace: &Workspace<'_>, aim: Aim, reach: Reach) -> Result<Option<EditPrice>, CommandError> {
     // A screen that prints a hint would take the time of a whole plan: that of an unchanged session is known.
     let key = workspace.plan_key(&(aim, reach, format!("{:?}", env.rules)));

@@ -14,10 +14,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the explanation.
-///
-/// # Errors
-///
-/// No block matches, or more than one; the session cannot be read.
+/// Errors: no block matches, or more than one; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;
     let workspace = env.open(None)?;

@@ -18,16 +18,7 @@ pub struct Arguments {
     pub check: bool,
 }
 
-/// Arguments of `uninstall git-hook`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-pub struct UninstallArguments {
-    /// The options that both commands have.
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub options: Options,
-}
-
-/// The options that installation and removal have in common.
+/// The options that installation and removal have in common: the arguments of `uninstall git-hook`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Options {
     /// Before a commit: refuse staged sessions with credentials
@@ -50,8 +41,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Removes aperture from the selected hooks.
-pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
-    change(env, &arguments.options, false, false)
+pub fn run_uninstall(env: &Env, options: &Options) -> Result<(), CommandError> {
+    change(env, options, false, false)
 }
 
 fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<(), CommandError> {

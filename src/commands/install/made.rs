@@ -19,10 +19,6 @@ pub struct Made {
 
 impl Made {
     /// Reads the list.
-    ///
-    /// # Errors
-    ///
-    /// The list cannot be read.
     pub fn read(env: &Env) -> Result<Made, CommandError> {
         let file = env.store_directory()?.join(FILE);
         let text = files::text(env.disk, &file)
@@ -57,10 +53,6 @@ impl Made {
     }
 
     /// Writes the list. With `gone`, paths that no longer exist are dropped first, and a list that contains only itself is deleted.
-    ///
-    /// # Errors
-    ///
-    /// The list cannot be written.
     pub fn write(&mut self, env: &Env, gone: bool) -> Result<(), CommandError> {
         let Some(paths) = &mut self.paths else { return Ok(()) };
         if gone {

@@ -57,16 +57,13 @@ pub enum InstallTarget {
 #[serde(rename_all = "kebab-case")]
 pub enum From {
     /// Hooks, status line, MCP server and slash commands of Claude Code
-    ClaudeCode(claude_code::UninstallArguments),
+    ClaudeCode(claude_code::Options),
     /// Hooks of git in this repository
-    GitHook(git_hook::UninstallArguments),
+    GitHook(git_hook::Options),
 }
 
 /// Installs, or reports missing parts.
-///
-/// # Errors
-///
-/// An existing file cannot be read, changed or written.
+/// Errors: an existing file cannot be read, changed or written.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.into {
         InstallTarget::ClaudeCode(arguments) => claude_code::run(env, arguments),
@@ -75,13 +72,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Removes the installed parts.
-///
-/// # Errors
-///
-/// As [`run`].
 pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
     match &arguments.from {
-        From::ClaudeCode(arguments) => claude_code::run_uninstall(env, arguments),
-        From::GitHook(arguments) => git_hook::run_uninstall(env, arguments),
+        From::ClaudeCode(options) => claude_code::run_uninstall(env, options),
+        From::GitHook(options) => git_hook::run_uninstall(env, options),
     }
 }

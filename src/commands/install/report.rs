@@ -1,9 +1,9 @@
 use crate::engine::mask;
 use crate::model::As;
 use crate::output::{Paint, Report, Style, printable};
+use crate::text::differences::unified;
 use schemars::JsonSchema;
 use serde::Serialize;
-use similar::TextDiff;
 use std::path::{Path, PathBuf};
 
 /// A change of a file.
@@ -45,7 +45,7 @@ impl FileChange {
             _ => "keep",
         };
         let (old, new) = (before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
-        let difference = TextDiff::from_lines(old, new).unified_diff().context_radius(2).to_string();
+        let difference = unified(old, new, 2);
         FileChange { path: path.to_owned(), action, parts, taken, difference: mask(&difference).into_owned(), before, after }
     }
 }

@@ -155,10 +155,7 @@ fn kept(env: &Env, copies: &KeptCopies<'_>, found: &Found) -> Result<KeptSession
 }
 
 /// Copies a session, for a program that runs on.
-///
-/// # Errors
-///
-/// A file cannot be copied.
+/// Errors: a file cannot be copied.
 pub fn keep_session(env: &Env, found: &Found) -> Result<(), CommandError> {
     let kept = kept(env, &env.kept()?, found)?;
     match kept.failures.first() {

@@ -73,10 +73,7 @@ pub struct KeepStatusReport {
 }
 
 /// Returns the sessions that clients will delete.
-///
-/// # Errors
-///
-/// The directory of the copies is unknown.
+/// Errors: the directory of the copies is unknown.
 pub fn report(env: &Env) -> Result<KeepStatusReport, CommandError> {
     let copies = env.kept()?;
     let listed = workspace::list(env.disk, &env.totals(), &env.places, None, false, &mut |path, error| {

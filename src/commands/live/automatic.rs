@@ -43,10 +43,7 @@ pub struct Automatic {
 
 /// Applies the rules that are switched on to a session; at most one of them acts. `None` if none is switched on, or the client has
 /// written no file yet.
-///
-/// # Errors
-///
-/// The session or the settings of its project cannot be read, or the change cannot be applied.
+/// Errors: the session or the settings of its project cannot be read, or the change cannot be applied.
 pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automatic>, CommandError> {
     let Some(found) = proxied::find(env, session) else { return Ok(None) };
     let of_proxy = env;

@@ -49,10 +49,6 @@ pub struct LiveChanges {
 
 impl LiveChanges {
     /// Reads them. Without the rows of the session, compactions are not taken into account.
-    ///
-    /// # Errors
-    ///
-    /// The store or the path of the session cannot be read.
     pub fn read(env: &Env, found: &Found, rows: Option<&Session>) -> Result<LiveChanges, CommandError> {
         let Some(store) = env.existing_store()? else { return Ok(LiveChanges::default()) };
         let Some(known) = store.find(&env.disk.resolve(&found.path)?)? else { return Ok(LiveChanges::default()) };
@@ -101,10 +97,6 @@ impl LiveChanges {
     }
 
     /// Records that the operations of a client that has ended are in effect from now on.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
     pub fn settle_closed(&mut self, env: &Env, history: &History) -> Result<(), CommandError> {
         let closed = history.operations.iter().rev().find(|operation| self.effect(operation) == Effect::Closed);
         let (Some(closed), Some(session)) = (closed.map(|operation| operation.id), self.session) else { return Ok(()) };
@@ -116,10 +108,6 @@ impl LiveChanges {
 }
 
 /// Records that a client has just read the session file.
-///
-/// # Errors
-///
-/// The store cannot be used.
 pub fn record_loaded(env: &Env, workspace: &Workspace<'_>) -> Result<(), CommandError> {
     let live = LiveChanges::read(env, &found(workspace), None)?;
     let (Some(session), Some(last)) = (live.session, live.operations.last()) else { return Ok(()) };

@@ -2,7 +2,7 @@
 
 pub use super::automatic::{Automatic, Moment};
 pub use super::request_log::RequestWriter;
-pub use crate::commands::job::{Job, Looked, run as run_job};
+pub use crate::commands::job::{Job, Looked};
 
 use super::{request_log, selection};
 use crate::app::{CommandError, Env, wait};
@@ -75,19 +75,11 @@ fn done_soon<T: DeserializeOwned + Send + 'static>(env: Env, job: Job) -> Option
 }
 
 /// Records that the requests of a session pass the proxy with this process id.
-///
-/// # Errors
-///
-/// The store cannot be written.
 pub fn record(env: &Env, session: &str, process: u32) -> Result<(), CommandError> {
     Ok(env.store()?.record_proxy(session, process)?)
 }
 
 /// Returns the texts for the next prompt of a session, by the settings; none if its content is not known.
-///
-/// # Errors
-///
-/// The session cannot be read.
 pub fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, CommandError> {
     let [with_manifest, with_selection, headers] = [&MANIFEST, &SELECTION, &HEADERS].map(|text| env.pipeline.is_on(text));
     let is_wanted = env.pipeline.is_on(&INJECTION) && (with_manifest || with_selection || headers);
@@ -131,10 +123,6 @@ fn selected(env: &Env, session: &str, workspace: &Workspace<'_>) -> Result<Optio
 
 /// Executes the commands in a message of the model that has just ended, by the policy. `id` is that of the response. If the session is in
 /// no file, the results follow the next prompt: its client has no hook that adds them.
-///
-/// # Errors
-///
-/// The session cannot be read, or the store cannot be written.
 pub fn obey_message(env: &Env, session: &str, id: &str, message: &str) -> Result<(), CommandError> {
     let Some(found) = find(env, session) else { return Ok(()) };
     let env = env.on(&found.path, "aperture proxy");
@@ -160,10 +148,6 @@ pub fn answer_call(env: &Env, session: &str, id: &str, input: &str) -> String {
 }
 
 /// Returns the results of the model's commands that it has not received; `None` if there are none.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn untold(env: &Env, session: &str) -> Result<Option<PreparedText>, CommandError> {
     let Some(found) = find(env, session) else { return Ok(None) };
     let (text, answers) = obey::untold(&env.on(&found.path, "aperture proxy"))?;
@@ -172,38 +156,23 @@ pub fn untold(env: &Env, session: &str) -> Result<Option<PreparedText>, CommandE
 }
 
 /// Executes the commands in a tool call, and returns the text of its result.
-///
-/// # Errors
-///
-/// As [`called::obey_call`].
 pub fn answer(env: &Env, session: &str, id: &str, input: &str) -> Result<String, CommandError> {
     let Some(found) = find(env, session) else { return Ok(UNKNOWN.to_owned()) };
     called::obey_call(&env.on(&found.path, "aperture proxy"), id, input)
 }
 
 /// Writes the deferred operations of the sessions that their clients have closed.
-///
-/// # Errors
-///
-/// The store cannot be read, or an operation cannot be written.
+/// Errors: the store cannot be read, or an operation cannot be written.
 pub fn write_deferred(env: &Env) -> Result<(), CommandError> {
     deferred::write_all(env)
 }
 
 /// Returns the logged requests, oldest first.
-///
-/// # Errors
-///
-/// The log cannot be read.
 pub fn logged_requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
     request_log::requests(env)
 }
 
 /// Returns the highest number of a logged request.
-///
-/// # Errors
-///
-/// The log cannot be read.
 pub fn last_request(env: &Env) -> Result<u64, CommandError> {
     request_log::last_number(env)
 }

@@ -29,10 +29,7 @@ impl RequestWriter {
     }
 
     /// Writes the requests that were added.
-    ///
-    /// # Errors
-    ///
-    /// The log cannot be written; these requests are then not in it.
+    /// Errors: the log cannot be written; these requests are then not in it.
     pub fn flush(&mut self) -> Result<(), CommandError> {
         if self.waiting.is_empty() {
             return Ok(());

@@ -8,10 +8,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the operations, newest first, and the model's actions in each turn.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandError> {
     let found = env.find(arguments.session.as_deref())?;
     let history = env.history_of(&found)?;

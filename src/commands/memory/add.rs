@@ -13,10 +13,7 @@ pub fn run(memories: &Memories<'_>, arguments: &AddArguments) -> Result<(), Comm
 }
 
 /// Adds an entry with a text, and returns the report.
-///
-/// # Errors
-///
-/// The text is empty or holds a credential, the file has no such name, or as for a change.
+/// Errors: the text is empty or holds a credential, the file has no such name, or as for a change.
 pub fn report(memories: &Memories<'_>, arguments: &AddArguments, text: &str) -> Result<MemoryChangeReport, CommandError> {
     check_text(text)?;
     let file = arguments.file.as_deref().map(file_named).transpose()?;

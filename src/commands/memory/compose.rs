@@ -22,10 +22,6 @@ pub fn run(memories: &Memories<'_>, arguments: &ComposeArguments) -> Result<(), 
 }
 
 /// Composes what a session of the project should know, from the trees and from sessions that were not learned yet. Writes no tree.
-///
-/// # Errors
-///
-/// A tree cannot be read.
 pub fn compose(memories: &Memories<'_>, prompt: &str, budget_tokens: usize) -> Result<(Composition, Intent), CommandError> {
     let learning = Learning::of_project(memories);
     let current = current(memories, &learning)?;
@@ -37,10 +33,6 @@ pub fn compose(memories: &Memories<'_>, prompt: &str, budget_tokens: usize) -> R
 }
 
 /// Returns the memories of the project and of the user, as they will be when the sessions are learned.
-///
-/// # Errors
-///
-/// A tree cannot be read.
 pub fn current(memories: &Memories<'_>, learning: &Learning) -> Result<Vec<Memory>, CommandError> {
     let mut tree = memories.read(MemoryScope::Project)?;
     // Data that can only be read has no less to tell.

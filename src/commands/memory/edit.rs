@@ -20,10 +20,7 @@ pub fn run(
 }
 
 /// Edits an entry, and returns the report.
-///
-/// # Errors
-///
-/// There is no such entry, the text cannot be kept, or as for a change.
+/// Errors: there is no such entry, the text cannot be kept, or as for a change.
 pub fn report(
     memories: &Memories<'_>,
     id: &str,

@@ -90,10 +90,7 @@ pub fn take_over(memories: &Memories<'_>, from: &Path, is_dry_run: bool) -> Resu
 }
 
 /// Returns the number of entries of a tree that is to be copied.
-///
-/// # Errors
-///
-/// A file cannot be read as a whole.
+/// Errors: a file cannot be read as a whole.
 fn writable(tree: &Tree) -> Result<usize, CommandError> {
     match tree.problems.iter().find(|problem| problem.is_blocking) {
         Some(problem) => Err(MemoryError::Unwritable { path: problem.path.clone(), reason: problem.reason.clone() }.into()),

@@ -41,10 +41,6 @@ pub fn run(memories: &Memories<'_>, arguments: &LearnArguments) -> Result<(), Co
 }
 
 /// Merges candidates into the tree of the project.
-///
-/// # Errors
-///
-/// The tree cannot be changed.
 pub fn learn(
     memories: &Memories<'_>,
     learning: &Learning,
@@ -56,10 +52,6 @@ pub fn learn(
 }
 
 /// Merges candidates into a tree.
-///
-/// # Errors
-///
-/// The tree cannot be changed.
 pub fn merge_into(
     memories: &Memories<'_>,
     scope: MemoryScope,

@@ -72,10 +72,6 @@ impl Learning {
     }
 
     /// Returns how the entries of a tree were used, and how they turned out in the sessions.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
     pub fn feedback(&self, memories: &Memories<'_>, tree: &Tree) -> Result<Feedback, CommandError> {
         let reads = memories.reads(tree.place.scope)?;
         let outcomes = outcomes(tree.memories(), &reads, &facts(&self.sessions));
@@ -83,10 +79,6 @@ impl Learning {
     }
 
     /// Returns the turns of the sessions that are about a text, without those of the session that asks.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
     pub fn earlier(&self, memories: &Memories<'_>, query: &Query) -> Result<Earlier<'_>, CommandError> {
         let env = memories.env;
         let asking = asking_session(env);
@@ -155,10 +147,7 @@ pub fn known_texts(memories: &Memories<'_>) -> Vec<String> {
 }
 
 /// Returns the sessions that a request names with `-s`; `None` if it names none.
-///
-/// # Errors
-///
-/// There is no such session.
+/// Errors: there is no such session.
 pub fn named_session(memories: &Memories<'_>) -> Result<Option<Found>, CommandError> {
     memories.env.session().map(|name| memories.env.find_by(name)).transpose()
 }

@@ -59,10 +59,6 @@ fn expand(memories: &Memories<'_>, listed: &mut [Memory]) {
 }
 
 /// Lists all entries of both trees.
-///
-/// # Errors
-///
-/// As [`Memories::read`].
 pub fn all(memories: &Memories<'_>) -> Result<MemoryListReport, CommandError> {
     let mut report = MemoryListReport::default();
     for tree in memories.read_all()? {

@@ -22,19 +22,12 @@ pub struct LiveMemories<'a> {
 
 impl<'a> LiveMemories<'a> {
     /// Finds the project of a session by its directory.
-    ///
-    /// # Errors
-    ///
-    /// There is no data directory.
+    /// Errors: there is no data directory.
     pub fn new(env: &'a Env, session: &'a str, directory: &Path) -> Result<LiveMemories<'a>, CommandError> {
         Ok(LiveMemories { memories: Memories::at(env, directory)?.by(MemoryActor::Hook), session })
     }
 
     /// Returns what the session should know at its start, or after a compaction; `None` if there is nothing or it is switched off.
-    ///
-    /// # Errors
-    ///
-    /// A tree cannot be read.
     pub fn at_start(&self) -> Result<Option<String>, CommandError> {
         let env = self.memories.env;
         // The heading is part of the budget.
@@ -49,10 +42,6 @@ impl<'a> LiveMemories<'a> {
 
     /// Returns the memories that a prompt is about and that the session did not receive yet; `None` if there are none, which is the
     /// usual case. Reads no session.
-    ///
-    /// # Errors
-    ///
-    /// A tree cannot be read.
     pub fn for_prompt(&self, prompt: &str) -> Result<Option<String>, CommandError> {
         let budget = self.memories.env.memory.prompt_tokens;
         let prompt = &prompt[..prompt.floor_char_boundary(PROMPT_BYTES)];
@@ -115,10 +104,6 @@ impl<'a> LiveMemories<'a> {
 
     /// Learns what the user said in the session, and which calls failed. Writes only if an entry is new, or another one than before.
     /// Returns the changes.
-    ///
-    /// # Errors
-    ///
-    /// The tree cannot be read or written.
     pub fn learn_session(&self, path: &Path) -> Result<Vec<Change>, CommandError> {
         if !self.memories.env.memory.learn {
             return Ok(Vec::new());
@@ -132,10 +117,6 @@ impl<'a> LiveMemories<'a> {
     }
 
     /// Learns what the sessions of the project teach. Returns the changes.
-    ///
-    /// # Errors
-    ///
-    /// The tree cannot be read or written.
     pub fn learn_project(&self) -> Result<Vec<Change>, CommandError> {
         if !self.memories.env.memory.learn {
             return Ok(Vec::new());

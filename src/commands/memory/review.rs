@@ -45,10 +45,7 @@ pub fn run(memories: &Memories<'_>, arguments: &ReviewArguments) -> Result<(), C
 }
 
 /// Archives entries, and returns the report.
-///
-/// # Errors
-///
-/// There is no such entry, or as for a change.
+/// Errors: there is no such entry, or as for a change.
 pub fn rejected(memories: &Memories<'_>, names: &[String], is_dry_run: bool) -> Result<MemoryChangeReport, CommandError> {
     // The user's words can restore an entry that the model archives.
     let is_final = memories.actor() != MemoryActor::Model;

@@ -48,10 +48,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Executes an action of the model on the memory trees of a project.
-///
-/// # Errors
-///
-/// The model has no such action, or it cannot be executed.
+/// Errors: the model has no such action, or it cannot be executed.
 pub fn change(env: &Env, project: &Path, arguments: &Arguments) -> Result<MemoryChangeReport, CommandError> {
     let execute = |run: &dyn Fn(&Memories<'_>) -> Result<MemoryChangeReport, CommandError>| {
         Memories::at(env, project).and_then(|memories| run(&memories))
@@ -80,10 +77,7 @@ pub struct Memories<'a> {
 
 impl<'a> Memories<'a> {
     /// Finds the project of a request: the given directory, or that in which it runs.
-    ///
-    /// # Errors
-    ///
-    /// The directory does not exist, or there is no data directory.
+    /// Errors: the directory does not exist, or there is no data directory.
     pub fn new(env: &'a Env, project: Option<&Path>) -> Result<Memories<'a>, CommandError> {
         let data = env.store_directory()?;
         let directory =
@@ -104,10 +98,7 @@ impl<'a> Memories<'a> {
     }
 
     /// Finds the project of a directory.
-    ///
-    /// # Errors
-    ///
-    /// There is no data directory.
+    /// Errors: there is no data directory.
     pub fn at(env: &'a Env, directory: &Path) -> Result<Memories<'a>, CommandError> {
         let data = env.store_directory()?;
         let project = MemoryProject::find(env.disk, &env.places, &data, directory);
@@ -130,10 +121,6 @@ impl<'a> Memories<'a> {
     }
 
     /// Returns which sessions received which entries of a tree.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read.
     pub fn reads(&self, scope: MemoryScope) -> Result<Vec<MemoryRead>, CommandError> {
         let Some(store) = self.env.existing_store()? else { return Ok(Vec::new()) };
         Ok(store.memory_reads(&self.place(scope).key(self.env.disk))?)
@@ -153,19 +140,11 @@ impl<'a> Memories<'a> {
     }
 
     /// Records that the user accepts a tree in the project.
-    ///
-    /// # Errors
-    ///
-    /// The data of aperture cannot be written.
     pub fn accept(&self, place: &TreePlace) -> Result<(), CommandError> {
         Ok(place.accept(self.env.disk, &self.data)?)
     }
 
     /// Reads a tree, after an interrupted change of it is settled.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read.
     pub fn read(&self, scope: MemoryScope) -> Result<Tree, CommandError> {
         let place = self.place(scope);
         let settled = self.env.existing_store().and_then(|store| match store {
@@ -180,10 +159,6 @@ impl<'a> Memories<'a> {
     }
 
     /// Reads the tree of the project and that of the user.
-    ///
-    /// # Errors
-    ///
-    /// As [`Memories::read`].
     pub fn read_all(&self) -> Result<Vec<Tree>, CommandError> {
         Ok(vec![self.read(MemoryScope::Project)?, self.read(MemoryScope::User)?])
     }
@@ -214,19 +189,11 @@ impl<'a> Memories<'a> {
     }
 
     /// Opens the store for a change; for a dry run only if it exists.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be opened.
     pub fn store(&self, is_dry_run: bool) -> Result<Option<Store>, CommandError> {
         if is_dry_run { self.env.existing_store() } else { self.env.store().map(Some) }
     }
 
     /// Changes a tree.
-    ///
-    /// # Errors
-    ///
-    /// As [`memory::update`].
     pub fn change(
         &self,
         scope: MemoryScope,
@@ -237,10 +204,6 @@ impl<'a> Memories<'a> {
     }
 
     /// Changes the tree at a place.
-    ///
-    /// # Errors
-    ///
-    /// As [`memory::update`].
     pub fn change_in(
         &self,
         place: &TreePlace,
@@ -252,10 +215,6 @@ impl<'a> Memories<'a> {
     }
 
     /// Undoes an operation on a tree.
-    ///
-    /// # Errors
-    ///
-    /// As [`memory::undo`].
     pub fn undo(
         &self,
         store: &Store,
@@ -267,10 +226,7 @@ impl<'a> Memories<'a> {
     }
 
     /// Finds an entry by its name: `12`, `memory-12` or `user-3`. A number alone is searched in the project first.
-    ///
-    /// # Errors
-    ///
-    /// There is no such entry, or the name has another form.
+    /// Errors: there is no such entry, or the name has another form.
     pub fn find(&self, name: &str) -> Result<Memory, CommandError> {
         let bare = name.trim_start_matches('#');
         let number = bare.parse::<MemoryId>().ok().filter(|id| *id > 0 && bare.bytes().all(|byte| byte.is_ascii_digit()));

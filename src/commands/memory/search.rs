@@ -22,10 +22,7 @@ pub fn run(memories: &Memories<'_>, arguments: &SearchArguments) -> Result<(), C
 }
 
 /// Returns what matches a query.
-///
-/// # Errors
-///
-/// The query has no words, or a tree cannot be read.
+/// Errors: the query has no words, or a tree cannot be read.
 pub fn report(
     memories: &Memories<'_>,
     query: &str,

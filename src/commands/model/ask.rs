@@ -26,10 +26,7 @@ pub enum CallOutcome {
 
 /// Executes a command as far as the user's policy allows it. A command that has to wait is added to the inbox, at most once per
 /// turn. A dry run is always allowed.
-///
-/// # Errors
-///
-/// The settings deny the command, it would change nothing, or it cannot be executed or added to the inbox.
+/// Errors: the settings deny the command, it would change nothing, or it cannot be executed or added to the inbox.
 pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, CommandError> {
     let action = ModelAction::from_request(command);
     if let Some((verb, ModelAction::Memory(arguments))) = &action {

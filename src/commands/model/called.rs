@@ -22,10 +22,7 @@ const NO_COMMANDS: &str = "no commands; example: @recall(\"auth flow\")";
 
 /// Executes the commands of a call and returns the text of its result. A call is executed once, whatever the number of runs; `id` is that
 /// of the call.
-///
-/// # Errors
-///
-/// The session cannot be read, or the store cannot be written. No further command is executed then.
+/// Errors: the session cannot be read, or the store cannot be written. No further command is executed then.
 pub fn obey_call(env: &Env, id: &str, input: &str) -> Result<String, CommandError> {
     let found = env.find(None)?;
     let path = env.disk.resolve(&found.path)?;

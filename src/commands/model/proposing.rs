@@ -48,10 +48,7 @@ impl From<ModelCommand> for ModelRequest {
 
 impl ModelRequest {
     /// Returns the request of an action that came as a tool call.
-    ///
-    /// # Errors
-    ///
-    /// A name of blocks is malformed.
+    /// Errors: a name of blocks is malformed.
     pub fn from_call(verb: Verb, mut action: ModelAction) -> Result<ModelRequest, Malformed> {
         let names: Result<Vec<Named>, Malformed> = action.blocks().iter().map(|blocks| Named::read(blocks)).collect();
         // Blocks that the user selected stay selected.
@@ -103,10 +100,6 @@ pub fn trimmed(text: &str) -> &str {
 }
 
 /// Returns the texts of the model from a turn on, in file order: only texts on the live branch, without those of subagents.
-///
-/// # Errors
-///
-/// The file cannot be read.
 pub fn texts(workspace: &Workspace<'_>, since: u32) -> Result<Vec<ModelText>, CommandError> {
     let session = &workspace.reading.session;
     let own = |block: &&Block| {
@@ -302,10 +295,7 @@ pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: 
 /// A client that has the session open does not read the file again. So content that the model wants to read comes with its next
 /// prompt: the client stores that itself, after all cached content. A note written by aperture would be on a branch that the client
 /// leaves with the next row.
-///
-/// # Errors
-///
-/// The command cannot be executed, or finds nothing.
+/// Errors: the command cannot be executed, or finds nothing.
 pub fn carry_out(env: &Env, path: &Path, action: &ModelAction, text: &str, dry_run: bool) -> Result<CarriedOut, CommandError> {
     let mut env = env.on(path, &shown(text));
     env.actor = Actor::Model;

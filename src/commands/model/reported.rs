@@ -88,10 +88,6 @@ fn is_spoken(row: &Row) -> bool {
 
 /// Records a message that is not in the file yet, with its commands. `known_bytes` is the length of the file when the client
 /// reported the message. Returns its number; `None` if it is in the file or already recorded.
-///
-/// # Errors
-///
-/// The store cannot be written.
 pub fn record(
     env: &Env,
     store: &Store,
@@ -124,10 +120,6 @@ pub fn record(
 }
 
 /// Records a message of a session that has no file yet.
-///
-/// # Errors
-///
-/// The store cannot be written.
 pub fn record_without_file(env: &Env, path: &Path, message: &str) -> Result<(), CommandError> {
     let Some((found, path)) = announced(env, path) else { return Ok(()) };
     let store = env.store()?;
@@ -158,10 +150,6 @@ pub struct Located {
 
 /// Finds the rows of reported messages: the first row after the content that the file had at that time, in the same turn, with the
 /// same text or at least the same commands.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn locate(store: &Store, key: SessionKey, session: &Session, texts: &[ModelText]) -> Result<Vec<Located>, CommandError> {
     let mut candidates = Vec::new();
     for text in texts {
@@ -202,10 +190,6 @@ pub fn locate(store: &Store, key: SessionKey, session: &Session, texts: &[ModelT
 }
 
 /// Returns the undecided commands of reported messages, as originally written.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn undecided(store: &Store, key: SessionKey, texts: &[ModelText]) -> Result<Vec<(Proposal, Written)>, CommandError> {
     let proposals = store.proposals(key)?.into_iter().filter(|proposal| proposal.status == ProposalStatus::Recorded);
     let written = proposals.filter_map(|proposal| {

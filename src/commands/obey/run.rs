@@ -34,20 +34,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Executes the commands that the model wrote since the last run. Each command is executed once, regardless of the number of runs;
 /// commands that need the user's approval wait. A client may have the session open.
-///
-/// # Errors
-///
-/// The session cannot be read, or the store cannot be written. No further command is executed then.
+/// Errors: the session cannot be read, or the store cannot be written. No further command is executed then.
 pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
     obey_with(env, None)
 }
 
 /// Executes the commands at the end of a turn. The client reports the last message; if its row is not in the file yet, waits for it
 /// for a moment. `path` is the session file.
-///
-/// # Errors
-///
-/// As [`obey`].
 pub fn obey_turn(env: &Env, path: &Path, message: Option<&str>) -> Result<(), CommandError> {
     let asks = message.is_none_or(reported::has_commands);
     let known_bytes = env.disk.identify(path).map_or(0, |file| file.bytes);
@@ -63,10 +56,6 @@ pub fn obey_turn(env: &Env, path: &Path, message: Option<&str>) -> Result<(), Co
 }
 
 /// Registers a session that begins or is resumed, so that the commands of its next turn are found by any later run.
-///
-/// # Errors
-///
-/// The session cannot be read, or the store cannot be written.
 pub fn register(env: &Env, path: &Path, workspace: Option<&Workspace<'_>>, in_turn: bool) -> Result<(), CommandError> {
     let Some((found, path)) = reported::announced(env, path) else { return Ok(()) };
     let store = env.store()?;
@@ -243,10 +232,6 @@ fn take_answers(env: &Env) -> Result<String, CommandError> {
 }
 
 /// Returns the answers to the model's commands that it has not received, and their numbers.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn untold(env: &Env) -> Result<(String, Vec<ProposalNumber>), CommandError> {
     with_answers(env, |store, session, line| store.answers(session, MOST_TOLD, line))
 }

@@ -63,7 +63,7 @@ pub struct ProxyRequest {
 }
 
 /// The state of a proxy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ProxyStatus {
     /// True if a proxy runs and answers.
     pub running: bool,
@@ -119,23 +119,7 @@ pub struct ProxyTokens {
 impl ProxyStatus {
     /// Returns the state if no proxy runs.
     pub fn absent() -> ProxyStatus {
-        ProxyStatus {
-            running: false,
-            address: String::new(),
-            process: 0,
-            started: 0,
-            upstream: None,
-            observe: false,
-            client: None,
-            requests: 0,
-            running_requests: 0,
-            changed: 0,
-            errors: 0,
-            stopping: false,
-            tokens: ProxyTokens::default(),
-            unapplied: Vec::new(),
-            store_fault: None,
-        }
+        ProxyStatus::default()
     }
 
     /// Returns one line on the requests since an earlier state.

@@ -7,6 +7,7 @@ mod turns;
 pub use report::RecallReport;
 pub use run::{bring_back, memory_report, original_texts, report, run, search_only};
 
+use super::scope::Scope;
 use super::{ChangeOptions, search};
 use crate::app::tokens;
 use crate::engine::{Selector, TurnForm, TurnPriority, TurnRequest};
@@ -15,7 +16,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 
 /// Arguments of `recall`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture recall 412                          one block, as it was
   aperture recall 'how are tokens refreshed'   the parts that match a query
@@ -67,7 +68,6 @@ pub struct Arguments {
     /// Add the matches as a note at the end of the session
     #[arg(long)]
     pub inject: bool,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
@@ -102,21 +102,7 @@ impl Arguments {
     /// Returns the arguments of a search for blocks or words in this session.
     pub fn new(query: String) -> Arguments {
         let max_tokens = tokens(MOST_TOKENS).unwrap_or_default();
-        let options = ChangeOptions::default();
-        Arguments {
-            query: vec![query],
-            max_tokens,
-            project: None,
-            all: false,
-            memory: false,
-            turns: None,
-            form: None,
-            priority: None,
-            quota: None,
-            restore: false,
-            inject: false,
-            options,
-        }
+        Arguments { query: vec![query], max_tokens, ..Arguments::default() }
     }
 
     /// Returns the arguments of a request for turns.
@@ -151,7 +137,8 @@ impl Arguments {
     /// Returns the search in sessions in bulk; `None` if only the one session of every command is searched.
     pub fn search(&self) -> Option<search::Arguments> {
         let (project, max_tokens) = (self.project.clone(), Some(self.max_tokens));
-        let arguments = || search::Arguments { project, max_tokens, current: true, ..search::Arguments::new(self.query.clone()) };
+        let scope = Scope { project, ..Scope::default() };
+        let arguments = || search::Arguments { scope, max_tokens, current: true, ..search::Arguments::new(self.query.clone()) };
         (self.all || self.project.is_some()).then(arguments)
     }
 

@@ -62,29 +62,19 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns what the memories and the sessions of the project hold about a query.
-///
-/// # Errors
-///
-/// The query has no words, or a tree cannot be read.
+/// Errors: the query has no words, or a tree cannot be read.
 pub fn memory_report(env: &Env, arguments: &Arguments) -> Result<MemorySearchReport, CommandError> {
     memory::search::report(&Memories::new(env, None)?, &arguments.words(), false, PLACES)
 }
 
 /// Returns the matches without changing the session; an error if there are none.
-///
-/// # Errors
-///
-/// There are no matches; the session or the store cannot be read.
+/// Errors: there are no matches; the session or the store cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let report = search_only(env, arguments)?;
     if report.is_empty() { Err(no_match(arguments)) } else { Ok(report) }
 }
 
 /// Returns the matches without changing the session.
-///
-/// # Errors
-///
-/// The session or the store cannot be read.
 pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let workspace = env.read(env.find(None)?)?;
     let store = env.existing_store()?;
@@ -93,10 +83,7 @@ pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, Com
 }
 
 /// Restores the matching blocks in place, or adds them as a note, and returns the report.
-///
-/// # Errors
-///
-/// There are no matches; the session cannot be changed.
+/// Errors: there are no matches; the session cannot be changed.
 pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     if arguments.restore {
         return change(env, arguments.options, &|draft, opened| {
@@ -302,10 +289,6 @@ fn search_session(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Re
 }
 
 /// Returns the contents of a session that aperture replaced or removed, by block, masked.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn original_texts(store: &Store, session: &StoredSession) -> Result<FxHashMap<BlockNumber, String>, CommandError> {
     let provider = session.provider()?;
     let mut seen = BTreeSet::new();

@@ -28,10 +28,7 @@ impl From<TurnRequestError> for CommandError {
 }
 
 /// Returns the requested turns of a session, from the originals of its blocks.
-///
-/// # Errors
-///
-/// None of the turns exists, the budget is too small, or the session cannot be read.
+/// Errors: none of the turns exists, the budget is too small, or the session cannot be read.
 pub(super) fn turns(
     env: &Env,
     arguments: &Arguments,

@@ -41,7 +41,6 @@ pub struct Arguments {
     /// Apply --forget, which is a dry run otherwise
     #[arg(long, requires = "forget")]
     pub yes: bool,
-    /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,

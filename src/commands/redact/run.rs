@@ -52,10 +52,7 @@ fn redact_subagents(env: &Env, arguments: &Arguments) -> Result<Vec<String>, Com
 
 /// Returns the environment for the texts that the user chose, which are read once: from standard input or a file, so that they are
 /// neither in the list of processes nor in the log.
-///
-/// # Errors
-///
-/// A text is on the command line or too short, or the input cannot be read.
+/// Errors: a text is on the command line or too short, or the input cannot be read.
 pub fn with_chosen_texts(env: &Env, arguments: &Arguments) -> Result<Env, CommandError> {
     let Some(given) = &arguments.text else { return Ok(env.clone()) };
     let usage = |message: &'static str| CommandError::new(ErrorKind::Usage, anyhow!(message));
@@ -80,10 +77,7 @@ pub fn with_chosen_texts(env: &Env, arguments: &Arguments) -> Result<Env, Comman
 }
 
 /// Redacts the selected blocks. Also returns the number of stored originals that were rewritten.
-///
-/// # Errors
-///
-/// As for the plan, the session and the store.
+/// Errors: as for the plan, the session and the store.
 pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize), CommandError> {
     let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;
     let asks = arguments.forget && !arguments.yes;

@@ -9,10 +9,6 @@ use std::path::Path;
 
 /// Brings the index up to date with sources and returns what `question` finds in it. With `all`, the sources are all files there are.
 /// A damaged index is deleted; one that cannot be stored is held in memory.
-///
-/// # Errors
-///
-/// The index cannot be kept in memory.
 pub fn ask<T>(
     env: &Env,
     sources: &[Source],
@@ -46,10 +42,6 @@ pub fn asking_session(env: &Env) -> Option<String> {
 }
 
 /// Gives sources the contents that aperture changed, as they were.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn restore_originals(env: &Env, sources: &mut [Source]) -> Result<(), CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(()) };
     let changed = store.window_changes()?;

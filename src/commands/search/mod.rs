@@ -8,14 +8,13 @@ pub use index::{ask, asking_session, restore_originals};
 pub use report::{SearchReport, SessionFound, TurnFound};
 pub use run::{found, no_match, parse, report, run};
 
-use super::usage::Day;
+use super::scope::Scope;
 use crate::app::tokens;
 use crate::engine::search::PassageKind;
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 /// Arguments of `search`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture search flaky login test             every session of every client, the best first
   aperture search '\"connection reset\" -proxy'   a phrase, without a word
@@ -37,18 +36,9 @@ pub struct Arguments {
     #[arg(required = true)]
     #[serde(serialize_with = "super::json::union")]
     pub query: Vec<String>,
-    /// Only sessions of the project in this directory [default: the current directory]
-    #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".")]
-    pub project: Option<PathBuf>,
-    /// Only turns from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)
-    #[arg(long, value_name = "DAY")]
-    pub since: Option<Day>,
-    /// Only turns until this day, inclusive, written like that of --since
-    #[arg(long, value_name = "DAY")]
-    pub until: Option<Day>,
-    /// Only sessions of this client: claude-code or codex
-    #[arg(long, value_name = "NAME")]
-    pub client: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub scope: Scope,
     /// Only what one of them said: user, agent or tool
     #[arg(long, value_name = "ROLE", value_parser = ["user", "agent", "tool"])]
     pub role: Vec<String>,
@@ -94,26 +84,7 @@ pub struct Arguments {
 impl Arguments {
     /// Returns the search for words in all sessions.
     pub fn new(query: Vec<String>) -> Arguments {
-        Arguments {
-            query,
-            project: None,
-            since: None,
-            until: None,
-            client: None,
-            role: Vec::new(),
-            tool: Vec::new(),
-            path: Vec::new(),
-            kind: Vec::new(),
-            blocks: Vec::new(),
-            literal: false,
-            regex: false,
-            ignore_case: false,
-            current: false,
-            sort: Sort::Relevance,
-            limit: SESSIONS,
-            max_tokens: None,
-            json_lines: false,
-        }
+        Arguments { query, limit: SESSIONS, ..Arguments::default() }
     }
 }
 
@@ -121,9 +92,10 @@ impl Arguments {
 const SESSIONS: usize = 10;
 
 /// The sort keys of sessions that were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
     /// The best first.
+    #[default]
     Relevance,
     /// The newest first.
     Time,

@@ -40,7 +40,7 @@ pub struct TurnFound {
 }
 
 /// A session with turns that match.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SessionFound {
     /// Session id.
     pub session: String,

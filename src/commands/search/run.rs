@@ -1,6 +1,6 @@
 use super::index::{ask, asking_session, restore_originals};
 use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFound};
-use super::{Arguments, Sort, kind};
+use super::{Arguments, Scope, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
 use crate::engine::search::{Excerpt, Query, QueryError, QueryField};
@@ -10,7 +10,7 @@ use crate::output::{Report, plural, short_id};
 use crate::provider::ProviderAdapter;
 use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, find, prompt_files, scan};
 use crate::text::shell::quoted_word;
-use crate::workspace::{self, FindError, Listed, Project};
+use crate::workspace::{self, FindError, Listed};
 use anyhow::anyhow;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -44,10 +44,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns what a search finds.
-///
-/// # Errors
-///
-/// As [`report`]; nothing matches.
+/// Errors: as [`report`]; nothing matches.
 pub fn found(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandError> {
     let report = report(env, arguments)?;
     if report.sessions.is_empty() { Err(no_match(&report)) } else { Ok(report) }
@@ -105,10 +102,7 @@ impl Files {
 }
 
 /// Returns what a search finds.
-///
-/// # Errors
-///
-/// The query has no words or a wrong field, there is no session, or the index cannot be kept in memory.
+/// Errors: the query has no words or a wrong field, there is no session, or the index cannot be kept in memory.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandError> {
     let text = arguments.query.join(" ");
     let mut arguments = arguments.clone();
@@ -131,7 +125,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandE
             .take(*field, value)
             .map_err(|error| CommandError::new(ErrorKind::Usage, anyhow!("{field}:{value}: {error}")))?;
     }
-    check_client(arguments.client.as_deref())?;
+    check_client(arguments.scope.client.as_deref())?;
     let mut files = files(env)?;
     let is_wanted = wanted(env, &arguments, &files)?;
     let wanted: Vec<usize> = (0..files.sources.len()).filter(|source| is_wanted(*source)).collect();
@@ -160,10 +154,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandE
 }
 
 /// Parses a query.
-///
-/// # Errors
-///
-/// It has nothing to search for.
+/// Errors: it has nothing to search for.
 pub fn parse(text: &str) -> Result<Query, CommandError> {
     Query::parse(text).map_err(|error| {
         let fault = CommandError::new(ErrorKind::Usage, anyhow!("cannot search for '{text}': {error}"));
@@ -184,11 +175,11 @@ impl Arguments {
             QueryField::Role => return Err("the roles are user, agent and tool".to_owned()),
             QueryField::Tool => self.tool.push(value.to_owned()),
             QueryField::Path => self.path.push(value.to_owned()),
-            QueryField::Project => self.project = Some(value.into()),
-            QueryField::Client => self.client = Some(value.to_owned()),
+            QueryField::Project => self.scope.project = Some(value.into()),
+            QueryField::Client => self.scope.client = Some(value.to_owned()),
             QueryField::Kind => self.kind.push(kind(value)?),
-            QueryField::Since => self.since = Some(day()?),
-            QueryField::Until => self.until = Some(day()?),
+            QueryField::Since => self.scope.since = Some(day()?),
+            QueryField::Until => self.scope.until = Some(day()?),
         }
         Ok(())
     }
@@ -225,24 +216,20 @@ fn files(env: &Env) -> Result<Files, CommandError> {
 
 /// Returns the test that selects sources by the arguments and `-s`.
 fn wanted<'a>(env: &'a Env, arguments: &Arguments, files: &'a Files) -> Result<impl Fn(usize) -> bool + use<'a>, CommandError> {
-    let project = arguments
-        .project
-        .as_ref()
-        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let scope = arguments.scope.clone();
+    let project = scope.project(env);
     let named = env.session().map(|name| env.find_by(name)).transpose()?.map(|found| found.location.id);
     let asking = asking_session(env).filter(|_| !arguments.current && named.is_none());
-    let client = arguments.client.clone();
     Ok(move |source: usize| {
         let listed = match files.owners[source] {
             Owner::Session(place) => &files.listed[place],
             Owner::Client(provider) => {
-                let is_client = client.as_ref().is_none_or(|client| client == provider.name());
-                return is_client && project.is_none() && named.is_none();
+                return scope.has_client(provider.name()) && project.is_none() && named.is_none();
             }
         };
         let session = session(listed);
         project.as_ref().is_none_or(|project| project.holds(env.disk, &listed.found, listed.directory()))
-            && client.as_ref().is_none_or(|client| client == listed.found.provider.name())
+            && scope.has_client(listed.found.provider.name())
             && named.as_ref().is_none_or(|named| named == session)
             && asking.as_ref().is_none_or(|asking| asking != session)
     })
@@ -289,16 +276,11 @@ fn blocks(env: &Env, arguments: &Arguments) -> Result<Option<FxHashSet<u32>>, Co
 }
 
 fn filter(env: &Env, arguments: &Arguments) -> Filter {
-    let zone = (env.style.zone)();
-    let today = env.style.now.to_zoned(zone.clone()).date();
-    let start = |day: Day, later: i64| {
-        let date = day.date(today).saturating_add(jiff::Span::new().days(later));
-        date.to_zoned(zone.clone()).map_or(i64::MIN, |start| start.timestamp().as_millisecond())
-    };
+    let (since, until) = arguments.scope.times(env);
     Filter {
         blocks: None,
-        since: arguments.since.map(|day| start(day, 0)),
-        until: arguments.until.map(|day| start(day, 1) - 1),
+        since,
+        until,
         roles: arguments.role.clone(),
         kinds: arguments.kind.clone(),
         tools: arguments.tool.clone(),
@@ -346,13 +328,14 @@ fn of_hits(env: &Env, arguments: &Arguments, files: &Files, hits: Hits) -> Searc
 /// Returns the hint for a search that found nothing.
 fn hint(arguments: &Arguments) -> Option<String> {
     let text = quoted_word(&arguments.query.join(" "));
-    let is_narrow = arguments.since.is_some() || arguments.until.is_some() || arguments.client.is_some();
+    let Scope { since, until, client, .. } = &arguments.scope;
+    let is_narrow = since.is_some() || until.is_some() || client.is_some();
     let lists = [&arguments.role, &arguments.tool, &arguments.path, &arguments.blocks];
     let is_narrow = is_narrow || !arguments.kind.is_empty() || lists.iter().any(|list| !list.is_empty());
     match () {
         () if is_narrow => Some(format!("to search without these options: aperture search {text}")),
         () if arguments.literal || arguments.regex => Some(format!("to search for its words: aperture search {text}")),
-        () if arguments.project.is_some() => Some(format!("to search every project: aperture search {text}")),
+        () if arguments.scope.project.is_some() => Some(format!("to search every project: aperture search {text}")),
         () => Some(format!("to search for this very text: aperture search --literal {text}")),
     }
 }
@@ -380,17 +363,7 @@ fn session_found(env: &Env, files: &Files, source: usize, id: String) -> Session
     let own = match files.owners[source] {
         Owner::Session(place) => &files.listed[place],
         Owner::Client(provider) => {
-            return SessionFound {
-                session: id,
-                client: provider.name(),
-                title: String::new(),
-                project: String::new(),
-                last_written_time: None,
-                is_deleted: true,
-                command: None,
-                name: String::new(),
-                turns: Vec::new(),
-            };
+            return SessionFound { session: id, client: provider.name(), is_deleted: true, ..SessionFound::default() };
         }
     };
     // The session that started a subagent has the title and is continued.

@@ -9,7 +9,7 @@ pub use run::{report, run};
 use std::path::PathBuf;
 
 /// Arguments of `sessions`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture sessions                          newest first
   aperture sessions --project --sort full  the sessions of this project, the fullest first
@@ -67,28 +67,6 @@ pub struct Arguments {
     pub limit: Option<usize>,
 }
 
-impl Arguments {
-    /// Returns the request for the sessions that were used last.
-    pub fn recent() -> Arguments {
-        Arguments {
-            text: None,
-            project: None,
-            client: None,
-            model: None,
-            newer: None,
-            older: None,
-            larger: None,
-            fuller: None,
-            open: false,
-            subagents: false,
-            all: false,
-            sort: Sort::Age,
-            reverse: false,
-            limit: None,
-        }
-    }
-}
-
 /// Serializes a duration as it can be written on the command line.
 fn age<S: serde::Serializer>(milliseconds: &Option<i64>, serializer: S) -> Result<S::Ok, S::Error> {
     match milliseconds {
@@ -109,9 +87,10 @@ fn percent(text: &str) -> Result<u64, String> {
 }
 
 /// The sort keys of sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
     /// The newest first.
+    #[default]
     Age,
     /// The largest window first.
     Tokens,

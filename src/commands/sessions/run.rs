@@ -19,10 +19,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the list of sessions.
-///
-/// # Errors
-///
-/// There is no session at all.
+/// Errors: there is no session at all.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, CommandError> {
     let mut skipped = Vec::new();
     let project = arguments

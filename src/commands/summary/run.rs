@@ -17,20 +17,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the summary.
-///
-/// # Errors
-///
-/// There is no such turn; the session cannot be read.
+/// Errors: there is no such turn; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     build_report(env, &workspace, arguments)
 }
 
 /// Returns the summary of a session, without its turns.
-///
-/// # Errors
-///
-/// The session can no longer be read.
 pub fn current(env: &Env, workspace: &Workspace<'_>) -> Result<SummaryReport, CommandError> {
     Ok(SummaryReport { turns: Vec::new(), ..build_report(env, workspace, &Arguments::default())? })
 }

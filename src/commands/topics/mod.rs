@@ -6,8 +6,7 @@ mod run;
 pub use report::TopicsReport;
 pub use run::run;
 
-use super::usage::Day;
-use std::path::PathBuf;
+use super::scope::Scope;
 
 /// The default for the number of topics printed.
 const TOPICS: usize = 10;
@@ -29,18 +28,9 @@ exit code is 1 if there are no topics.")]
 pub struct Arguments {
     /// Only topics with these words
     pub words: Vec<String>,
-    /// Only sessions of the project in this directory [default: the current directory]
-    #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".")]
-    pub project: Option<PathBuf>,
-    /// Only turns from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)
-    #[arg(long, value_name = "DAY")]
-    pub since: Option<Day>,
-    /// Only turns until this day, inclusive, written like that of --since
-    #[arg(long, value_name = "DAY")]
-    pub until: Option<Day>,
-    /// Only sessions of this client: claude-code or codex
-    #[arg(long, value_name = "NAME")]
-    pub client: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub scope: Scope,
     /// Sort by: tokens, sessions or time, the largest or newest first
     #[arg(long, value_name = "KEY", default_value = "tokens")]
     #[serde(serialize_with = "super::json::choice")]

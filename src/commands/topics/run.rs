@@ -1,11 +1,11 @@
 use super::report::{TopicFound, TopicSession, TopicWeek, TopicsReport};
 use super::{Arguments, Sort};
 use crate::app::{CommandError, Env, ErrorKind};
-use crate::commands::usage::{Day, check_client};
+use crate::commands::usage::check_client;
 use crate::engine::{SessionTopic, TopicCluster, TopicTurn, topic_clusters};
 use crate::output::{plural, short_id};
 use crate::text::words::stem;
-use crate::workspace::{self, FindError, Listed, Project};
+use crate::workspace::{self, FindError, Listed};
 use anyhow::anyhow;
 use jiff::ToSpan;
 use rustc_hash::FxHashSet;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// Prints the topics of the selected sessions.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    check_client(arguments.client.as_deref())?;
+    check_client(arguments.scope.client.as_deref())?;
     let mut listed = sessions(env, arguments)?;
     let topics = topics(env, &listed);
     let sessions: Vec<(&str, &[SessionTopic])> =
@@ -52,15 +52,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Returns the selected sessions, the kept copies of deleted ones too.
 fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Listed>, CommandError> {
-    let mut is_whole = arguments.project.is_none() && env.session().is_none();
+    let mut is_whole = arguments.scope.project.is_none() && env.session().is_none();
     let mut skip = |path: &Path, error: std::io::Error| {
         is_whole = false;
         env.note(&format!("skipped {}: {error}", path.display()));
     };
-    let project = arguments
-        .project
-        .as_ref()
-        .map(|project| Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, project)));
+    let project = arguments.scope.project(env);
     let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), false, &mut skip);
     let orphans = env.kept()?.orphans();
     let kept = workspace::list_copies(env.disk, &env.totals(), orphans, project.as_ref(), false, &mut skip);
@@ -71,7 +68,7 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Listed>, CommandErro
     let named = env.session().map(|name| env.find_by(name)).transpose()?.map(|found| found.path);
     let is_wanted = |listed: &Listed| {
         !listed.found.location.subagent
-            && arguments.client.as_deref().is_none_or(|client| client == listed.found.provider.name())
+            && arguments.scope.has_client(listed.found.provider.name())
             && named.as_ref().is_none_or(|named| *named == listed.found.path)
     };
     let listed: Vec<Listed> = listed.into_iter().flatten().chain(kept).collect();
@@ -102,18 +99,9 @@ struct Filter {
 
 impl Filter {
     fn new(env: &Env, arguments: &Arguments) -> Filter {
-        let zone = (env.style.zone)();
-        let today = env.style.now.to_zoned(zone.clone()).date();
-        let start = |day: Day, later: i64| {
-            let date = day.date(today).saturating_add(later.days());
-            date.to_zoned(zone.clone()).map_or(i64::MIN, |start| start.timestamp().as_millisecond())
-        };
+        let (since, until) = arguments.scope.times(env);
         let words = arguments.words.iter().flat_map(|word| word.split_whitespace());
-        Filter {
-            since: arguments.since.map(|day| start(day, 0)),
-            until: arguments.until.map(|day| start(day, 1) - 1),
-            words: words.map(|word| stem(&word.to_lowercase()).to_owned()).collect(),
-        }
+        Filter { since, until, words: words.map(|word| stem(&word.to_lowercase()).to_owned()).collect() }
     }
 
     /// Returns true if the topics of a cluster have all words.

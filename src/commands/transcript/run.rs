@@ -25,10 +25,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the headers of the messages of the last turn, and the pruned ranges of the window; `None` before the first turn.
-///
-/// # Errors
-///
-/// The session cannot be read.
 pub fn headers_of_last_turn(env: &Env, workspace: &Workspace<'_>) -> Result<Option<String>, CommandError> {
     let reading = &workspace.reading;
     let Some(last) = reading.in_window().map(|block| block.position.turn).max() else { return Ok(None) };

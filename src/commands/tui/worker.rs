@@ -245,7 +245,7 @@ impl Worker {
     }
 
     fn sessions(&self) -> Result<Vec<Entry>, CommandError> {
-        let arguments = sessions::Arguments { limit: Some(0), ..sessions::Arguments::recent() };
+        let arguments = sessions::Arguments { limit: Some(0), ..sessions::Arguments::default() };
         let report = sessions::report(&self.env, &arguments)?;
         let entry = |row: &sessions::SessionRow| {
             let mut notes = vec![short_id(&row.id), format!("{:.0} %", row.percent), plural(row.turns as usize, "turn")];

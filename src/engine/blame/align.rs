@@ -1,7 +1,8 @@
 //! The comparison of two lists of lines that claims only what is certain.
 
+use crate::text::differences::differences;
 use rustc_hash::FxHashMap;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
 /// Letters and digits in the lines of a run by which it is recognized, and of a single line. A line counts if each list has it once.
 const TELLING_RUN: usize = 12;
@@ -133,7 +134,7 @@ pub fn recognize(part: &[&str], text: &[&str]) -> Vec<Option<usize>> {
 /// Returns the line of the first list for each line of the second one, if they are equal and in the same order.
 fn matching(before: &[&str], after: &[&str]) -> Vec<Option<usize>> {
     let mut found = vec![None; after.len()];
-    for operation in capture_diff_slices(Algorithm::Myers, before, after) {
+    for operation in differences(before, after) {
         if let DiffOp::Equal { old_index, new_index, len } = operation {
             (0..len).for_each(|at| found[new_index + at] = Some(old_index + at));
         }

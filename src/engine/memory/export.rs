@@ -12,7 +12,6 @@ const MARKS: [&str; 2] = ["<!-- aperture memory: begin", "<!-- aperture memory: 
 /// The reason why a section cannot be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SectionError {
-    /// One of the two comment lines is missing, repeated, or before the other one.
     #[error("the comment lines of its aperture section do not match: line {0}")]
     Unmatched(usize),
 }
@@ -36,10 +35,7 @@ pub fn section(memories: &[&Memory]) -> String {
 }
 
 /// Returns a text with its section replaced; a text without one gets it at its end.
-///
-/// # Errors
-///
-/// The comment lines of the section do not match.
+/// Errors: the comment lines of the section do not match.
 pub fn with_section(text: &str, section: &str) -> Result<String, SectionError> {
     let feed = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let section = section.replace('\n', feed);

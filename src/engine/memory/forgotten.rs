@@ -23,10 +23,7 @@ pub struct Forgotten {
 
 impl Forgotten {
     /// Parses the file.
-    ///
-    /// # Errors
-    ///
-    /// It is too long, or not text.
+    /// Errors: it is too long, or not text.
     pub fn parse(bytes: &[u8]) -> Result<Forgotten, DocumentError> {
         if bytes.len() > LONGEST_FILE {
             return Err(DocumentError::TooLong(bytes.len()));

@@ -75,10 +75,7 @@ impl Document {
     }
 
     /// Parses a file.
-    ///
-    /// # Errors
-    ///
-    /// It is longer than [`LONGEST_FILE`], or not text.
+    /// Errors: it is longer than [`LONGEST_FILE`], or not text.
     pub fn parse(bytes: &[u8], file: MemoryFile, scope: MemoryScope) -> Result<Document, DocumentError> {
         if bytes.len() > LONGEST_FILE {
             return Err(DocumentError::TooLong(bytes.len()));
@@ -433,27 +430,7 @@ struct Invalid;
 fn by_hand(file: &MemoryFile, scope: MemoryScope, text: String, in_archive: bool) -> Memory {
     let state = if in_archive { MemoryState::Archived } else { MemoryState::Active };
     let (file, kind, key) = (file.clone(), file.default_kind(), key_of(&text));
-    Memory {
-        id: 0,
-        scope,
-        file,
-        kind,
-        state,
-        text,
-        key,
-        first_seen: 0,
-        last_seen: 0,
-        sightings: 0,
-        sessions: 0,
-        evidence: Vec::new(),
-        helpful: 0,
-        harmful: 0,
-        superseded_by: None,
-        contradicts: None,
-        is_edited: true,
-        is_by_model: false,
-        is_pinned: false,
-    }
+    Memory { scope, file, kind, state, text, key, is_edited: true, ..Memory::default() }
 }
 
 /// Returns the level of a heading; `None` for any other line.

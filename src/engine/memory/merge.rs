@@ -385,25 +385,12 @@ fn related(topics: &mut FxHashMap<String, Topic>, old: &str, new: &str) -> Relat
 /// Returns a new entry, without a number.
 pub fn new_memory(candidate: &Candidate) -> Memory {
     let mut memory = Memory {
-        id: 0,
-        scope: Default::default(),
         file: candidate.file.clone(),
         kind: candidate.kind,
-        state: MemoryState::Pending,
         text: normalized(&candidate.text),
         key: candidate.key,
         first_seen: i64::MAX,
-        last_seen: 0,
-        sightings: 0,
-        sessions: 0,
-        evidence: Vec::new(),
-        helpful: 0,
-        harmful: 0,
-        superseded_by: None,
-        contradicts: None,
-        is_edited: false,
-        is_by_model: false,
-        is_pinned: false,
+        ..Memory::default()
     };
     count(&mut memory, candidate);
     if memory.first_seen == i64::MAX {

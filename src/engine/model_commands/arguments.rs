@@ -53,10 +53,7 @@ impl<'a> Pieces<'a> {
 }
 
 /// Splits the arguments at their commas, up to the closing parenthesis.
-///
-/// # Errors
-///
-/// The parenthesis or the end of a text is missing.
+/// Errors: the parenthesis or the end of a text is missing.
 pub fn split(text: &str, bounds: Bounds) -> Result<Pieces<'_>, Malformed> {
     let (mut at, mut start, mut depth, mut bare) = (0, 0, 0usize, 0);
     let mut pieces = Vec::new();
@@ -101,10 +98,7 @@ fn quoted(rest: &str, longest: usize) -> Option<usize> {
 }
 
 /// Parses the arguments of a command.
-///
-/// # Errors
-///
-/// An argument is missing, or cannot be parsed.
+/// Errors: an argument is missing, or cannot be parsed.
 pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malformed> {
     let mut command = ModelCommand::new(verb, Vec::new());
     if verb == Verb::Create {
@@ -194,10 +188,7 @@ impl Named {
     }
 
     /// Parses a reference to blocks: a selector, or words.
-    ///
-    /// # Errors
-    ///
-    /// It is neither.
+    /// Errors: it is neither.
     pub fn read(piece: &str) -> Result<Named, Malformed> {
         let Err(error) = Selector::parse(piece) else { return Ok(Named::Selector(piece.to_owned())) };
         // Text without parentheses and symbols can be a topic.

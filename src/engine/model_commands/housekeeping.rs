@@ -68,10 +68,7 @@ pub fn read(text: &str) -> Option<ModelCommand> {
 }
 
 /// Parses the words of the model about a turn.
-///
-/// # Errors
-///
-/// The text is not a JSON object, is too long or too deep, or has no known key.
+/// Errors: the text is not a JSON object, is too long or too deep, or has no known key.
 pub fn parse(text: &str) -> Result<Housekeeping, Malformed> {
     let value = object(text)?;
     words(value.get("housekeeping").unwrap_or(&Value::Object(value.clone())))

@@ -76,38 +76,30 @@ pub enum Named {
 /// The reason why a command cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// The name is similar to that of a command.
     #[error("there is no command @{name}; did you mean @{}?", nearest.name())]
     UnknownVerb {
         name: String,
         /// The command with the most similar name.
         nearest: Verb,
     },
-    /// A text that is not a command, in a place for commands.
     #[error("'{text}' is not a command; example: @recall(\"auth flow\")")]
     NotACommand { text: String },
-    /// The parenthesis is not closed.
     #[error("the closing ')' is missing")]
     Unclosed,
-    /// The text is not closed.
     #[error("the closing '\"' of the text is missing")]
     UnclosedText,
     #[error("it names no blocks; example: @{}(12)", .0.name())]
     NoBlocks(Verb),
-    /// A text is missing, is empty, or has no quotes.
     #[error("it needs a text in double quotes; example: {}", if *.0 == Verb::Create { "@create(\"the note\")" } else { "@update(12, \"the text\")" })]
     NoText(Verb),
-    /// An argument that the command does not accept.
     #[error("@{} does not accept '{argument}'", verb.name())]
     Unexpected {
         /// The command.
         verb: Verb,
         argument: String,
     },
-    /// A fenced block `aperture` that cannot be used.
     #[error("the block aperture is refused: {0}")]
     Housekeeping(String),
-    /// A word that is not a form, an order or a turn.
     #[error("'{argument}' is not a form of turns: header, summary, full or mixed; example: @recall(turns 3..5, summary)")]
     NotATurnForm { argument: String },
     #[error("{error}; {}", error.hint())]

@@ -18,7 +18,6 @@ const SUGGESTED: usize = 2;
 /// The reason why a command refers to no blocks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
-    /// The block does not exist.
     #[error("no block {number}{}", suggestion(nearest))]
     NoBlock {
         number: BlockNumber,
@@ -31,14 +30,12 @@ pub enum Unresolved {
         /// Similar topics or selectors.
         nearest: Vec<String>,
     },
-    /// The selector cannot be used.
     #[error("{error}; {}", error.hint())]
     Selector {
         /// The reason.
         #[from]
         error: SelectorError,
     },
-    /// No matching blocks.
     #[error("no matching blocks")]
     Nothing,
 }
@@ -49,10 +46,7 @@ fn suggestion(nearest: &[String]) -> String {
 
 /// Returns the blocks that the names refer to, in file order, without those from `before` on: the model refers to blocks that it
 /// received, not to its current message.
-///
-/// # Errors
-///
-/// No block of the session matches.
+/// Errors: no block of the session matches.
 pub fn resolve(names: &[Named], reading: &Analysis, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
     let mut blocks: BTreeSet<BlockNumber> = BTreeSet::new();
     for named in names {

@@ -2,9 +2,10 @@
 
 use crate::model::limits::{DIFF_LINES, DIFF_WORD_BYTES, DIFF_WORD_LINE_BYTES};
 use crate::model::{BlockNumber, Level, TokenCount};
+use crate::text::differences::{differences, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
-use similar::{DiffTag, TextDiff};
+use similar::DiffTag;
 
 /// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -103,14 +104,10 @@ pub fn changes<'a>(before: &'a str, after: &'a str) -> Vec<Run<'a>> {
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let without_feeds = |lines: &[&'a str]| lines.iter().map(|line| line.strip_suffix('\n').unwrap_or(line)).collect::<Vec<_>>();
     let (old_keys, new_keys) = (without_feeds(&old), without_feeds(&new));
-    let diff = if old_keys == new_keys {
-        TextDiff::configure().diff_slices(&old, &new)
-    } else {
-        TextDiff::configure().diff_slices(&old_keys, &new_keys)
-    };
+    let operations = if old_keys == new_keys { differences(&old, &new) } else { differences(&old_keys, &new_keys) };
     // If only braces and empty lines were kept, they would split a text that was replaced as a whole.
     let says_something = |line: &&str| line.contains(char::is_alphanumeric);
-    let kept = diff.ops().iter().filter(|operation| operation.tag() == DiffTag::Equal);
+    let kept = operations.iter().filter(|operation| operation.tag() == DiffTag::Equal);
     let replaced = old != new && !kept.flat_map(|operation| &new[operation.new_range()]).any(says_something);
     if replaced {
         let runs = [Run { fate: BlockFate::Removed, lines: old }, Run { fate: BlockFate::Added, lines: new }];
@@ -118,7 +115,7 @@ pub fn changes<'a>(before: &'a str, after: &'a str) -> Vec<Run<'a>> {
     }
     let mut runs = Vec::new();
     let (mut removed, mut added) = (Vec::new(), Vec::new());
-    for operation in diff.ops() {
+    for operation in operations {
         if operation.tag() == DiffTag::Equal {
             push_replaced(&mut runs, &mut removed, &mut added);
             runs.push(Run { fate: BlockFate::SkipReason, lines: new[operation.new_range()].to_vec() });
@@ -257,16 +254,12 @@ fn words<'a>(before: &'a str, after: &'a str) -> Option<(Vec<Piece<'a>>, Vec<Pie
         sides[0].push((old.len(), true));
         sides[1].push((new.len(), true));
     } else {
-        let diff = TextDiff::from_unicode_words(old, new);
-        let length = |slice: Option<&str>| slice.map_or(0, str::len);
-        for operation in diff.ops() {
-            let removed: usize = operation.old_range().map(|place| length(diff.old_slice(place))).sum();
-            let added: usize = operation.new_range().map(|place| length(diff.new_slice(place))).sum();
-            let kept = if operation.tag() == DiffTag::Equal {
-                operation.new_range().filter_map(|place| diff.new_slice(place)).map(visible).sum()
-            } else {
-                0
-            };
+        let (old, new) = (tokens(old), tokens(new));
+        let length = |words: &[&str]| words.iter().map(|word| word.len()).sum();
+        for operation in differences(&old, &new) {
+            let (removed, added) = (length(&old[operation.old_range()]), length(&new[operation.new_range()]));
+            let same_words = &new[if operation.tag() == DiffTag::Equal { operation.new_range() } else { 0..0 }];
+            let kept: usize = same_words.iter().map(|word| visible(word)).sum();
             same += kept;
             // Spaces between two changed words belong to the change.
             let changed = operation.tag() != DiffTag::Equal || (kept == 0 && sides[0].len() > 1);

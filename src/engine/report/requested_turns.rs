@@ -93,7 +93,6 @@ impl ShownTurns {
 /// A failed request for turns.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TurnRequestError {
-    /// None of the turns exists.
     #[error("{}", missing(turns, existing))]
     Missing {
         turns: TurnList,
@@ -120,10 +119,7 @@ fn spaced(turns: &TurnList) -> String {
 
 /// Returns the places of the requested turns in `turns`, those that receive the budget first at the start. `score` rates a turn by
 /// the query.
-///
-/// # Errors
-///
-/// None of the turns exists.
+/// Errors: none of the turns exists.
 pub fn requested(
     turns: &[TurnSummary],
     request: &TurnRequest,
@@ -157,10 +153,7 @@ const NOTES_TOKENS: usize = 40;
 /// Returns the requested turns in at most `budget` tokens: headers of as many turns as possible, then the other forms of the request
 /// in the order of `places`. `cost` counts a text; `full` returns the full text of a turn in at most this many tokens, `None` if it
 /// has more.
-///
-/// # Errors
-///
-/// The budget is too small for one header, or `full` fails.
+/// Errors: the budget is too small for one header, or `full` fails.
 pub fn within<E: From<TurnRequestError>>(
     turns: &[TurnSummary],
     places: &[usize],

@@ -2,7 +2,7 @@
 
 use super::Echoes;
 use super::excerpt::{Passage, PassageKind};
-use super::passages::{Occurrences, names_of};
+use super::passages::{Occurrences, names_of, take_best};
 use super::query::Query;
 use super::terms::{passage, whole_words};
 use crate::engine::content::terms::without_line_number;
@@ -113,14 +113,10 @@ impl<'a> EarlierPassages<'a> {
         let mut values = values(pool.iter().map(|(score, _, names)| (*score, &names[..])));
         let total = values.values().sum::<f32>().max(f32::MIN_POSITIVE);
         let mut order = Vec::new();
-        while !pool.is_empty() {
-            let gain = |(score, _, names): &(f32, usize, Vec<&str>)| {
-                let new: f32 = names.iter().map(|name| values.get(name).copied().unwrap_or_default()).sum();
-                score.powi(2) * (new / total + WITHOUT_NAMES)
-            };
-            let gains: Vec<f32> = pool.iter().map(gain).collect();
-            let best = (0..pool.len()).max_by(|one, other| gains[*one].total_cmp(&gains[*other]).then(other.cmp(one)));
-            let (_, passage, names) = pool.remove(best.unwrap_or_default());
+        while let Some((_, passage, names)) = take_best(&mut pool, |(score, _, names)| {
+            let new: f32 = names.iter().map(|name| values.get(name).copied().unwrap_or_default()).sum();
+            score.powi(2) * (new / total + WITHOUT_NAMES)
+        }) {
             names.iter().for_each(|name| _ = values.remove(name));
             order.push(passage);
         }

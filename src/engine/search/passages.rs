@@ -183,15 +183,11 @@ impl<'a> Occurrences<'a> {
         let mut printed_names: FxHashSet<&str> = known.iter().flat_map(|text| names_of(text)).collect();
         let mut printed_lines: FxHashSet<&str> = FxHashSet::default();
         let mut chosen = Vec::new();
-        while !pool.is_empty() {
-            let value = |stretch: &Valued<'_>| {
-                let new = stretch.names.iter().filter(|name| !printed_names.contains(*name)).count() as f32;
-                let share = if stretch.names.is_empty() { 0.5 } else { new / stretch.names.len() as f32 };
-                stretch.worth * (1.0 - KNOWN_SHARE + KNOWN_SHARE * share)
-            };
-            let values: Vec<f32> = pool.iter().map(value).collect();
-            let best = (0..pool.len()).max_by(|one, other| values[*one].total_cmp(&values[*other]).then(other.cmp(one)));
-            let Valued { passage, place, names, .. } = pool.remove(best.unwrap_or_default());
+        while let Some(Valued { passage, place, names, .. }) = take_best(&mut pool, |stretch| {
+            let new = stretch.names.iter().filter(|name| !printed_names.contains(*name)).count() as f32;
+            let share = if stretch.names.is_empty() { 0.5 } else { new / stretch.names.len() as f32 };
+            stretch.worth * (1.0 - KNOWN_SHARE + KNOWN_SHARE * share)
+        }) {
             let text = &self.passages[passage].text;
             let is_new = |line: &Range<usize>| is_telling(&text[line.clone()]) && printed_lines.insert(text[line.clone()].trim());
             let new: Vec<Range<usize>> = lines(text, place).filter(is_new).collect();
@@ -202,6 +198,13 @@ impl<'a> Occurrences<'a> {
         }
         chosen
     }
+}
+
+/// Removes the element with the greatest value, of equal ones the first; `None` if there are none.
+pub(super) fn take_best<T>(pool: &mut Vec<T>, value: impl Fn(&T) -> f32) -> Option<T> {
+    let values: Vec<f32> = pool.iter().map(value).collect();
+    let best = (0..pool.len()).max_by(|one, other| values[*one].total_cmp(&values[*other]).then(other.cmp(one)))?;
+    Some(pool.remove(best))
 }
 
 /// A stretch that is compared with others.

@@ -73,10 +73,7 @@ pub struct Query {
 
 impl Query {
     /// Parses a query: words, `"a phrase"`, `-without`, `field:value`.
-    ///
-    /// # Errors
-    ///
-    /// It has nothing to search for.
+    /// Errors: it has nothing to search for.
     pub fn parse(text: &str) -> Result<Query, QueryError> {
         let mut query = Query::default();
         let mut words = String::new();

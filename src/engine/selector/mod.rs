@@ -72,7 +72,6 @@ pub enum SelectorError {
         /// A selector that is close to it.
         nearest: Option<String>,
     },
-    /// A word that begins like a number.
     #[error("'{word}' is neither a number nor a range like 10..20 at column {column}")]
     NotNumbers {
         word: String,
@@ -88,27 +87,22 @@ pub enum SelectorError {
         /// A known value that is close to it.
         nearest: Option<String>,
     },
-    /// A number without a block.
     #[error("there is no block {number}: {}", .last.checked_sub(1).map_or("the session has no blocks".to_owned(), |_| format!("the session has blocks 1 to {last}")))]
     NoSuchBlock { number: BlockNumber, last: BlockNumber },
-    /// A tool-use id without a block.
     #[error("no block has the tool-use id '{0}'")]
     NoSuchCall(String),
-    /// A turn after the last one.
     #[error("there is no turn {number}: the session has turns 1 to {last}")]
     NoSuchTurn {
         number: u32,
         /// The number of the last turn.
         last: u32,
     },
-    /// The name of a tool that the session does not use.
     #[error("no block of the session uses the tool '{name}'")]
     NoSuchTool {
         name: String,
         /// The selectors of similar tools of the session, or of all if none is similar.
         nearest: Vec<String>,
     },
-    /// The path of a file at which no tool of the session is pointed.
     #[error("no block of the session has the path '{path}'")]
     NoSuchPath {
         path: String,
@@ -233,19 +227,13 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
 
 impl Selector {
     /// Parses a selector.
-    ///
-    /// # Errors
-    ///
-    /// A syntax error, an unknown name or an invalid argument.
+    /// Errors: a syntax error, an unknown name or an invalid argument.
     pub fn parse(text: &str) -> Result<Selector, SelectorError> {
         parse::parse(text).map(Selector)
     }
 
     /// Parses several selectors, and returns their union. A comma after one is ignored: `17, 19` is two words of a command line.
-    ///
-    /// # Errors
-    ///
-    /// As [`Selector::parse`]; there is no selector.
+    /// Errors: as [`Selector::parse`]; there is no selector.
     pub fn parse_all<T: AsRef<str>>(texts: &[T]) -> Result<Selector, SelectorError> {
         let texts = texts.iter().map(|text| text.as_ref().trim().trim_matches(','));
         let mut nodes = texts.map(|text| Selector::parse(text).map(|selector| selector.0)).collect::<Result<Vec<_>, _>>()?;
@@ -257,10 +245,7 @@ impl Selector {
     }
 
     /// Returns the numbers of the selected blocks, in file order.
-    ///
-    /// # Errors
-    ///
-    /// A number or a tool-use id that does not exist in the session.
+    /// Errors: a number or a tool-use id that does not exist in the session.
     pub fn select(&self, reading: &Analysis) -> Result<Vec<BlockNumber>, SelectorError> {
         self.0.check(reading)?;
         Ok(reading.session.blocks.iter().filter(|block| self.0.matches(block, reading)).map(|block| block.number).collect())
@@ -379,10 +364,7 @@ pub struct PathPattern {
 impl PathPattern {
     /// Parses a pattern. A backslash separates components, unless a character of patterns follows, which it then makes
     /// a plain one; after a drive it always separates.
-    ///
-    /// # Errors
-    ///
-    /// It is not a pattern.
+    /// Errors: it is not a pattern.
     pub fn new(pattern: &str) -> Result<PathPattern, globset::Error> {
         let mut glob = String::with_capacity(pattern.len());
         let is_windows = paths::is_windows_text(pattern);

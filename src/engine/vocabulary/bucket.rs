@@ -1,7 +1,7 @@
 //! Lookup rules of the token table: `build.rs` fills the table by these rules, the program reads it by them.
 
-/// Number of buckets of the table, 2.6 for each token: one or two lookups find a token, or that it is missing.
-pub const BUCKETS: usize = 1 << 19;
+/// Number of buckets of the table, 1.3 for each token.
+pub const BUCKETS: usize = 1 << 18;
 /// Bits of a bucket with the position of a token; the other bits are a tag, which makes false lookups rare.
 pub const PLACE_BITS: u32 = 21;
 /// A bucket without a token.

@@ -52,16 +52,26 @@ impl ProviderAdapter for ClaudeCode {
 }
 
 impl Format for ClaudeCode {
-    fn recognizes(&self, head: &[u8]) -> bool {
-        parse::recognizes(head)
+    methods! {
+        recognizes(head: &[u8]) -> bool = parse::recognizes(head);
+        unread_rows(line: &[u8]) -> Vec<usize> = parse::unread_rows(line);
+        file_before_edit(row: &[u8]) -> Option<String> = parse::file_before_edit(row);
+        window(session: &Session) -> Window = window::window(session);
+        messages(session: &Session, window: &Window) -> Vec<Message> = messages::messages(session, window);
+        scanner() -> Box<dyn Scanner> = Box::new(scan::Scan::default());
+        identity(row: &[u8]) -> Option<Vec<u8>> = write::identity(row);
+        stub(row: &[u8]) -> Option<Stub> = write::stub(row);
+        slot(row: &[u8], index: u32) -> Option<Slot> = write::slot(row, index);
+        locate_slot(row: &[u8], slot: Slot) -> Option<Range<usize>> = write::locate(row, slot);
+        encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> = write::encode(slot, kind, content);
+        decode(value: &[u8]) -> String = write::decode(value);
+        unsent_record(row: &[u8]) -> Option<UnsentRecord> = unsent::record(row);
+        short_display(row: &[u8]) -> Option<Vec<u8>> = unsent::short_display(row);
+        branches() -> bool = true;
     }
 
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
         parse::parse(bytes)
-    }
-
-    fn unread_rows(&self, line: &[u8]) -> Vec<usize> {
-        parse::unread_rows(line)
     }
 
     fn is_call(&self, bytes: &[u8]) -> bool {
@@ -70,82 +80,33 @@ impl Format for ClaudeCode {
         MARKS.iter().any(|mark| mark.find(bytes).is_some())
     }
 
-    fn file_before_edit(&self, row: &[u8]) -> Option<String> {
-        parse::file_before_edit(row)
-    }
-
-    fn window(&self, session: &Session) -> Window {
-        window::window(session)
-    }
-
-    fn messages(&self, session: &Session, window: &Window) -> Vec<Message> {
-        messages::messages(session, window)
-    }
-
-    fn scanner(&self) -> Box<dyn Scanner> {
-        Box::new(scan::Scan::default())
-    }
-
-    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
-        write::identity(row)
-    }
-
-    fn stub(&self, row: &[u8]) -> Option<Stub> {
-        write::stub(row)
-    }
-
-    fn slot(&self, row: &[u8], index: u32) -> Option<Slot> {
-        write::slot(row, index)
-    }
-
-    fn locate_slot(&self, row: &[u8], slot: Slot) -> Option<Range<usize>> {
-        write::locate(row, slot)
-    }
-
-    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
-        write::encode(slot, kind, content)
-    }
-
     fn accepted(&self, row: &[u8], index: u32, media: &[(MediaPlace, String)]) -> Option<(Slot, Vec<u8>)> {
         write::accepted(row, index, media)
-    }
-
-    fn decode(&self, value: &[u8]) -> String {
-        write::decode(value)
-    }
-
-    fn unsent_record(&self, row: &[u8]) -> Option<UnsentRecord> {
-        unsent::record(row)
-    }
-
-    fn short_display(&self, row: &[u8]) -> Option<Vec<u8>> {
-        unsent::short_display(row)
-    }
-
-    fn branches(&self) -> bool {
-        true
     }
 }
 
 impl Client for ClaudeCode {
-    fn agent(&self) -> &'static str {
-        "Claude"
-    }
-
-    fn roots(&self, places: &Places) -> Vec<PathBuf> {
-        vec![config(places).join("projects")]
-    }
-
-    fn prompts_files(&self, places: &Places) -> Vec<PathBuf> {
-        vec![places::prompts_file(places)]
-    }
-
-    fn typed_prompt(&self, line: &[u8]) -> Option<TypedPrompt> {
-        places::typed_prompt(line)
-    }
-
-    fn locate(&self, path: &Path) -> Option<Location> {
-        places::locate(path)
+    methods! {
+        agent() -> &'static str = "Claude";
+        roots(places: &Places) -> Vec<PathBuf> = vec![config(places).join("projects")];
+        prompts_files(places: &Places) -> Vec<PathBuf> = vec![places::prompts_file(places)];
+        typed_prompt(line: &[u8]) -> Option<TypedPrompt> = places::typed_prompt(line);
+        locate(path: &Path) -> Option<Location> = places::locate(path);
+        settings_file(places: &Places) -> Option<PathBuf> = Some(config(places).join("settings.json"));
+        retention_days(settings: &[u8]) -> Option<u32> = Some(settings::retention_days(settings));
+        resume_command(id: &str) -> String = format!("claude --resume {id}");
+        project_directory(root: &Path, project: &Path) -> Option<PathBuf> = Some(root.join(slug(&project.to_string_lossy())));
+        instructions_file() -> Option<&'static str> = Some("CLAUDE.md");
+        registries(places: &Places) -> Vec<PathBuf> = vec![config(places).join("sessions")];
+        registered(content: &[u8]) -> Option<OpenSession> = places::registered(content);
+        turn_reminder() -> Option<Counts> = Some(prose::TASK_REMINDER);
+        outside_texts(row: &[u8]) -> Vec<(ClientPart, String)> = attachment::snapshot_texts(row);
+        part_of(block: &Block) -> Option<ClientPart> = attachment::part_of(block);
+        sends_again(block: &Block) -> bool = attachment::is_announced(block);
+        announces(block: &Block) -> bool = attachment::is_list(block);
+        attachment_tags() -> Option<(&'static str, &'static str)> = Some(("<system-reminder>\n", "\n</system-reminder>"));
+        conventions() -> Conventions = conventions::conventions();
+        api_base_url() -> &'static str = "https://api.anthropic.com";
     }
 
     fn companions_directory(&self, path: &Path) -> Option<PathBuf> {
@@ -157,14 +118,6 @@ impl Client for ClaudeCode {
         self.locate(path).filter(|location| !location.subagent).map(|_| path.with_file_name("memory"))
     }
 
-    fn settings_file(&self, places: &Places) -> Option<PathBuf> {
-        Some(config(places).join("settings.json"))
-    }
-
-    fn retention_days(&self, settings: &[u8]) -> Option<u32> {
-        Some(settings::retention_days(settings))
-    }
-
     fn outputs_directory(&self, path: &Path) -> Option<PathBuf> {
         Some(self.companions_directory(path)?.join("tool-results"))
     }
@@ -174,61 +127,9 @@ impl Client for ClaudeCode {
         Some(path.with_file_name(format!("{id}.jsonl")))
     }
 
-    fn resume_command(&self, id: &str) -> String {
-        format!("claude --resume {id}")
-    }
-
-    fn project_directory(&self, root: &Path, project: &Path) -> Option<PathBuf> {
-        Some(root.join(slug(&project.to_string_lossy())))
-    }
-
-    fn instructions_file(&self) -> Option<&'static str> {
-        Some("CLAUDE.md")
-    }
-
-    fn registries(&self, places: &Places) -> Vec<PathBuf> {
-        vec![config(places).join("sessions")]
-    }
-
-    fn registered(&self, content: &[u8]) -> Option<OpenSession> {
-        places::registered(content)
-    }
-
-    fn turn_reminder(&self) -> Option<Counts> {
-        Some(prose::TASK_REMINDER)
-    }
-
-    fn outside_texts(&self, row: &[u8]) -> Vec<(ClientPart, String)> {
-        attachment::snapshot_texts(row)
-    }
-
-    fn part_of(&self, block: &Block) -> Option<ClientPart> {
-        attachment::part_of(block)
-    }
-
-    fn sends_again(&self, block: &Block) -> bool {
-        attachment::is_announced(block)
-    }
-
-    fn announces(&self, block: &Block) -> bool {
-        attachment::is_list(block)
-    }
-
-    fn attachment_tags(&self) -> Option<(&'static str, &'static str)> {
-        Some(("<system-reminder>\n", "\n</system-reminder>"))
-    }
-
     fn compacts_from(&self, model: &str, window: WindowSize) -> Option<u64> {
         let reserve = if model.contains("haiku") { HAIKU_RESERVE_TOKENS } else { RESERVE_TOKENS };
         window.tokens.checked_sub(reserve).filter(|from| *from > 0)
-    }
-
-    fn conventions(&self) -> Conventions {
-        conventions::conventions()
-    }
-
-    fn api_base_url(&self) -> &'static str {
-        "https://api.anthropic.com"
     }
 
     fn variables(&self) -> Variables {
@@ -242,41 +143,20 @@ impl Client for ClaudeCode {
 }
 
 impl Rewriter for ClaudeCode {
-    fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>> {
-        write::note(new, label, content)
-    }
-
-    fn strip_thinking(&self, new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>> {
-        write::strip(new, first, kept)
-    }
-
-    fn leaf(&self, new: &NewRow<'_>) -> Option<Vec<u8>> {
-        write::leaf(new)
-    }
-
-    fn forked(&self, row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
-        write::forked(row, fork)
+    methods! {
+        note(new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>> = write::note(new, label, content);
+        strip_thinking(new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>> = write::strip(new, first, kept);
+        leaf(new: &NewRow<'_>) -> Option<Vec<u8>> = write::leaf(new);
+        forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> = write::forked(row, fork);
+        knows_stripping(row: &[u8]) -> bool = write::strips_thinking(row);
+        binds_thinking() -> bool = true;
+        is_frozen_system(row: &[u8]) -> bool = write::prompt_snapshot(row);
+        is_only_thinking(row: &[u8]) -> bool = write::only_thinking(row);
     }
 
     fn uncut_boundary(&self) -> Option<&'static [u8]> {
         // The client cuts the conversation at a boundary of the subtype `compact_boundary` only.
         Some(br#""compact_boundary_taken_back""#)
-    }
-
-    fn knows_stripping(&self, row: &[u8]) -> bool {
-        write::strips_thinking(row)
-    }
-
-    fn binds_thinking(&self) -> bool {
-        true
-    }
-
-    fn is_frozen_system(&self, row: &[u8]) -> bool {
-        write::prompt_snapshot(row)
-    }
-
-    fn is_only_thinking(&self, row: &[u8]) -> bool {
-        write::only_thinking(row)
     }
 
     fn thinking_in<'v>(&self, message: &'v [u8]) -> Vec<&'v str> {
@@ -285,15 +165,9 @@ impl Rewriter for ClaudeCode {
 }
 
 impl Billing for ClaudeCode {
-    fn usage(&self, value: &[u8], sent: u64, row: &[u8]) -> Option<Vec<u8>> {
-        write::usage(value, sent, write::reads_iterations(row))
-    }
-
-    fn same_bills(&self, before: &[u8], after: &[u8]) -> bool {
-        write::same_bills(before, after)
-    }
-
-    fn cache_milliseconds(&self, usage: &[u8]) -> i64 {
-        write::cache_milliseconds(usage)
+    methods! {
+        usage(value: &[u8], sent: u64, row: &[u8]) -> Option<Vec<u8>> = write::usage(value, sent, write::reads_iterations(row));
+        same_bills(before: &[u8], after: &[u8]) -> bool = write::same_bills(before, after);
+        cache_milliseconds(usage: &[u8]) -> i64 = write::cache_milliseconds(usage);
     }
 }

@@ -43,10 +43,7 @@ pub struct Edited {
 /// Adds the hooks and, unless the settings have another one, the status line.
 ///
 /// Idempotent: if all entries exist already, in any formatting, the text is unchanged.
-///
-/// # Errors
-///
-/// The settings are not valid JSON, or the hooks have an unexpected type.
+/// Errors: the settings are not valid JSON, or the hooks have an unexpected type.
 pub fn install(settings: &str, calls: &Calls) -> Result<Edited, EditError> {
     let clean = uninstall(settings)?;
     let foreign = names(&clean, &[]).iter().any(|name| name == STATUS_LINE);
@@ -65,10 +62,7 @@ pub fn install(settings: &str, calls: &Calls) -> Result<Edited, EditError> {
 }
 
 /// Removes the entries that [`install`] adds.
-///
-/// # Errors
-///
-/// The settings are not valid JSON.
+/// Errors: the settings are not valid JSON.
 pub fn uninstall(settings: &str) -> Result<String, EditError> {
     let mut text = remove(settings, &[], &|name, value| name == STATUS_LINE && calls_us(value, "statusline"))?;
     for event in names(&text, &["hooks"]) {
@@ -78,10 +72,7 @@ pub fn uninstall(settings: &str) -> Result<String, EditError> {
 }
 
 /// Adds aperture's server to the project's list of servers, unless its name is taken.
-///
-/// # Errors
-///
-/// The list is not valid JSON, or has an unexpected type.
+/// Errors: the list is not valid JSON, or has an unexpected type.
 pub fn install_server(list: &str, program: &str) -> Result<Edited, EditError> {
     let clean = uninstall_server(list)?;
     if names(&clean, &[SERVERS]).iter().any(|name| name == SERVER) {
@@ -93,10 +84,7 @@ pub fn install_server(list: &str, program: &str) -> Result<Edited, EditError> {
 }
 
 /// Removes aperture's server from the list.
-///
-/// # Errors
-///
-/// The list is not valid JSON.
+/// Errors: the list is not valid JSON.
 pub fn uninstall_server(list: &str) -> Result<String, EditError> {
     let ours = |name: &str, value: &Value| {
         name == SERVER && is_us(value["command"].as_str().unwrap_or_default()) && value["args"] == json!(["mcp"])

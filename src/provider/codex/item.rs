@@ -32,7 +32,6 @@ impl ItemFields<'_> {
 /// One block of an item.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
-    /// Its kind.
     pub sort: Sort,
     pub item: ItemFields<'a>,
     /// The element of a message, else the whole item.

@@ -48,16 +48,23 @@ impl ProviderAdapter for Codex {
 }
 
 impl Format for Codex {
-    fn recognizes(&self, head: &[u8]) -> bool {
-        parse::recognizes(head)
+    methods! {
+        recognizes(head: &[u8]) -> bool = parse::recognizes(head);
+        unread_rows(line: &[u8]) -> Vec<usize> = parse::unread_rows(line);
+        window(session: &Session) -> Window = window::window(session);
+        messages(session: &Session, window: &Window) -> Vec<Message> = messages::messages(session, window);
+        scanner() -> Box<dyn Scanner> = Box::new(scan::Scan::default());
+        stub(row: &[u8]) -> Option<Stub> = write::stub(row);
+        slot(row: &[u8], index: u32) -> Option<Slot> = write::slot(row, index);
+        locate_slot(row: &[u8], slot: Slot) -> Option<Range<usize>> = write::locate(row, slot);
+        encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> = write::encode(slot, kind, content);
+        decode(value: &[u8]) -> String = write::decode(value);
+        ordinal(row: &[u8]) -> Option<u64> = write::ordinal(row);
+        with_ordinal(row: &[u8], ordinal: u64) -> Option<Vec<u8>> = write::with_ordinal(row, ordinal);
     }
 
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
         parse::parse(bytes)
-    }
-
-    fn unread_rows(&self, line: &[u8]) -> Vec<usize> {
-        parse::unread_rows(line)
     }
 
     fn link(&self, session: &mut Session) {
@@ -69,97 +76,35 @@ impl Format for Codex {
         memchr::memmem::find(&bytes[..bytes.len().min(HEAD_BYTES)], br#"_call"#).is_some()
     }
 
-    fn window(&self, session: &Session) -> Window {
-        window::window(session)
-    }
-
-    fn messages(&self, session: &Session, window: &Window) -> Vec<Message> {
-        messages::messages(session, window)
-    }
-
-    fn scanner(&self) -> Box<dyn Scanner> {
-        Box::new(scan::Scan::default())
-    }
-
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
         let id = parse::parse(row).row.id?;
         Some(format!("\"{id:?}\"").into_bytes())
-    }
-
-    fn stub(&self, row: &[u8]) -> Option<Stub> {
-        write::stub(row)
-    }
-
-    fn slot(&self, row: &[u8], index: u32) -> Option<Slot> {
-        write::slot(row, index)
-    }
-
-    fn locate_slot(&self, row: &[u8], slot: Slot) -> Option<Range<usize>> {
-        write::locate(row, slot)
-    }
-
-    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
-        write::encode(slot, kind, content)
-    }
-
-    fn decode(&self, value: &[u8]) -> String {
-        write::decode(value)
     }
 
     fn keeps_offsets(&self, session: &Session) -> bool {
         let head = session.rows.iter().find(|row| row.kind == RowKind::State);
         head.is_some_and(|row| row.flags.any(Flags::NUMBERED))
     }
-
-    fn ordinal(&self, row: &[u8]) -> Option<u64> {
-        write::ordinal(row)
-    }
-
-    fn with_ordinal(&self, row: &[u8], ordinal: u64) -> Option<Vec<u8>> {
-        write::with_ordinal(row, ordinal)
-    }
 }
 
 impl Client for Codex {
-    fn agent(&self) -> &'static str {
-        "Codex"
-    }
-
-    fn roots(&self, places: &Places) -> Vec<PathBuf> {
-        places::roots(places)
-    }
-
-    fn prompts_files(&self, places: &Places) -> Vec<PathBuf> {
-        vec![places::prompts_file(places)]
-    }
-
-    fn typed_prompt(&self, line: &[u8]) -> Option<TypedPrompt> {
-        places::typed_prompt(line)
-    }
-
-    fn locate(&self, path: &Path) -> Option<Location> {
-        places::locate(path)
+    methods! {
+        agent() -> &'static str = "Codex";
+        roots(places: &Places) -> Vec<PathBuf> = places::roots(places);
+        prompts_files(places: &Places) -> Vec<PathBuf> = vec![places::prompts_file(places)];
+        typed_prompt(line: &[u8]) -> Option<TypedPrompt> = places::typed_prompt(line);
+        locate(path: &Path) -> Option<Location> = places::locate(path);
+        resume_command(id: &str) -> String = format!("codex resume {id}");
+        instructions_file() -> Option<&'static str> = Some("AGENTS.md");
+        roots_beside(path: &Path) -> Vec<PathBuf> = places::roots_beside(path);
+        writer_lock(path: &Path) -> Option<WriterLock> = places::writer_lock(path);
+        conventions() -> Conventions = conventions::conventions();
+        api_base_url() -> &'static str = "https://api.openai.com/v1";
     }
 
     fn fork_path(&self, path: &Path, id: &str, time: &str) -> Option<PathBuf> {
         self.locate(path)?;
         Some(path.with_file_name(format!("rollout-{time}-{id}.jsonl")))
-    }
-
-    fn resume_command(&self, id: &str) -> String {
-        format!("codex resume {id}")
-    }
-
-    fn instructions_file(&self) -> Option<&'static str> {
-        Some("AGENTS.md")
-    }
-
-    fn roots_beside(&self, path: &Path) -> Vec<PathBuf> {
-        places::roots_beside(path)
-    }
-
-    fn writer_lock(&self, path: &Path) -> Option<WriterLock> {
-        places::writer_lock(path)
     }
 
     fn is_standing(&self, session: &Session, block: &Block) -> bool {
@@ -176,14 +121,6 @@ impl Client for Codex {
         Some(full * COMPACTS_FROM_PERCENT / 100).filter(|from| *from > 0 && *from < window.tokens)
     }
 
-    fn conventions(&self) -> Conventions {
-        conventions::conventions()
-    }
-
-    fn api_base_url(&self) -> &'static str {
-        "https://api.openai.com/v1"
-    }
-
     fn variables(&self) -> Variables {
         Variables { home: "CODEX_HOME", api_base_url: "OPENAI_BASE_URL", session: None, project: None }
     }
@@ -196,28 +133,16 @@ fn full_window(window: WindowSize) -> u64 {
 }
 
 impl Rewriter for Codex {
-    fn note(&self, new: &NewRow<'_>, _: &str, content: &str) -> Option<Vec<u8>> {
-        write::note(new, content)
+    methods! {
+        note(new: &NewRow<'_>, _label: &str, content: &str) -> Option<Vec<u8>> = write::note(new, content);
+        forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> = write::forked(row, fork);
+        follows_turn(row: &[u8]) -> bool = write::follows_turn(row);
+        repeat(new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> = write::repeat(new, row);
+        known_context(row: &[u8]) -> Option<KnownContext> = write::known_context(row);
     }
 
     fn restart(&self, new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
         write::restart(new, first, text, last)
-    }
-
-    fn forked(&self, row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
-        write::forked(row, fork)
-    }
-
-    fn follows_turn(&self, row: &[u8]) -> bool {
-        write::follows_turn(row)
-    }
-
-    fn repeat(&self, new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> {
-        write::repeat(new, row)
-    }
-
-    fn known_context(&self, row: &[u8]) -> Option<KnownContext> {
-        write::known_context(row)
     }
 }
 

@@ -39,20 +39,13 @@ fn sort(element: &RawValue) -> Element<'_> {
 }
 
 impl Api for Messages {
-    fn names(&self) -> [&'static str; 3] {
-        ["anthropic-messages", "anthropic-lines", "anthropic-log"]
-    }
-
-    fn client(&self) -> &'static dyn Client {
-        &ClaudeCode
-    }
-
-    fn members(&self) -> &'static [&'static str] {
-        &["system", "tools", "messages"]
-    }
-
-    fn is_body(&self, body: &RawValue) -> bool {
-        dialect::of_body(body) == Some(Dialect::Anthropic)
+    methods! {
+        names() -> [&'static str; 3] = ["anthropic-messages", "anthropic-lines", "anthropic-log"];
+        client() -> &'static dyn Client = &ClaudeCode;
+        members() -> &'static [&'static str] = &["system", "tools", "messages"];
+        is_body(body: &RawValue) -> bool = dialect::of_body(body) == Some(Dialect::Anthropic);
+        encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> = write::encode(slot, kind, content);
+        decode(value: &[u8]) -> String = write::decode(value);
     }
 
     fn is_message(&self, message: &RawValue) -> bool {
@@ -98,13 +91,5 @@ impl Api for Messages {
             Element::Message(fields) => write::thinking_in(&fields),
             _ => Vec::new(),
         }
-    }
-
-    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
-        write::encode(slot, kind, content)
-    }
-
-    fn decode(&self, value: &[u8]) -> String {
-        write::decode(value)
     }
 }

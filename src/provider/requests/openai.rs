@@ -24,25 +24,18 @@ fn item(element: &RawValue) -> Option<RowFields<'_>> {
 }
 
 impl Api for Responses {
-    fn names(&self) -> [&'static str; 3] {
-        ["openai-responses", "openai-responses-lines", "openai-responses-log"]
-    }
-
-    fn client(&self) -> &'static dyn Client {
-        &Codex
-    }
-
-    fn members(&self) -> &'static [&'static str] {
-        &["instructions", "tools", "input"]
+    methods! {
+        names() -> [&'static str; 3] = ["openai-responses", "openai-responses-lines", "openai-responses-log"];
+        client() -> &'static dyn Client = &Codex;
+        members() -> &'static [&'static str] = &["instructions", "tools", "input"];
+        is_message(_message: &RawValue) -> bool = false;
+        encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> = write::encode(slot, kind, content);
+        decode(value: &[u8]) -> String = write::decode(value);
     }
 
     fn is_body(&self, body: &RawValue) -> bool {
         let input = member(body, "input").filter(|input| input.get().starts_with('[')).map(elements).unwrap_or_default();
         input.iter().any(|item| member(item, "type").or(member(item, "role")).is_some())
-    }
-
-    fn is_message(&self, _message: &RawValue) -> bool {
-        false
     }
 
     fn parse<'a>(&self, element: &'a RawValue) -> ParsedRow<'a> {
@@ -78,13 +71,5 @@ impl Api for Responses {
     fn thinking(&self, element: &RawValue) -> Vec<Key> {
         let is_thinking = text_of(member(element, "type")).is_some_and(|kind| kind == "reasoning");
         is_thinking.then(|| Key::from_bytes(element.get().as_bytes())).into_iter().collect()
-    }
-
-    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
-        write::encode(slot, kind, content)
-    }
-
-    fn decode(&self, value: &[u8]) -> String {
-        write::decode(value)
     }
 }

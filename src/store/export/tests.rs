@@ -1,5 +1,8 @@
 use super::*;
-use crate::model::{BlockAddress, Level, NewContent, Role, SentContent, WindowHunk};
+use crate::model::{
+    Actor, BlockAddress, BlockChange, Delta, Key, Level, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, NewContent,
+    OperationKind, OperationState, Role, RowAddress, SentContent, Slot, WindowHunk,
+};
 
 fn export() -> Export {
     let (before, after) = (b"\"a\"".to_vec(), b"not \xff text".to_vec());
@@ -41,19 +44,7 @@ fn export() -> Export {
         is_last: true,
     };
     let window = WindowChange {
-        hunks: vec![
-            hunk,
-            WindowHunk {
-                anchor: None,
-                before: Vec::new(),
-                occurrence: 0,
-                lead: Vec::new(),
-                trail: Vec::new(),
-                after: vec![text],
-                announced: Vec::new(),
-                is_last: false,
-            },
-        ],
+        hunks: vec![hunk, WindowHunk { after: vec![text], ..WindowHunk::default() }],
         removed: vec![BlockAddress { content: Key(9), occurrence: 3 }],
         restored: Vec::new(),
     };

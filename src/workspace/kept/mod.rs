@@ -185,10 +185,6 @@ impl<'a> KeptCopies<'a> {
 
     /// Deletes the copies of a session and of the files beside it, older ones included; `found` is the copy. The memory of the project
     /// stays. Returns the number of deleted files.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be deleted.
     pub fn forget(&self, found: &Found) -> io::Result<usize> {
         let files = self.own_copies(found)?;
         for file in &files {
@@ -200,10 +196,6 @@ impl<'a> KeptCopies<'a> {
 
     /// Returns the number and the size of the copies of a session, older ones included and without the memory of the project; `found` is
     /// the copy.
-    ///
-    /// # Errors
-    ///
-    /// A directory of the copies cannot be read.
     pub fn size(&self, found: &Found) -> io::Result<(usize, u64)> {
         let files = self.own_copies(found)?;
         let bytes = files.iter().filter_map(|file| Some(self.disk.identify(file).ok()?.bytes)).sum();

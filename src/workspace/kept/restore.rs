@@ -35,10 +35,8 @@ impl KeptCopies<'_> {
     /// content of the older copy with this number, from 1. With `force`, files with other contents are replaced, after these were kept. Files
     /// of the project's memory that exist are never replaced. The file of the session is written last, so that it is complete when it
     /// appears. The modification times are the present one, so that the client does not delete the files at once. A dry run writes nothing.
-    ///
-    /// # Errors
-    ///
-    /// A file exists with another content; nothing is written. A copy cannot be read, or the disk failed; files that were written stay.
+    /// Errors: a file exists with another content; nothing is written. A copy cannot be read, or the disk failed; files that were
+    /// written stay.
     pub fn restore(
         &self,
         found: &Found,
@@ -79,10 +77,7 @@ impl KeptCopies<'_> {
     }
 
     /// Writes the content of a copy to any file; `older` is as in [`KeptCopies::restore`].
-    ///
-    /// # Errors
-    ///
-    /// The file exists, unless `force` is true. The copy cannot be read, or the disk failed.
+    /// Errors: the file exists, unless `force` is true. The copy cannot be read, or the disk failed.
     pub fn write_to(&self, found: &Found, older: Option<usize>, path: &Path, force: bool) -> Result<(), KeepError> {
         if !force && self.disk.identify(path).is_ok() {
             return Err(KeepError::Exists(path.to_owned()));

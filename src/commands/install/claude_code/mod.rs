@@ -16,15 +16,6 @@ pub struct Arguments {
     pub check: bool,
 }
 
-/// Arguments of `uninstall claude-code`.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-pub struct UninstallArguments {
-    /// The options that both commands have.
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub options: Options,
-}
-
 /// The places of an installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum InstallScope {
@@ -36,7 +27,7 @@ pub enum InstallScope {
     Local,
 }
 
-/// The options that installation and removal have in common.
+/// The options that installation and removal have in common: the arguments of `uninstall claude-code`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Options {
     /// Where, in the words of Claude Code

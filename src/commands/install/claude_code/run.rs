@@ -1,4 +1,4 @@
-use super::{Arguments, InstallScope, Options, UninstallArguments};
+use super::{Arguments, InstallScope, Options};
 use crate::app::{CommandError, Env, ErrorKind, Keeping, files, settings_file, with_keeping};
 use crate::commands::install::made::Made;
 use crate::commands::install::report::{FileChange, InstallReport};
@@ -100,8 +100,7 @@ fn ask_to_keep(env: &Env) -> Result<(), CommandError> {
 }
 
 /// Removes the installed parts.
-pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
-    let UninstallArguments { options } = arguments;
+pub fn run_uninstall(env: &Env, options: &Options) -> Result<(), CommandError> {
     let (pieces, stop) = pieces(env, options)?;
     let mut report = report(env, "uninstall", options, false);
     let mut made = Made::read(env)?;

@@ -25,24 +25,14 @@ fn the_unused_budget_of_a_part_is_divided_among_the_others() {
 fn said(id: MemoryId, text: &str, is_edited: bool) -> Memory {
     Memory {
         id,
-        scope: MemoryScope::Project,
         file: MemoryFile::UserPrefs,
         kind: MemoryKind::Preference,
         state: MemoryState::Active,
         text: text.to_owned(),
-        key: 0,
-        first_seen: 0,
-        last_seen: 0,
         sightings: 1,
         sessions: 1,
-        evidence: Vec::new(),
-        helpful: 0,
-        harmful: 0,
-        superseded_by: None,
-        contradicts: None,
         is_edited,
-        is_by_model: false,
-        is_pinned: false,
+        ..Memory::default()
     }
 }
 

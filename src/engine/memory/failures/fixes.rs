@@ -54,7 +54,6 @@ pub struct Failure {
     pub signature: u64,
     /// The program that the error reports as missing.
     pub missing_program: Option<String>,
-    /// The kind.
     pub nature: Nature,
     /// True if the words of the error tell its kind. If not, the call that worked told it.
     pub is_clear: bool,

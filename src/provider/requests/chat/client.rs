@@ -9,24 +9,12 @@ use std::path::{Path, PathBuf};
 pub(super) struct AnyClient;
 
 impl Client for AnyClient {
-    fn agent(&self) -> &'static str {
-        "an OpenAI-compatible client"
-    }
-
-    fn roots(&self, _places: &Places) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn locate(&self, _path: &Path) -> Option<Location> {
-        None
-    }
-
-    fn api_base_url(&self) -> &'static str {
-        "https://api.openai.com/v1"
-    }
-
-    fn variables(&self) -> Variables {
-        Variables { home: "", api_base_url: "OPENAI_BASE_URL", session: None, project: None }
+    methods! {
+        agent() -> &'static str = "an OpenAI-compatible client";
+        roots(_places: &Places) -> Vec<PathBuf> = Vec::new();
+        locate(_path: &Path) -> Option<Location> = None;
+        api_base_url() -> &'static str = "https://api.openai.com/v1";
+        variables() -> Variables = Variables { home: "", api_base_url: "OPENAI_BASE_URL", session: None, project: None };
     }
 
     /// Returns the names that are usual in the inputs of tools of coding agents.

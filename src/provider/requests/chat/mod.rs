@@ -19,20 +19,11 @@ use serde_json::value::RawValue;
 pub(super) struct Chat;
 
 impl Api for Chat {
-    fn names(&self) -> [&'static str; 3] {
-        ["openai-chat", "openai-chat-lines", "openai-chat-log"]
-    }
-
-    fn client(&self) -> &'static dyn Client {
-        &client::AnyClient
-    }
-
-    fn members(&self) -> &'static [&'static str] {
-        &["tools", "functions", "messages"]
-    }
-
-    fn is_body(&self, body: &RawValue) -> bool {
-        dialect::of_body(body) == Some(Dialect::OpenAi)
+    methods! {
+        names() -> [&'static str; 3] = ["openai-chat", "openai-chat-lines", "openai-chat-log"];
+        client() -> &'static dyn Client = &client::AnyClient;
+        members() -> &'static [&'static str] = &["tools", "functions", "messages"];
+        is_body(body: &RawValue) -> bool = dialect::of_body(body) == Some(Dialect::OpenAi);
     }
 
     fn is_message(&self, message: &RawValue) -> bool {

@@ -23,7 +23,6 @@ fields! {
 /// One block of a message.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
-    /// Its kind.
     pub sort: Sort,
     /// Its value: the string of a text, the part of any other content, or the whole call.
     pub value: &'a RawValue,

@@ -1,6 +1,7 @@
-use super::Arguments;
+//! `aperture undo`: undoes an operation.
+
+use super::{BulkOptions, ChangeOptions};
 use crate::app::{CommandError, Env, ErrorKind};
-use crate::commands::ChangeOptions;
 use crate::commands::change::deferred;
 use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, OpenedSession, change};
 use crate::model::{History, Operation, OperationId, OperationKind};
@@ -8,6 +9,30 @@ use crate::output::{ChangeReport, short_id};
 use crate::workspace::{self, Inexact, Undone};
 use anyhow::anyhow;
 use std::path::PathBuf;
+
+/// Arguments of `undo`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture undo            the newest operation in force, byte for byte
+  aperture undo 3          operation 3 in aperture log
+  aperture undo --dry-run  show what would change
+  aperture undo --all      the last change of many sessions at once (compress --all, archive --project …)
+
+Undo of the newest operation in force restores the exact bytes; rows that a client appended since stay. Undo of
+an older operation is planned from logged values, and refused if a later one changed the same block. aperture redo inverts
+an undo.")]
+pub struct Arguments {
+    /// Operation [default: the last one]
+    #[arg(conflicts_with_all = ["all_sessions", "project"])]
+    pub operation: Option<OperationId>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub options: ChangeOptions,
+    /// The sessions, if there are many.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub bulk: BulkOptions,
+}
 
 /// Undoes the operation.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
@@ -70,10 +95,6 @@ pub fn invert(
 }
 
 /// Adds to a summary the edits that revert the changes of files beside the session by some operations.
-///
-/// # Errors
-///
-/// The store or a file cannot be read.
 pub fn revert_companions(
     env: &Env,
     opened: &OpenedSession,

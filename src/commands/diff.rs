@@ -1,10 +1,35 @@
-use super::Arguments;
+//! `aperture diff`: compares two states of the content that the model sees.
+
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine;
 use crate::engine::diff::{BlockDifference, DiffKind};
 use crate::model::{Basis, BlockNumber, History, OperationId, Snapshot, TokenCount};
 use crate::output::DiffReport;
 use anyhow::anyhow;
+
+/// Arguments of `diff`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture diff                    the changes since the original
+  aperture diff 3                  the changes since operation 3
+  aperture diff before-cleanup 7   between a snapshot and operation 7
+  aperture diff --stat             one line per block
+  aperture diff --exit-code        exit 1 if there is a difference")]
+pub struct Arguments {
+    /// Snapshot, operation, or `original`
+    pub from: Option<String>,
+    /// Snapshot or operation [default: now]
+    pub to: Option<String>,
+    /// One line per block
+    #[arg(long)]
+    pub stat: bool,
+    /// Show whole texts, even if most of a text was removed
+    #[arg(long, conflicts_with = "stat")]
+    pub full: bool,
+    /// Exit with 1 if there is a difference
+    #[arg(long)]
+    pub exit_code: bool,
+}
 
 /// Prints the differences.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -15,30 +40,20 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the differences.
-///
-/// # Errors
-///
-/// There is no such operation or snapshot.
+/// Errors: there is no such operation or snapshot.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<DiffReport, CommandError> {
     let named = Named { session: None, from: arguments.from.as_deref(), to: arguments.to.as_deref() };
     between(env, &named, arguments.full, arguments.stat)
 }
 
 /// Returns the differences between a point and now, one line per block.
-///
-/// # Errors
-///
-/// There is no such operation or snapshot.
+/// Errors: there is no such operation or snapshot.
 pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
     let named = Named { session, from: Some(point), to: None };
     between(env, &named, false, true)
 }
 
 /// Returns the blocks added after a turn and those changed since it ended, one line per block.
-///
-/// # Errors
-///
-/// The session cannot be read.
 pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffReport, CommandError> {
     let workspace = env.open(session)?;
     let store = env.existing_store()?;

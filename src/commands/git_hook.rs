@@ -1,14 +1,82 @@
-use super::Arguments;
+//! `aperture git-hook`: the command that git hooks run.
+
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::check::{CheckReport, CheckedSession, without_blocks};
 use crate::commands::summary;
 use crate::engine::summary::{PointKind, summarize};
 use crate::engine::{CheckLimits, Checked, GitHook, Violation, violations};
 use crate::model::limits::SNIFF_BYTES;
+use crate::output::{Paint, Report, Style};
 use crate::provider::{FileKind, sniff};
 use crate::workspace;
 use anyhow::anyhow;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
+
+/// Arguments of `git-hook`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture git-hook pre-commit       the call that aperture install git-hook writes")]
+pub struct Arguments {
+    /// The hook
+    #[arg(value_parser = PossibleValuesParser::new(GitHook::ALL.map(GitHook::name)).try_map(|name| parse_hook(&name)))]
+    pub hook: GitHook,
+    /// Arguments of the hook, from git
+    pub rest: Vec<String>,
+}
+
+fn parse_hook(name: &str) -> Result<GitHook, String> {
+    GitHook::from_name(name).ok_or_else(|| "there is no such hook".to_owned())
+}
+
+/// A git hook.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct InstalledHook {
+    /// Hook.
+    pub hook: GitHook,
+    /// Script.
+    pub path: String,
+    /// True if it is installed.
+    pub installed: bool,
+    /// True if it was, or would be, changed.
+    pub changed: bool,
+}
+
+/// The installation of git hooks, their removal, or its dry run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct GitHooksReport {
+    /// Git hooks.
+    pub hooks: Vec<InstalledHook>,
+    /// True if nothing was written.
+    pub dry_run: bool,
+    /// True if the installation was only checked.
+    pub check: bool,
+}
+
+impl Report for GitHooksReport {
+    const SCHEMA: &str = "aperture.install-git-hook/1";
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for hook in &self.hooks {
+            let pending = hook.changed && (self.dry_run || self.check);
+            let word = match (pending, hook.installed, hook.changed) {
+                (true, false, _) if self.dry_run => "would be installed",
+                (true, true, _) if self.dry_run => "would be removed",
+                (_, true, _) => "installed",
+                (_, false, true) if !self.check => "removed",
+                (_, false, _) => "not installed",
+            };
+            text.push_str(&format!("{:<11} {word}: {}\n", hook.hook.name(), hook.path));
+        }
+        if self.dry_run && self.hooks.iter().any(|hook| hook.changed) {
+            text.push_str(&style.paint(Paint::Dim, "nothing was written: this is a dry run\n"));
+        }
+        text
+    }
+}
 
 /// Runs the hook.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {

@@ -1,14 +1,109 @@
-use super::report::{SnapshotReport, SnapshotRow};
-use super::{Action, Arguments};
+//! `aperture snapshot`: manages named points in the log.
+
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::ChangeOptions;
 use crate::commands::change::pipeline::{open, open_as_wanted};
 use crate::engine;
 use crate::model::{History, Snapshot};
-use crate::output::plural;
+use crate::output::{Paint, Report, Style, age, clip, padded, plural, printable};
 use crate::text::shell::quoted_word;
 use crate::workspace::{Found, Workspace};
 use anyhow::anyhow;
+use schemars::JsonSchema;
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+/// Arguments of `snapshot`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture snapshot save before-cleanup
+  aperture snapshot save before-cleanup --force   move the name to the current point
+  aperture snapshot                 lists them
+  aperture restore before-cleanup")]
+pub struct Arguments {
+    /// The action; `list` if there is none.
+    #[command(subcommand)]
+    pub action: Option<Action>,
+}
+
+/// The actions.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Name the current point
+    Save {
+        /// A name, not a number
+        name: String,
+        /// Move an existing name to the current point
+        #[arg(long)]
+        force: bool,
+    },
+    /// List the names
+    List,
+    /// List the operations since
+    Show {
+        /// The name
+        name: String,
+    },
+    /// Delete a name; nothing else changes
+    Delete {
+        /// The name
+        name: String,
+    },
+}
+
+/// A snapshot.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Snapshot")]
+pub struct SnapshotRow {
+    #[serde(flatten)]
+    pub snapshot: Snapshot,
+    /// Number of operations since.
+    pub operations_since: usize,
+}
+
+/// The snapshots of a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SnapshotReport {
+    /// Change of the list; null if it was only listed.
+    pub done: Option<String>,
+    /// Snapshots, the oldest first.
+    pub snapshots: Vec<SnapshotRow>,
+}
+
+impl Report for SnapshotReport {
+    const SCHEMA: &str = "aperture.snapshots/2";
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        if let Some(done) = &self.done {
+            text.push_str(&style.paint(Paint::Heading, &clip(done, style.width)));
+            text.push('\n');
+        }
+        if self.snapshots.is_empty() {
+            text.push_str("no snapshots\n");
+            return text;
+        }
+        let widest = self.snapshots.iter().map(|row| printable(&row.snapshot.name).width()).max().unwrap_or_default();
+        for row in &self.snapshots {
+            let name = style.paint(Paint::Name, &padded(&printable(&row.snapshot.name), widest));
+            let point = match row.snapshot.operation {
+                0 => "the original".to_owned(),
+                operation => format!("operation {operation}"),
+            };
+            let since = match row.operations_since {
+                0 => String::new(),
+                count => format!(", {} since", plural(count, "operation")),
+            };
+            let saved = match age(style.now, row.snapshot.time).as_str() {
+                "now" => "saved now".to_owned(),
+                age => format!("saved {age} ago"),
+            };
+            text.push_str(&format!("{name}  {point}, {saved}{since}\n"));
+        }
+        text
+    }
+}
 
 /// Saves, lists, shows or deletes snapshots.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -67,10 +162,7 @@ fn refuse_to_move(env: &Env, found: &Found, name: &str, force: bool) -> Result<(
 }
 
 /// Saves a snapshot of the current state of a session; returns it, and an outline of the session.
-///
-/// # Errors
-///
-/// The session is locked, or the store cannot be written.
+/// Errors: the session is locked, or the store cannot be written.
 pub fn save(env: &Env, found: &Found, name: &str) -> Result<(Snapshot, Workspace<'static>), CommandError> {
     let opened = open_as_wanted(env, ChangeOptions::default(), found, &|_| false)?;
     let store = env.store()?;

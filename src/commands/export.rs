@@ -1,15 +1,78 @@
-use super::Arguments;
-use super::report::ExportReport;
+//! `aperture export`: writes the originals and the log of a session to one file.
+
+use super::BulkOptions;
 use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::bulk::{self, Visited};
 use crate::commands::stored::stored;
 use crate::fsio::read_head;
-use crate::output::{BulkOutcome, BulkReport, BulkRow};
+use crate::output::{BulkOutcome, BulkReport, BulkRow, Paint, Report, Style, bytes, plural};
 use crate::store::{Export, Store, StoredSession};
 use crate::workspace;
 use anyhow::{Context, anyhow};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// Arguments of `export`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture export -o shop.aperture        the newest session of this project
+  aperture export 6666 -o shop.aperture   also a session without a file
+  aperture export --all -o backup         every session with operations, one file each, in a directory
+
+The export contains every value that undo and recall need, secrets included; only its owner can read it.
+It does not contain the session file. aperture import reads it, here or on another machine.
+With --all or --project, a file that has the same content already is not written again; many sessions: aperture help bulk.")]
+pub struct Arguments {
+    /// Session: a path, an id or an id prefix
+    #[arg(id = "named", value_name = "SESSION", conflicts_with_all = ["all_sessions", "project"])]
+    pub session: Option<String>,
+    /// File to write; with --all or --project, the directory of the files
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// The sessions, if there are many.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub bulk: BulkOptions,
+}
+
+/// The result of an export.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ExportReport {
+    /// Session id.
+    pub session: String,
+    /// File that was written.
+    pub file: String,
+    /// Size of the file.
+    #[schemars(extend("unit" = "bytes"))]
+    pub bytes: u64,
+    /// Number of operations.
+    pub operations: usize,
+    /// Number of values.
+    pub values: usize,
+    /// Number of snapshots.
+    pub snapshots: usize,
+}
+
+impl Report for ExportReport {
+    const SCHEMA: &str = "aperture.export/1";
+
+    fn text(&self, style: &Style) -> String {
+        let (operations, values) = (plural(self.operations, "operation"), plural(self.values, "value"));
+        let note = "it contains the archived originals, secrets included; to read it: aperture import FILE";
+        format!(
+            "exported {operations} and {values} of {} to {} ({})\n{}\n",
+            self.session,
+            crate::output::printable(&self.file),
+            bytes(self.bytes),
+            style.paint(Paint::Dim, note)
+        )
+    }
+}
 
 /// Writes the export file, or one for each session.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
