@@ -62,5 +62,5 @@ pub use trace::{PromptSource, TraceCall, TraceContent, TraceEvent, TraceResult};
 pub use turn_list::{TurnList, TurnListError};
 pub use unneeded::{Unneeded, UnneededAmount, UnneededData};
 pub use window::{Hidden, HistoryCut, Turn, Window};
-pub use window_change::{AddressCounter, BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk};
+pub use window_change::{AddressCounter, BlockAddress, NewContent, Rendered, SentContent, WindowChange, WindowHunk, Words};
 pub(crate) use words::words;

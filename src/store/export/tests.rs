@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{BlockAddress, Level, NewContent, Role, SentContent, WindowHunk};
+use crate::model::{BlockAddress, Level, NewContent, Role, SentContent, WindowHunk, Words};
 
 fn export() -> Export {
     let (before, after) = (b"\"a\"".to_vec(), b"not \xff text".to_vec());
@@ -39,6 +39,7 @@ fn export() -> Export {
         after: contents,
         announced: vec![content],
         is_last: true,
+        words: vec![Words { content: 1, range: (0, 1), of: content, reminder: Some(1) }],
     };
     let window = WindowChange {
         hunks: vec![
@@ -52,6 +53,7 @@ fn export() -> Export {
                 after: vec![text],
                 announced: Vec::new(),
                 is_last: false,
+                words: Vec::new(),
             },
         ],
         removed: vec![BlockAddress { content: Key(9), occurrence: 3 }],
