@@ -121,10 +121,39 @@ pub enum Event {
         /// Its bytes with line numbers.
         bytes: u64,
     },
+    /// A change of the agent's plan, which the client repeats in its reminders.
+    Plan(PlanChange),
     /// The size of the model's window in tokens, as reported by the client.
     Capacity(u64),
     /// The user rewound the conversation by this number of prompts.
     RolledBack(u32),
+}
+
+/// A change of a plan, or the whole plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanChange {
+    /// True if it replaces the plan.
+    pub replaces: bool,
+    /// Number of its entries.
+    pub entries: u32,
+    /// Their characters.
+    pub characters: u32,
+    /// Number of entries that it finishes or removes.
+    pub done: u32,
+}
+
+impl PlanChange {
+    /// Returns this plan after a change. A plan whose entries are all done is empty.
+    pub fn changed(self, change: PlanChange) -> PlanChange {
+        let before = if change.replaces { PlanChange::default() } else { self };
+        let after = PlanChange {
+            replaces: true,
+            entries: before.entries.saturating_add(change.entries),
+            characters: before.characters.saturating_add(change.characters),
+            done: before.done.saturating_add(change.done),
+        };
+        if after.done >= after.entries { PlanChange::default() } else { after }
+    }
 }
 
 /// The range of thinking that is no longer sent.

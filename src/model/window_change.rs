@@ -63,6 +63,23 @@ pub struct WindowHunk {
     /// True if no content follows: texts of the system then follow the next prompt.
     #[serde(default)]
     pub is_last: bool,
+    /// The texts of replaced contents in the new ones that the client renders: a request has its words, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<Words>,
+}
+
+/// A text of the client in a new content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Words {
+    /// The index of the new content.
+    pub content: u32,
+    /// The range of its text, in bytes.
+    pub range: (u32, u32),
+    /// The replaced content that has it.
+    pub of: SentContent,
+    /// The number of reminders after it there, if it is one of several; `None` if it is the whole content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminder: Option<u32>,
 }
 
 /// A content of a request.

@@ -5,9 +5,9 @@ use super::block_edits::addresses;
 use super::draft::Draft;
 use super::revision::Revision;
 use crate::model::{
-    BlockKind, BlockNumber, Flags, Key, NewContent, Rendered, Role, SentContent, Session, Window, WindowChange, WindowHunk,
+    BlockKind, BlockNumber, Flags, Key, NewContent, Rendered, Role, SentContent, Session, Window, WindowChange, WindowHunk, Words,
 };
-use crate::provider::{Change, Message, Part, Source};
+use crate::provider::{Change, Message, Part, Source, reminder, unwrap};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -177,8 +177,45 @@ impl Requests<'_> {
         let sent = |items: &[Item]| items.iter().map(|item| self.sent(item)).collect::<Result<Vec<_>, _>>();
         let (lead, trail) = (sent(&self.old[lead])?, sent(&self.old[trail])?);
         let announced = self.announced(old.clone(), new.clone()).map(|item| self.sent(item)).collect::<Result<_, _>>()?;
-        let after = self.new[new].iter().map(|item| self.new_content(old.clone(), item)).collect::<Result<_, _>>()?;
-        Ok(WindowHunk { anchor, before, occurrence, lead, trail, after, announced, is_last })
+        let after: Vec<NewContent> =
+            self.new[new.clone()].iter().map(|item| self.new_content(old.clone(), item)).collect::<Result<_, _>>()?;
+        let mut words = Vec::new();
+        for (place, (item, content)) in self.new[new].iter().zip(&after).enumerate() {
+            if let NewContent::Changed(_, text) | NewContent::Moved(_, text) = content {
+                words.extend(self.words(item, text, place as u32)?);
+            }
+        }
+        Ok(WindowHunk { anchor, before, occurrence, lead, trail, after, announced, is_last, words })
+    }
+
+    /// Returns the texts in a new content that the client renders: whole old contents, or reminders in them.
+    fn words(&self, item: &Item, new: &str, content: u32) -> Result<Vec<Words>, PlanError> {
+        let mut words: Vec<Words> = Vec::new();
+        let mut from = 0;
+        for was in item.part.blocks().filter_map(|number| self.was(number)) {
+            let Some(item) = self.old.iter().find(|item| item.part.blocks().any(|number| number == was)) else { continue };
+            let of = self.sent(item)?;
+            let is_known = words.iter().any(|known| known.of == of && known.reminder.is_none());
+            if is_known || item.rendered.is_none() || self.draft.session().blocks[was as usize - 1].kind != BlockKind::Attachment
+            {
+                continue;
+            }
+            let whole = text(&item.part, |number| self.draft.content(number))?;
+            let recorded = self.draft.content(was)?;
+            let after = item.part.blocks().skip_while(|number| *number != was).count() as u32 - 1;
+            let found =
+                |text: &str| new[from..].find(text).filter(|_| !text.is_empty()).map(|at| from + at..from + at + text.len());
+            let (range, reminder) = match found(unwrap(whole.trim_end())) {
+                Some(range) => (range, None),
+                None => match reminder(&whole, after).filter(|text| *text == unwrap(recorded.trim())).and_then(found) {
+                    Some(range) => (range, Some(after)),
+                    None => continue,
+                },
+            };
+            from = range.end;
+            words.push(Words { content, range: (range.start as u32, range.end as u32), of, reminder });
+        }
+        Ok(words)
     }
 
     /// Returns the old texts that a running client does not send again, of those that no new content has.

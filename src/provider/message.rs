@@ -152,6 +152,18 @@ pub fn unwrap(text: &str) -> &str {
     inner.strip_suffix('\n').unwrap_or(inner)
 }
 
+/// Returns the text in one of the reminders at the end of a text, the last but `after`; `None` if there is no such reminder.
+pub fn reminder(text: &str, after: u32) -> Option<&str> {
+    let mut rest = text;
+    let mut inner = "";
+    for _ in 0..=after {
+        let before = rest.trim_end().strip_suffix(CLOSE)?;
+        let start = before.rfind(OPEN)?;
+        (rest, inner) = (&before[..start], unwrap(&rest.trim_end()[start..]));
+    }
+    Some(inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +181,13 @@ mod tests {
         let lead = Lead { start: "B", line: "b: ", counts: Counts::default() };
         check(Part { reminder: Some(lead), ..Part::new(Source::Text("a")) }, "<system-reminder>\nb: a\n</system-reminder>");
         check(Part { reminder: Some(lead), ..Part::new(Source::Text("Ba")) }, "<system-reminder>\nBa\n</system-reminder>");
+    }
+
+    #[test]
+    fn reminders_are_found_from_the_end() {
+        let text = "result\n\n<system-reminder>\none\n</system-reminder>\n\n<system-reminder>\ntwo\n\n</system-reminder>\n";
+        assert_eq!([0, 1, 2].map(|after| reminder(text, after)), [Some("two\n"), Some("one"), None]);
+        assert_eq!(reminder("result", 0), None);
     }
 
     #[test]

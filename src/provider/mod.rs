@@ -51,7 +51,7 @@ pub use format::{Format, MediaPlace, ParsedBlock, ParsedRow, Scanner, SentUnder,
 pub use framing::Framing;
 pub use json::strings;
 pub use json_edit::EditError;
-pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, unwrap};
+pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, reminder, unwrap};
 pub use requests::{
     BodyEdit, BodyPiece, EditedBody, KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REMINDER, REQUESTS,
     RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins,

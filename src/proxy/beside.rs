@@ -90,7 +90,7 @@ impl Tasks {
         &self.turns
     }
 
-    /// Reads the body of a request: its prompt is a task, and its session keeps it compressed. Nothing else has the body then.
+    /// Reads the body of a request: its prompt is a task, and its session may keep it compressed.
     pub async fn read(self, sent: Sent, memory: Arc<Memory>) {
         let reader = self.clone();
         // After a panic, the request is not compared either.

@@ -12,6 +12,8 @@ use std::time::Duration;
 /// The maximum number of sessions, and of bytes of their bodies together.
 const SESSIONS: usize = 8;
 const BYTES: usize = 64 << 20;
+/// The bytes of all bodies from which they are compressed: the next request of a session replaces its body, mostly soon.
+const COMPRESSED_FROM: usize = 4 << 20;
 /// The maximum size of a body that is looked at beside requests, in bytes: the largest one that APIs take. The process that looks at one of
 /// text alone takes ten times its size for some seconds.
 pub const LARGEST_LOOK: usize = 32 << 20;
@@ -37,6 +39,10 @@ struct Kept {
 }
 
 impl Kept {
+    fn bytes(&self) -> usize {
+        self.sessions.iter().map(|session| session.body.kept_bytes()).sum()
+    }
+
     fn find(&mut self, id: &str) -> Option<&mut Session> {
         self.sessions.iter_mut().find(|session| session.id == id)
     }
@@ -79,16 +85,16 @@ impl Memory {
         kept.requests += 1;
         let (id, number, body) = (id.clone(), kept.requests, KeptBody::Received(body.clone()));
         kept.sessions.push_back(Session { id, number, api, body, first, modified, is_without_file });
-        while kept.sessions.len() > SESSIONS
-            || kept.sessions.iter().map(|session| session.body.kept_bytes()).sum::<usize>() > BYTES
-        {
+        while kept.sessions.len() > SESSIONS || kept.bytes() > BYTES {
             kept.sessions.pop_front();
         }
     }
 
-    /// Compresses the body of a session.
+    /// Compresses the body of a session, if all bodies together are large.
     pub fn pack(&self, id: &str) {
-        let Some((number, body)) = self.kept().find(id).map(|known| (known.number, known.body.clone())) else { return };
+        let large = Some(self.kept()).filter(|kept| kept.bytes() > COMPRESSED_FROM);
+        let found = large.and_then(|mut kept| kept.find(id).map(|known| (known.number, known.body.clone())));
+        let Some((number, body)) = found else { return };
         let packed = body.packed();
         // A later request may have come meanwhile.
         if let Some(session) = self.kept().find(id).filter(|session| session.number == number) {
@@ -96,7 +102,7 @@ impl Memory {
         }
     }
 
-    /// Takes the answer to a request: the session is dropped if it has a file by now, else its body is compressed. `has_file` is not called
+    /// Takes the answer to a request: the session is dropped if it has a file by now, else its body may be compressed. `has_file` is not called
     /// again for a session that is old enough to be without one.
     pub fn answered(&self, id: &str, has_file: impl FnOnce() -> bool) {
         let Some(is_without_file) = self.kept().find(id).map(|known| known.is_without_file) else { return };
@@ -219,7 +225,7 @@ mod tests {
         old(&memory);
         assert_eq!(memory.id_of(&hash_of("a")).as_deref(), Some("a"));
         let lines = || memory.bytes("a").unwrap();
-        assert!(matches!(memory.kept().sessions[0].body, KeptBody::Packed(..)), "it is not running");
+        assert!(matches!(memory.kept().sessions[0].body, KeptBody::Received(..)), "the next request replaces it");
         assert_eq!(*lines().as_ref(), *b"{\"role\":\"user\",\"content\":\"x\"}\n");
         keep(&memory, "a", r#"{"messages":[{"role":"user","content":"y"}]}"#);
         assert_eq!(*lines().as_ref(), *b"{\"role\":\"user\",\"content\":\"y\"}\n");

@@ -7,8 +7,8 @@ use super::stages::condensation::STAGE;
 use super::stages::zones;
 use crate::engine::{counts, plural};
 use crate::model::{BlockKind, Counts, Key, NewContent, OperationId, Rendered, Role, SentContent, WindowChange, WindowHunk};
-use crate::provider::{BodyEdit, Piece, REMINDER, RequestBody};
-use rustc_hash::FxHashMap;
+use crate::provider::{BodyEdit, Piece, REMINDER, RequestBody, reminder, unwrap};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -200,11 +200,12 @@ impl<'a> Conversation<'a> {
         }
         let mut changed = self.clone();
         let places: Vec<Option<Place>> = change.hunks.iter().map(|hunk| self.find(hunk)).collect();
+        let words = self.words(change, &places, body);
         let found = || places.iter().flatten();
         let mut is_whole = found().zip(found().skip(1)).all(|(place, next)| place.items.end <= next.items.start);
         // The places of earlier hunks stay where they are.
         for (hunk, place) in change.hunks.iter().zip(&places).rev() {
-            let is_replaced = place.as_ref().is_some_and(|place| changed.replace(hunk, place, body).is_some());
+            let is_replaced = place.as_ref().is_some_and(|place| changed.replace(hunk, place, &words, body).is_some());
             is_whole &= is_replaced || is_text_only(hunk);
         }
         if !is_whole {
@@ -216,7 +217,13 @@ impl<'a> Conversation<'a> {
     }
 
     /// Replaces the contents of a place; `None` if the request does not have all of those that stay.
-    fn replace(&mut self, hunk: &WindowHunk, place: &Place, body: &RequestBody<'_>) -> Option<()> {
+    fn replace(
+        &mut self,
+        hunk: &WindowHunk,
+        place: &Place,
+        words: &FxHashMap<SentContent, Arc<str>>,
+        body: &RequestBody<'_>,
+    ) -> Option<()> {
         let Range { mut start, mut end } = place.items;
         if hunk.is_last && hunk.before.is_empty() {
             // Results directly follow their calls.
@@ -236,20 +243,27 @@ impl<'a> Conversation<'a> {
         }
         let mut restored = Vec::new();
         let mut new = Vec::new();
-        for content in &hunk.after {
+        for (number, content) in hunk.after.iter().enumerate() {
             new.push(match content {
-                NewContent::Text(role, text) | NewContent::Moved(role, text) => Item {
-                    piece: Piece { role: *role, place: None, text: Some(text.as_str().into()) },
-                    sent: Key::from_bytes(text.as_bytes()),
-                    recorded: Arc::default(),
-                    is_result: false,
-                    is_text: true,
-                    announced: Vec::new(),
-                },
+                NewContent::Text(role, text) | NewContent::Moved(role, text) => {
+                    let worded = worded(hunk, words, number, text).map_or(Cow::Borrowed(text.as_str()), Cow::Owned);
+                    Item {
+                        sent: Key::from_bytes(worded.as_bytes()),
+                        piece: Piece { role: *role, place: None, text: Some((&*worded).into()) },
+                        recorded: [Key::from_bytes(text.as_bytes())].into(),
+                        is_result: false,
+                        is_text: true,
+                        announced: Vec::new(),
+                    }
+                }
                 NewContent::Changed(content, text) => {
                     let mut item = self.take(&mut old, content)?;
                     let is_rendered = content.rendered == Some(Rendered::Text) && self.rendered_as(&item).is_some();
-                    let text = if is_rendered { rendered_text(body, &item, text) } else { Some(Cow::Borrowed(&**text)) };
+                    let text = match worded(hunk, words, number, text) {
+                        Some(text) => Some(Cow::Owned(text)),
+                        None if is_rendered => rendered_text(body, &item, text),
+                        None => Some(Cow::Borrowed(&**text)),
+                    };
                     if let Some(text) = text.filter(|text| item.sent != Key::from_bytes(text.as_bytes())) {
                         item.sent = Key::from_bytes(text.as_bytes());
                         item.piece.text = Some((&*text).into());
@@ -258,7 +272,10 @@ impl<'a> Conversation<'a> {
                 }
                 NewContent::Kept(content) => match self.take(&mut old, content) {
                     Some(item) => item,
-                    None if is_left_out(hunk, place, content) => continue,
+                    None if is_left_out(hunk, place, content) => match self.joined(hunk, place, content, body) {
+                        Some(item) => item,
+                        None => continue,
+                    },
                     None => {
                         let is_free = |place: &usize| !restored.contains(place) && self.is(&self.removed[*place], content);
                         let place = (0..self.removed.len()).find(is_free)?;
@@ -292,6 +309,39 @@ impl<'a> Conversation<'a> {
         self.items.splice(new_end + prompt..new_end + prompt, late);
         self.announce(start, announced);
         Some(())
+    }
+
+    /// Returns the texts of the replaced contents whose words new ones repeat, as the request has them.
+    fn words(&self, change: &WindowChange, places: &[Option<Place>], body: &RequestBody<'_>) -> FxHashMap<SentContent, Arc<str>> {
+        let named: FxHashSet<SentContent> = change.hunks.iter().flat_map(|hunk| &hunk.words).map(|words| words.of).collect();
+        let places = change.hunks.iter().zip(places).filter_map(|(hunk, place)| Some((hunk, place.as_ref()?)));
+        let found = places.flat_map(|(hunk, place)| hunk.before.iter().zip(&place.before));
+        let text =
+            |(content, item): (&SentContent, &Option<usize>)| Some((*content, text_of(body, &self.items[(*item)?])?.text?));
+        found.filter(|(content, _)| named.contains(*content)).filter_map(text).collect()
+    }
+
+    /// Returns a content that the client joined to a result before it, if the result goes.
+    fn joined(&self, hunk: &WindowHunk, place: &Place, content: &SentContent, body: &RequestBody<'_>) -> Option<Item> {
+        let at = hunk.before.iter().position(|before| before == content)?;
+        let (result, item) = (0..at).rev().find_map(|result| Some((&hunk.before[result], place.before[result]?)))?;
+        let stays = hunk
+            .after
+            .iter()
+            .any(|after| matches!(after, NewContent::Kept(kept) | NewContent::Changed(kept, _) if kept == result));
+        let is_joined =
+            |(content, item): &(&SentContent, &Option<usize>)| item.is_none() && content.rendered == Some(Rendered::Text);
+        let later = hunk.before.iter().zip(&place.before).skip(at + 1).take_while(is_joined).count();
+        let sent = text_of(body, &self.items[item]).filter(|_| content.rendered == Some(Rendered::Text) && !stays)?.text?;
+        let text = [REMINDER.0, reminder(&sent, later as u32)?, REMINDER.1].concat();
+        Some(Item {
+            sent: Key::from_bytes(text.as_bytes()),
+            piece: Piece { role: content.role, place: None, text: Some(text.as_str().into()) },
+            recorded: [content.sent].into(),
+            is_result: false,
+            is_text: true,
+            announced: Vec::new(),
+        })
     }
 
     /// Adds texts before the first answer from a place on: the client sends them between a prompt and its answer.
@@ -409,6 +459,23 @@ impl<'a> Conversation<'a> {
     }
 }
 
+/// Returns the text of a new content with the words of the client, as far as they are known; `None` if none are.
+fn worded(hunk: &WindowHunk, known: &FxHashMap<SentContent, Arc<str>>, content: usize, text: &str) -> Option<String> {
+    let mut worded: Option<String> = None;
+    for words in hunk.words.iter().rev().filter(|words| words.content as usize == content) {
+        let Some(sent) = known.get(&words.of) else { continue };
+        let actual = match words.reminder {
+            Some(after) => reminder(sent, after),
+            None => Some(unwrap(sent.trim_end())),
+        };
+        let range = words.range.0 as usize..words.range.1 as usize;
+        if let Some(actual) = actual.filter(|_| text.get(range.clone()).is_some()) {
+            worded.get_or_insert_with(|| text.to_owned()).replace_range(range, actual);
+        }
+    }
+    worded
+}
+
 /// Returns true if the client left out a content, or joined it to the one before.
 fn is_left_out(hunk: &WindowHunk, place: &Place, content: &SentContent) -> bool {
     let before = hunk.before.iter().zip(&place.before);
@@ -474,7 +541,17 @@ mod tests {
             vec![sent(Role::User, "ask", None), sent(Role::Assistant, "one", None), note, sent(Role::Assistant, "two", None)];
         let after = vec![NewContent::Text(Role::User, "digest".to_owned())];
         let (lead, trail) = (Vec::new(), Vec::new());
-        let hunk = WindowHunk { anchor: None, before, occurrence: 0, lead, trail, after, announced: Vec::new(), is_last: false };
+        let hunk = WindowHunk {
+            anchor: None,
+            before,
+            occurrence: 0,
+            lead,
+            trail,
+            after,
+            announced: Vec::new(),
+            is_last: false,
+            words: Vec::new(),
+        };
         let window = WindowChange { hunks: vec![hunk], ..WindowChange::default() };
         let operation = ContentOperation { id: 1, point: None, edits: Vec::new(), window: Some(window) };
         let contents = Contents::new(&[operation], &|_| None);
@@ -503,7 +580,8 @@ mod tests {
             let after = vec![NewContent::Text(Role::User, "digest".to_owned())];
             let (lead, trail) = (Vec::new(), Vec::new());
             let announced = Vec::new();
-            let hunk = WindowHunk { anchor: None, before, occurrence: 0, lead, trail, after, announced, is_last: false };
+            let words = Vec::new();
+            let hunk = WindowHunk { anchor: None, before, occurrence: 0, lead, trail, after, announced, is_last: false, words };
             let window = WindowChange { hunks: vec![hunk], ..WindowChange::default() };
             let operation = ContentOperation { id: 1, point: None, edits: Vec::new(), window: Some(window) };
             let contents = Contents::new(&[operation], &|_| None);
@@ -515,6 +593,39 @@ mod tests {
         assert_eq!(outcome(&[result, text].join(",")), Outcome::Applied);
         assert_eq!(outcome(&result.replace("names", "names and note")), Outcome::Applied);
         assert_eq!(outcome(text), Outcome::Unknown, "the result is missing");
+    }
+
+    #[test]
+    fn a_text_that_the_client_joined_to_a_result_stays_when_the_result_goes() {
+        let body = r#"{"messages":[{"role":"user","content":"ask"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Load","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"names\n\n<system-reminder>\none\n</system-reminder>\n\n<system-reminder>\ntwo\n</system-reminder>"}]},{"role":"assistant","content":"end"}]}"#;
+        let body = RequestBody::parse_owned(RequestApi::Messages, body.into(), &mut KnownElements::default()).unwrap();
+        let call = SentContent { sent: body.elements[1].contents[0].1, ..sent(Role::Assistant, "", None) };
+        let result = sent(Role::User, "names", Some(Rendered::Result));
+        let [one, two] = ["one", "two"].map(|text| sent(Role::User, text, Some(Rendered::Text)));
+        let before = vec![call, result, one, two];
+        let hunk = WindowHunk {
+            anchor: Some(sent(Role::User, "ask", None)),
+            before,
+            occurrence: 0,
+            lead: Vec::new(),
+            trail: vec![sent(Role::Assistant, "end", None)],
+            after: vec![NewContent::Kept(one), NewContent::Kept(two), NewContent::Text(Role::User, "digest".to_owned())],
+            announced: Vec::new(),
+            is_last: false,
+            words: Vec::new(),
+        };
+        let operation = ContentOperation {
+            id: 1,
+            point: None,
+            edits: Vec::new(),
+            window: Some(WindowChange { hunks: vec![hunk], ..WindowChange::default() }),
+        };
+        let contents = Contents::new(&[operation], &|_| None);
+        let (conversation, outcomes) = Conversation::new(&contents, &body).at(1, &body);
+        assert_eq!(outcomes[0].1, Outcome::Applied);
+        let texts: Vec<_> = conversation.items.iter().filter_map(|item| item.piece.text.as_deref()).collect();
+        let reminders = ["one", "two"].map(|text| [REMINDER.0, text, REMINDER.1].concat());
+        assert_eq!(texts, [&*reminders[0], &*reminders[1], "digest"]);
     }
 
     #[test]

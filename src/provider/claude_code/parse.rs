@@ -1,10 +1,13 @@
 use super::usage::Figures;
 use super::write::last_iteration;
 use super::{attachment, content, words};
-use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Refusal, Role, Row, RowKind, ThinkingScope, Usage};
+use crate::model::{
+    Block, BlockKind, Event, Fault, Flags, Key, PlanChange, Refusal, Role, Row, RowKind, ThinkingScope, ToolVerb, Usage,
+};
 use crate::provider::json::{self, elements, fault, fields, is_true, member, number, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// The first version of the client in which a plan is a file: the client adds its text to the recorded call, and does not send it.
 const PLANS_ARE_FILES: [u32; 3] = [2, 0, 51];
@@ -318,6 +321,9 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     row.flags.set(Flags::META, is_true(fields.meta));
     row.flags.set(Flags::VIRTUAL, is_true(fields.r#virtual));
     if assistant {
+        if blocks.iter().any(|parsed| parsed.block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan)) {
+            row.event = row.event.take().or_else(|| elements(content).into_iter().find_map(plan_change).map(Box::new));
+        }
         if row.model.as_deref() == Some("<synthetic>") {
             // A text that the client wrote in place of an answer; it is sent, unless it reports an error.
             row.flags = row.flags | Flags::SYNTHETIC;
@@ -342,6 +348,31 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     row.prompt = !compacted
         && !is_true(fields.meta)
         && blocks.first().is_some_and(|first| opens_turn(blocks, first) && !words::is_foreign(fields, &first.content));
+}
+
+/// Returns the change of the plan by a tool use.
+fn plan_change(element: &RawValue) -> Option<Event> {
+    let input = member(element, "input")?;
+    let is_done =
+        |entry: &RawValue| text_of(member(entry, "status")).is_some_and(|status| matches!(&*status, "completed" | "deleted"));
+    let characters = |text: Option<Cow<'_, str>>| text.map_or(0, |text| text.chars().count() as u32);
+    let change = match &*text_of(member(element, "name"))? {
+        "TodoWrite" => {
+            let entries = elements(member(input, "todos")?);
+            PlanChange {
+                replaces: true,
+                entries: entries.len() as u32,
+                characters: entries.iter().map(|entry| characters(text_of(member(entry, "content")))).sum(),
+                done: entries.iter().filter(|entry| is_done(entry)).count() as u32,
+            }
+        }
+        "TaskCreate" => {
+            PlanChange { entries: 1, characters: characters(text_of(member(input, "subject"))), ..PlanChange::default() }
+        }
+        "TaskUpdate" => PlanChange { done: u32::from(is_done(input)), ..PlanChange::default() },
+        _ => return None,
+    };
+    Some(Event::Plan(change))
 }
 
 /// Returns the bytes of the file that a tool read or wrote, with line numbers, from its display record. Files that the client sends
@@ -459,6 +490,30 @@ fn attached<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBl
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_of_the_plan_is_read_from_its_call() {
+        let change = |name: &str, input: serde_json::Value| {
+            let block = serde_json::json!({"type": "tool_use", "id": "t", "name": name, "input": input});
+            let message = serde_json::json!({"id": "m", "role": "assistant", "content": [block]});
+            let row = serde_json::json!({"type": "assistant", "uuid": "u", "sessionId": "s", "message": message}).to_string();
+            match parse(row.as_bytes()).row.event.as_deref() {
+                Some(Event::Plan(PlanChange { replaces, entries, characters, done })) => {
+                    Some((*replaces, *entries, *characters, *done))
+                }
+                _ => None,
+            }
+        };
+        let todos = serde_json::json!({"todos": [
+            {"content": "Read é", "activeForm": "Reading", "status": "completed"},
+            {"content": "Write", "activeForm": "Writing", "status": "pending"},
+        ]});
+        assert_eq!(change("TodoWrite", todos), Some((true, 2, 11, 1)));
+        assert_eq!(change("TaskCreate", serde_json::json!({"subject": "Read", "description": "All"})), Some((false, 1, 4, 0)));
+        assert_eq!(change("TaskUpdate", serde_json::json!({"taskId": "1", "status": "completed"})), Some((false, 0, 0, 1)));
+        assert_eq!(change("TaskUpdate", serde_json::json!({"taskId": "1", "status": "in_progress"})), Some((false, 0, 0, 0)));
+        assert_eq!(change("TaskList", serde_json::json!({})), None);
+    }
 
     #[test]
     fn a_file_that_the_client_sends_in_another_form_has_no_size() {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::{
     Actor, BlockAddress, BlockChange, Delta, Key, Level, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, NewContent,
-    OperationKind, OperationState, Role, RowAddress, SentContent, Slot, WindowHunk,
+    OperationKind, OperationState, Role, RowAddress, SentContent, Slot, WindowHunk, Words,
 };
 
 fn export() -> Export {
@@ -42,6 +42,7 @@ fn export() -> Export {
         after: contents,
         announced: vec![content],
         is_last: true,
+        words: vec![Words { content: 1, range: (0, 1), of: content, reminder: Some(1) }],
     };
     let window = WindowChange {
         hunks: vec![hunk, WindowHunk { after: vec![text], ..WindowHunk::default() }],

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::engine::{self, Analysis, PRESETS, ReadSettings, Rules};
-use crate::model::{BlockKind, BlockNumber, History, NewContent, Rendered, Role};
+use crate::model::{BlockKind, BlockNumber, History, NewContent, Role};
 use crate::planning::*;
 use crate::provider::{EditedBody, FileKind, KnownElements, ProviderAdapter, RequestBody, body, by_name, sniff};
 use crate::store::SessionKey;
@@ -242,13 +242,16 @@ fn in_other_words(provider: &dyn ProviderAdapter, bytes: &[u8]) -> (Vec<u8>, usi
     (EditedBody::new(bytes.len()).with(edits).bytes(bytes), count)
 }
 
+/// Words that a client adds to a reminder in a result.
+const ADDED_WORDS: &str = "In the words of the client:\n";
+
 /// Returns a content of the client in other words; `None` if its words are recorded.
 fn other_words(kind: BlockKind, text: &str) -> Option<String> {
     let note = "added by the client, not recorded";
     let is_rendered = text.contains(note) || kind == BlockKind::ToolResult && text.ends_with("</system-reminder>");
     is_rendered.then(|| match text.contains(note) {
         true => text.replace(note, "in the words of the client"),
-        false => text.replace("<system-reminder>\n", "<system-reminder>\nIn the words of the client:\n"),
+        false => text.replace("<system-reminder>\n", &format!("<system-reminder>\n{ADDED_WORDS}")),
     })
 }
 
@@ -264,12 +267,11 @@ fn contents_that_the_client_renders_in_other_words_are_recognized() {
             let Some(plan) = file.plan(change).filter(|plan| plan.window.is_some() && rendered > 0) else { continue };
             let log = Place::new();
             log.log(provider.name(), &plan);
-            // Texts that the plan writes have the words of the file.
+            // Texts that the plan adds have the words of the file, all others those of the client.
             let after = plan.window.iter().flat_map(|window| &window.hunks).flat_map(|hunk| &hunk.after);
             let text = |content: &NewContent| match content {
-                NewContent::Changed(content, _) if content.rendered == Some(Rendered::Text) => None,
-                NewContent::Changed(_, text) | NewContent::Text(_, text) | NewContent::Moved(_, text) => Some(text.clone()),
-                NewContent::Kept(_) => None,
+                NewContent::Text(_, text) => Some(text.clone()),
+                NewContent::Changed(..) | NewContent::Moved(..) | NewContent::Kept(_) => None,
             };
             let written: Vec<String> = after.filter_map(text).collect();
             let mut expected = contents(provider, &file.after(&plan).request());
@@ -282,6 +284,10 @@ fn contents_that_the_client_renders_in_other_words_are_recognized() {
                 *text = other_words(*kind, text).unwrap_or_else(|| text.clone());
             }
             without(&mut sent, &lists, &path.display().to_string());
+            // A reminder that leaves a result has the words that were added to it there.
+            for (_, _, text) in sent.iter_mut().chain(&mut expected) {
+                *text = text.replace(ADDED_WORDS, "");
+            }
             check_equal(&sent, &expected, &format!("{} {place}", path.display()));
             counts[place] += 1;
         }

@@ -15,6 +15,8 @@ pub(super) struct Call {
     pub(super) response: Vec<usize>,
     /// True if it follows the call before it on the same chain, without a compaction between.
     pub(super) continues: bool,
+    /// True if it is the first call after a compaction.
+    pub(super) compacted: bool,
     /// True if a row between it and the calls before it is not in the file: a resume would send less than was billed.
     pub(super) severed: bool,
     pub(super) turn: u32,
@@ -53,10 +55,12 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
             let continued = row.message.is_some() && row.message == message || calls.last().is_some_and(|call| is_of(row, call));
             message = row.message;
             if calls.is_empty() || !continued {
+                let compacted = std::mem::take(&mut compacted);
                 calls.push(Call {
                     before: std::mem::take(&mut pending),
                     notifications: std::mem::take(&mut notifications),
-                    continues: !std::mem::take(&mut compacted) && calls.len().checked_sub(1).map(Behind::Call) == Some(parent),
+                    compacted,
+                    continues: !compacted && calls.len().checked_sub(1).map(Behind::Call) == Some(parent),
                     severed: parent == Behind::Gap,
                     turn: session.blocks.get(blocks.start).filter(|_| !blocks.is_empty()).map_or(0, |block| block.position.turn),
                     ..Call::default()

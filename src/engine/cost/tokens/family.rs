@@ -20,7 +20,7 @@ pub(super) struct Family {
     /// Around the texts of the user in one step.
     pub(super) user_text: f64,
     attachment: f64,
-    /// For a reminder of the plan: it costs less than its text suggests.
+    /// Around a reminder of the plan.
     plan_reminder: f64,
     /// Around a reminder that is not in the file, the plan apart.
     pub(super) hidden_reminder: f64,
@@ -47,8 +47,8 @@ pub(super) static OLD: Family = Family {
     tool_result: 37.0,
     user_text: 26.0,
     attachment: 12.0,
-    plan_reminder: -20.0,
-    hidden_reminder: 92.0,
+    plan_reminder: 4.0,
+    hidden_reminder: 105.0,
     notification: 100.0,
     tool_use: (26.0, 14.0),
     plan_list: 1.13,
@@ -69,8 +69,8 @@ pub(super) static NEW: Family = Family {
     tool_result: 42.0,
     user_text: 34.0,
     attachment: 20.0,
-    plan_reminder: -25.0,
-    hidden_reminder: 125.0,
+    plan_reminder: -15.0,
+    hidden_reminder: 143.0,
     notification: 145.0,
     tool_use: (31.0, 16.0),
     plan_list: 1.0,

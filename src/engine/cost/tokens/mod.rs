@@ -23,7 +23,8 @@ pub use family::{estimate, most_tokens, of_model};
 use crate::engine::cost::capacity;
 use crate::engine::o200k;
 use crate::model::{
-    Basis, Block, BlockKind, Event, Flags, Key, Level, Role, Row, RowKind, Session, TokenCount, Vocabulary, Window,
+    Basis, Block, BlockKind, Event, Flags, Key, Level, PlanChange, Role, Row, RowKind, Session, TokenCount, ToolVerb, Vocabulary,
+    Window,
 };
 use calls::{Call, calls};
 use correction::Correction;
@@ -194,22 +195,23 @@ pub fn bills(session: &Session, model: &str) -> Bills {
     let mut turns: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
     let mut thinking_of_turn = 0.0;
     let mut responses_of_turn: Vec<usize> = Vec::new();
-    let mut reminder = Reminder::new(records_attachments(session));
+    let early = session.origins.iter().any(|origin| origin.version.starts_with(EARLY_VERSIONS));
+    let mut reminder = Reminder::new(records_attachments(session), early);
     let tail = calls.pop().unwrap_or_default();
     for index in 0..calls.len() {
         let (done, rest) = calls.split_at(index);
         let call = &rest[0];
         let previous = done.last().filter(|_| call.continues);
-        match previous {
-            Some(previous) => {
-                let response = previous.response.iter().map(|place| &session.blocks[*place]);
-                reminder.responded(response, |block| correction.family().block(block));
+        if call.compacted {
+            reminder.restart();
+        } else {
+            for block in done.last().iter().flat_map(|last| &last.response).map(|place| &session.blocks[*place]) {
+                reminder.responded(block, plan_change(&session.rows[block.row as usize], block));
             }
-            None => {
-                thinking_of_turn = 0.0;
-                responses_of_turn.clear();
-                reminder.restart();
-            }
+        }
+        if previous.is_none() {
+            thinking_of_turn = 0.0;
+            responses_of_turn.clear();
         }
         let prompted = begins_turn(session, call);
         let forgotten = if prompted && forgets(&call.model) { thinking_of_turn } else { 0.0 };
@@ -217,18 +219,18 @@ pub fn bills(session: &Session, model: &str) -> Bills {
             previous.map_or(0.0, |previous| response(session, previous, family)) + sent_with(session, call, family) - forgotten
         });
         let growth = previous.and_then(|previous| billed_growth(session, previous, call));
-        let mut hidden = 0.0;
+        let mut hidden = reminder.take(correction.family().hidden_reminder);
         if let Some(growth) = growth.filter(|growth| *growth > 0.0) {
-            let around = correction.family().hidden_reminder;
-            let guess = correction.predict(guesses) + reminder.expected(around);
-            hidden = reminder.billed(correction.predict(guesses), growth, around);
+            let estimate = correction.predict(guesses);
+            let guess = estimate + hidden.filter(|_| reminder.is_shown()).unwrap_or_default();
+            hidden = hidden.filter(|size| reminder.billed(*size, growth - estimate));
             let error = (guess - growth).abs() / growth;
             let place = usize::from(!previous.is_some_and(|previous| previous.finished));
             accuracy.step_errors.entry(call.model.clone()).or_default()[place].push(error);
             let turn = turns.entry(call.turn).or_default();
             *turn = (turn.0 + guess, turn.1 + growth);
         }
-        let growth = growth.map(|growth| growth - hidden);
+        let growth = growth.map(|growth| growth - hidden.unwrap_or_default());
         assign(session, &mut costs, done.last(), call, growth.map(|growth| growth + forgotten), &correction);
         if let Some(growth) = growth {
             correction.learn(guesses, growth);
@@ -247,6 +249,17 @@ pub fn bills(session: &Session, model: &str) -> Bills {
     accuracy.turn_errors =
         turns.values().filter(|(_, growth)| *growth > 0.0).map(|(guess, growth)| (guess - growth).abs() / growth).collect();
     Bills { costs, accuracy, family: Counting(correction.family()), model: model.to_owned() }
+}
+
+/// The versions of the oldest client whose sessions are read, whose reminders have rules of their own.
+const EARLY_VERSIONS: &str = "2.0.";
+
+/// Returns the change of the plan by a block of a response.
+fn plan_change(row: &Row, block: &Block) -> Option<PlanChange> {
+    match row.event.as_deref() {
+        Some(Event::Plan(change)) if block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan) => Some(*change),
+        _ => None,
+    }
 }
 
 /// Returns the tokens by which the bill of a call exceeds that of the previous one; `None` if one of them is missing or counted by
