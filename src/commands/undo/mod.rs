@@ -2,7 +2,7 @@
 
 mod run;
 
-pub use run::{inexact, invert, revert_companions, run};
+pub use run::{describe, inexact, invert, revert_companions, run};
 
 use super::{BulkOptions, ChangeOptions};
 use crate::model::OperationId;
