@@ -303,10 +303,14 @@ impl Env {
         program.map_err(|error| CommandError::new(ErrorKind::Internal, error))
     }
 
+    /// Returns the option that sets the size of the window, if it is set: a command with it makes the same plan.
+    pub fn window_option(&self) -> Option<String> {
+        self.globals.window.map(|tokens| format!("--window={tokens}"))
+    }
+
     /// Returns the global options for another process of this program, except for the directory.
     pub(super) fn options(&self) -> Vec<String> {
-        let window = self.globals.window.map(|tokens| format!("--window={tokens}"));
-        window.into_iter().chain((!self.cached).then(|| "--no-cache".to_owned())).collect()
+        self.window_option().into_iter().chain((!self.cached).then(|| "--no-cache".to_owned())).collect()
     }
 
     /// Returns the directory of the store, which may not exist yet.

@@ -3,10 +3,8 @@
 use super::change::pipeline::{ChangeSummary, change};
 use super::{BulkOptions, ChangeOptions};
 use crate::app::{CommandError, Env};
-use crate::model::{BlockNumber, Level};
-use crate::output::ChangeReport;
-use crate::workspace::shorten;
-use std::collections::BTreeMap;
+use crate::output::{ChangeReport, plural};
+use crate::workspace::archive;
 
 /// Arguments of `archive`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -15,7 +13,9 @@ use std::collections::BTreeMap;
   aperture archive '\"auth flow\"' --dry-run          a topic, as a dry run
   aperture archive 'stale & larger(2k)' --project   in every session of this project
 
-Each block is replaced by one line; aperture recall restores it.
+Each block is replaced by one line. A turn of which all blocks are selected, and
+some too short for that, leaves one line in a note. aperture expand restores a block,
+or the turns that were archived with it.
 Blocks are named by selectors: aperture help selectors; many sessions: aperture help bulk.")]
 pub struct Arguments {
     /// Block selectors; matches are combined
@@ -39,8 +39,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         draft.name_blocks(selector.named(&opened.workspace.reading));
-        let wanted: BTreeMap<BlockNumber, Level> =
-            selector.select(&opened.workspace.reading)?.into_iter().map(|number| (number, Level::Archived)).collect();
-        Ok(ChangeSummary { kept: shorten(draft, &wanted, &arguments.reason, None)?, ..ChangeSummary::change("archived") })
+        let selected = selector.select(&opened.workspace.reading)?;
+        let kept = archive(draft, &selected, &arguments.reason)?;
+        let mut summary = ChangeSummary::change("archived");
+        let folded = draft.folded_blocks();
+        if folded > 0 {
+            let skipped: usize = kept.values().map(Vec::len).sum();
+            summary.what = Some(plural(selected.len().saturating_sub(skipped), "block"));
+            summary.notes.push(format!("{} of whole turns: a note has a line for each turn", plural(folded, "block")));
+        }
+        Ok(ChangeSummary { kept, ..summary })
     })
 }

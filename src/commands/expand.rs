@@ -1,12 +1,14 @@
 //! `aperture expand`: restores blocks to a longer level.
 
 use super::ChangeOptions;
-use super::change::pipeline::{ChangeSummary, change};
+use super::change::pipeline::{ChangeSummary, OpenedSession, change};
 use super::compress::level;
+use super::undo::{describe, inexact};
 use crate::app::{CommandError, Env};
-use crate::model::{BlockNumber, Level};
+use crate::model::{BlockNumber, Key, Level, OperationId, OperationKind, Zone};
 use crate::output::{ChangeReport, plural};
-use crate::workspace::shorten;
+use crate::workspace::{Workspace, shorten};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// Arguments of `expand`.
@@ -16,6 +18,9 @@ use std::collections::BTreeMap;
   aperture expand '\"auth flow\"'         the blocks about a topic
   aperture expand compressed            everything that was shortened
   aperture expand 412 --level trimmed   its essential lines
+
+A block that was archived or folded with its whole turn returns with that turn: the
+operation is undone.
 
 Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
@@ -39,6 +44,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let reading = &opened.workspace.reading;
         let shorter = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.level > level);
         let selected = selector.select(reading)?;
+        if let Some(id) = folded_by(env, opened, &selected)?
+            && let Some(operation) = opened.workspace.history.operation(id)
+        {
+            let notes = inexact(draft.toggle(operation)?);
+            let what = Some(describe(&opened.workspace.history, operation));
+            let undo = ChangeSummary { kind: OperationKind::Undo, inverts: Some(id), ..ChangeSummary::change("undone") };
+            return Ok(ChangeSummary { what, notes, ..undo });
+        }
         let wanted: BTreeMap<BlockNumber, Level> =
             selected.iter().copied().filter(shorter).map(|number| (number, level)).collect();
         let than = if level == Level::Original { String::new() } else { format!(" to less than {}", level.name()) };
@@ -49,4 +62,19 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         };
         Ok(ChangeSummary { kept: shorten(draft, &wanted, "", None)?, notes, ..ChangeSummary::change("expanded") })
     })
+}
+
+/// Returns the last operation in force that folded a selected block with its turn.
+fn folded_by(env: &Env, opened: &OpenedSession, selected: &[BlockNumber]) -> Result<Option<OperationId>, CommandError> {
+    let Workspace { reading, history, path, .. } = &opened.workspace;
+    let cold = selected.iter().filter_map(|number| reading.block(*number)).filter(|block| block.position.zone == Zone::Cold);
+    let cold: FxHashSet<Key> = cold.map(|block| block.hash).collect();
+    let Some(store) = opened.store.as_ref().filter(|_| !cold.is_empty()) else { return Ok(None) };
+    let Some(session) = store.find(&env.disk.resolve(path)?)? else { return Ok(None) };
+    let is_undone =
+        |id| history.undone_by(id).is_some() || history.operation(id).is_none_or(|operation| operation.inverts.is_some());
+    let operations = store.content_operations(&session)?.into_iter().rev();
+    let folds = operations.filter_map(|operation| Some((operation.id, operation.window?))).filter(|(id, _)| !is_undone(*id));
+    let mut ids = folds.filter(|(_, window)| window.removed.iter().any(|address| cold.contains(&address.content)));
+    Ok(ids.next().map(|(id, _)| id))
 }

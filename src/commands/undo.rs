@@ -140,7 +140,7 @@ pub fn inexact(undone: Undone) -> Vec<String> {
 }
 
 /// Describes an operation; an undo is described by the operation that it inverted.
-fn describe(history: &History, operation: &Operation) -> String {
+pub fn describe(history: &History, operation: &Operation) -> String {
     let mut meant = operation;
     while let Some(inverted) = meant.inverts.and_then(|id| history.operation(id)) {
         meant = inverted;

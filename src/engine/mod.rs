@@ -68,8 +68,8 @@ pub use secrets::known::{Known, chosen, could_be_named, kind_of, named_in, repla
 pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use strategy::{
-    AutomaticFacts, AutomaticRule, Context, DEFAULT_PRESET, DigestSource, LastAutomatic, Left, Need, Outlined, PRESETS, Preset,
-    Rules, Selection, Shortened, Subject, Verdict, Why, bounded_words, digest, first_of_last_turns, newest, old_thinking,
+    AutomaticFacts, AutomaticRule, Context, DEFAULT_PRESET, Digest, DigestSource, LastAutomatic, Left, Need, Outlined, PRESETS,
+    Preset, Rules, Selection, Shortened, Subject, Verdict, Why, bounded_words, first_of_last_turns, newest, old_thinking,
     plan_key, preset, reduce, why_old,
 };
 pub use vocabulary::{o200k, older};

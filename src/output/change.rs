@@ -124,6 +124,9 @@ pub struct ChangeReport {
     /// Tokens of these blocks.
     #[serde(with = "As::<Estimated>")]
     pub thinking_dropped_tokens: f64,
+    /// Number of thinking blocks of these that were folded with their turns.
+    #[serde(skip)]
+    pub thinking_folded: u32,
     /// True if the API refuses thinking after the content before it changed.
     #[serde(skip)]
     pub binds_thinking: bool,
@@ -279,9 +282,14 @@ impl Report for ChangeReport {
         if self.thinking_dropped > 0 {
             let are = if self.thinking_dropped == 1 { "is" } else { "are" };
             line(&format!("{} {are} no longer sent:", thinking(self.thinking_dropped, self.thinking_dropped_tokens)));
-            line(match self.binds_thinking {
-                true => "  the model binds thinking to everything before it",
-                false => "  of turns before the last, and billed with each request",
+            let others = match self.binds_thinking {
+                true => "the model binds thinking to everything before it",
+                false => "of turns before the last, and billed with each request",
+            };
+            line(&match self.thinking_folded {
+                0 => format!("  {others}"),
+                folded if folded == self.thinking_dropped => "  of the folded blocks".to_owned(),
+                folded => format!("  {folded} of the folded blocks; the others: {others}"),
             });
         }
         if self.thinking_restored > 0 {

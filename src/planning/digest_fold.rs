@@ -2,10 +2,11 @@
 
 use super::draft::{Draft, Folded};
 use super::{PlanError, Scope};
-use crate::engine::summary::{Contents, briefing, needed};
-use crate::engine::{self, DigestSource, Preset, Rules};
-use crate::model::{Block, BlockKind, BlockNumber, Flags, Level, Role, RowKind, Zone};
-use rustc_hash::FxHashSet;
+use crate::engine::summary::{Contents, Point, briefing, needed};
+use crate::engine::{self, Digest, DigestSource, Preset, Rules};
+use crate::model::{Block, BlockKind, BlockNumber, Flags, Key, Level, Role, RowKind, Zone};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// The reason recorded for a client summary that the digest replaces.
 const SUMMARY_REASON: &str = "in the digest";
@@ -41,82 +42,180 @@ pub enum DigestFold {
 ///
 /// The session cannot be read, or the provider cannot write a digest.
 pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &Rules) -> Result<DigestFold, PlanError> {
-    let reading = draft.source.reading;
-    let Some(kept) = first_kept(reading, scope.end) else {
+    let Some(kept) = first_kept(draft.source.reading, scope.end) else {
         return Ok(DigestFold::Nothing("there are only 3 tool calls or fewer, and the newest 3 stay"));
     };
-    let chain = draft.chain_turns();
-    let linked = draft.source.provider.branches();
-    let of_client = |block: &Block| draft.source.provider.is_standing(&reading.session, block);
-    let first_row = reading.block(kept).map_or(0, |block| block.row);
-    // The rows that a compaction of the client left can only stay as a whole.
-    if !linked && reading.session.rows[first_row as usize].kind == RowKind::Boundary {
-        return Ok(DigestFold::Nothing("only part of the last compaction's content is old, and it stays as a whole"));
-    }
-    let start = match linked {
-        true => match draft.fold_start(&(0..=u32::MAX), &chain) {
-            Ok(start) if chain[start].0 < first_row => start,
-            _ => return Ok(DigestFold::Nothing("there are no blocks between the first prompt and the newest 3 tool calls")),
-        },
-        false => 0,
+    let fold = match Fold::new(draft, kept, rules)? {
+        Ok(fold) => fold,
+        Err(why) => return Ok(DigestFold::Nothing(why)),
     };
-    // Rows before the first removed row stay, and so do rows that a compaction of the client kept, and instructions.
-    let guides: FxHashSet<u32> =
-        chain[start..].iter().map(|(row, _)| *row).filter(|row| linked && is_guide(draft, *row)).collect();
-    let stays: FxHashSet<u32> = if linked { chain[..start].iter().map(|(row, _)| *row).collect() } else { FxHashSet::default() };
-    let from = if linked { chain[start].0 } else { 0 };
-    let before = reading.window.blocks.iter().take_while(|number| **number != kept).filter_map(|number| reading.block(*number));
-    let summary = summary_before(draft, &chain[..start], rules)?;
-    let goes = |block: &&Block| {
-        let stays = stays.contains(&block.row) || guides.contains(&block.row);
-        Some(block.number) == summary || block.row >= from && !stays && (linked || !of_client(block))
-    };
-    let old: Vec<&Block> = before.filter(goes).collect();
-    let summary = summary.filter(|summary| old.iter().any(|block| block.number == *summary));
-    let mut contents = old.iter().map(|block| content(draft, block)).collect::<Result<Vec<_>, PlanError>>()?;
-    for (block, (content, words)) in old.iter().zip(&mut contents).filter(|(block, _)| Some(block.number) == summary) {
-        *words = quotes(draft, block, content)?;
-    }
-    // A digest can replace compacted blocks, and need not include blocks that the client sends again.
-    let again = |block: &Block| engine::is_compacted(reading, block) || draft.source.provider.sends_again(block);
-    let ground = |block: &Block| draft.is_instruction(block) && !again(block);
-    let tells = |block: &Block| !matches!(block.role, Role::System | Role::Thinking) || ground(block);
-    let said = old.iter().zip(&contents).filter(|(block, _)| tells(block));
-    let held = |block: &Block, content: &str| block.pin.is_some() || block.focused || rules.protect(block, content);
-    let said = said.map(|(block, (content, words))| DigestSource {
-        block,
-        content,
-        words,
-        whole: held(block, content) || ground(block),
-    });
-    let contents = summary_contents(draft)?;
-    let points = briefing(reading, &contents);
-    let headers = if preset.has_headers { turn_headers(reading, &contents, kept) } else { Vec::new() };
-    let digest = engine::digest(reading, &said.collect::<Vec<_>>(), &points, &headers, preset.worth());
-    if digest.len() as u64 * 2 > old.iter().map(|block| block.bytes).sum() {
+    let digest = fold.digest(draft, &Story::new(draft)?, preset.has_headers);
+    let text = digest.text(digest.worth_at_least(preset.worth()));
+    if text.len() as u64 * 2 > fold.old.iter().map(|old| old.block.bytes).sum() {
         return Ok(DigestFold::Nothing("a digest would save less than half of the old blocks"));
     }
-    let folded: Vec<BlockNumber> = old.iter().map(|block| block.number).filter(|number| Some(*number) != summary).collect();
-    if let Some((number, block)) = summary.and_then(|number| Some((number, reading.block(number)?))) {
-        let tokens = draft.original(number).map_or(block.tokens.value, |original| original.tokens);
-        let line = engine::marker::Line { number, tokens, label: "", reason: SUMMARY_REASON, hint: "" };
-        draft.replace(number, Level::Minimal, &engine::marker::line(Level::Minimal, &line), SUMMARY_REASON)?;
+    Ok(DigestFold::Folded(fold.write(draft, &text)?))
+}
+
+/// The parts of a digest that are about the whole session.
+pub(super) struct Story {
+    points: Vec<Point>,
+    headers: Vec<TurnHeader>,
+}
+
+/// The header of a turn.
+struct TurnHeader {
+    turn: u32,
+    /// The first block of the turn.
+    first: BlockNumber,
+    text: String,
+}
+
+impl Story {
+    /// Returns the points of a briefing and the headers of turns.
+    ///
+    /// # Errors
+    ///
+    /// The file changed since it was read.
+    pub(super) fn new(draft: &Draft<'_>) -> Result<Story, PlanError> {
+        let reading = draft.source.reading;
+        let contents = summary_contents(draft)?;
+        Ok(Story { points: briefing(reading, &contents), headers: turn_headers(reading, &contents) })
     }
-    if linked {
-        let next = chain[start..].iter().map(|(row, _)| *row).find(|row| *row == first_row).ok_or(PlanError::NoWay)?;
-        draft.bridge(chain[start].0, next, &guides, &digest)?;
-    } else {
-        let (first, last): (Vec<u32>, Vec<u32>) = reading.window.rows.iter().partition(|row| **row < first_row);
-        let lasts = |row: &u32| reading.session.blocks_of(*row).iter().any(of_client);
-        draft.restart(&first.into_iter().filter(lasts).collect::<Vec<_>>(), &digest, &last)?;
+
+    /// Returns the newest headers of the turns before a block, after the number of others.
+    fn headers_before(&self, end: BlockNumber) -> Vec<String> {
+        let old = &self.headers[..self.headers.partition_point(|header| header.first < end)];
+        let before = old.len().saturating_sub(HEADERS);
+        let first = (before > 0).then(|| format!("[… {before} turns]"));
+        first.into_iter().chain(old[before..].iter().map(|header| format!("{} {}", header.turn, header.text))).collect()
     }
-    draft.folded = Some(Folded::Blocks(folded.iter().copied().collect()));
-    Ok(DigestFold::Folded(folded))
+
+    /// Returns the header of a turn; empty if it has none.
+    pub(super) fn header(&self, turn: u32) -> &str {
+        self.headers.iter().find(|header| header.turn == turn).map_or("", |header| &header.text)
+    }
+}
+
+/// A block that a digest replaces.
+struct OldBlock<'a> {
+    block: &'a Block,
+    content: String,
+    /// The words of a person in the content.
+    words: Vec<String>,
+    /// True if the digest contains the whole block.
+    whole: bool,
+    /// True if the digest contains nothing of the block.
+    hidden: bool,
+}
+
+/// The part of a window that one digest can replace.
+pub(super) struct Fold<'a> {
+    /// The first block that stays.
+    pub(super) kept: BlockNumber,
+    old: Vec<OldBlock<'a>>,
+    /// The first row that leaves the chain; `None` if the rows are not linked.
+    start: Option<u32>,
+    /// The later rows that stay in the chain.
+    guides: FxHashSet<u32>,
+    /// The replaced summary of the client's last compaction.
+    summary: Option<BlockNumber>,
+}
+
+impl<'a> Fold<'a> {
+    /// Prepares the fold of the window before a block. The inner error is the reason why there is none.
+    ///
+    /// # Errors
+    ///
+    /// The session cannot be read.
+    pub(super) fn new(draft: &Draft<'a>, kept: BlockNumber, rules: &Rules) -> Result<Result<Fold<'a>, &'static str>, PlanError> {
+        let reading = draft.source.reading;
+        let chain = draft.chain_turns();
+        let linked = draft.source.provider.branches();
+        let of_client = |block: &Block| draft.source.provider.is_standing(&reading.session, block);
+        let first_row = reading.block(kept).map_or(0, |block| block.row);
+        // The rows that a compaction of the client left can only stay as a whole.
+        if !linked && reading.session.rows[first_row as usize].kind == RowKind::Boundary {
+            return Ok(Err("only part of the last compaction's content is old, and it stays as a whole"));
+        }
+        let start = match linked {
+            true => match draft.fold_start(&(0..=u32::MAX), &chain) {
+                Ok(start) if chain[start].0 < first_row => start,
+                _ => return Ok(Err("there are no blocks between the first prompt and the newest 3 tool calls")),
+            },
+            false => 0,
+        };
+        // Rows before the first removed row stay, and so do rows that a compaction of the client kept, and instructions.
+        let guides: FxHashSet<u32> =
+            chain[start..].iter().map(|(row, _)| *row).filter(|row| linked && is_guide(draft, *row)).collect();
+        let stays: FxHashSet<u32> =
+            if linked { chain[..start].iter().map(|(row, _)| *row).collect() } else { FxHashSet::default() };
+        let from = if linked { chain[start].0 } else { 0 };
+        let before =
+            reading.window.blocks.iter().take_while(|number| **number != kept).filter_map(|number| reading.block(*number));
+        let summary = summary_before(draft, &chain[..start], rules)?;
+        let goes = |block: &&Block| {
+            let stays = stays.contains(&block.row) || guides.contains(&block.row);
+            Some(block.number) == summary || block.row >= from && !stays && (linked || !of_client(block))
+        };
+        // A digest can replace compacted blocks, and need not include blocks that the client sends again.
+        let again = |block: &Block| engine::is_compacted(reading, block) || draft.source.provider.sends_again(block);
+        let mut old = Vec::new();
+        for block in before.filter(goes) {
+            let (content, words) = content(draft, block)?;
+            let words = if Some(block.number) == summary { quotes(draft, block, &content)? } else { words };
+            let ground = draft.is_instruction(block) && !again(block);
+            let whole = ground || block.pin.is_some() || block.focused || rules.protect(block, &content);
+            let hidden = !ground && matches!(block.role, Role::System | Role::Thinking);
+            old.push(OldBlock { block, content, words, whole, hidden });
+        }
+        let summary = summary.filter(|summary| old.iter().any(|old| old.block.number == *summary));
+        let start = linked.then_some(from);
+        Ok(Ok(Fold { kept, old, start, guides, summary }))
+    }
+
+    /// Returns the digest of the replaced blocks.
+    pub(super) fn digest<'b>(&'b self, draft: &Draft<'_>, story: &Story, has_headers: bool) -> Digest<'b> {
+        let told = self.old.iter().filter(|old| !old.hidden);
+        let told =
+            told.map(|OldBlock { block, content, words, whole, .. }| DigestSource { block, content, words, whole: *whole });
+        let headers = if has_headers { story.headers_before(self.kept) } else { Vec::new() };
+        Digest::new(draft.source.reading, told.collect(), &story.points, &headers)
+    }
+
+    /// Writes a digest in the place of the old blocks, and returns these.
+    ///
+    /// # Errors
+    ///
+    /// The session cannot be read, or the provider cannot write a digest.
+    pub(super) fn write(&self, draft: &mut Draft<'_>, digest: &str) -> Result<Vec<BlockNumber>, PlanError> {
+        let reading = draft.source.reading;
+        let first_row = reading.block(self.kept).map_or(0, |block| block.row);
+        let numbers = self.old.iter().map(|old| old.block.number);
+        let folded: Vec<BlockNumber> = numbers.filter(|number| Some(*number) != self.summary).collect();
+        if let Some((number, block)) = self.summary.and_then(|number| Some((number, reading.block(number)?))) {
+            let tokens = draft.original(number).map_or(block.tokens.value, |original| original.tokens);
+            let line = engine::marker::Line { number, tokens, label: "", reason: SUMMARY_REASON, hint: "" };
+            draft.replace(number, Level::Minimal, &engine::marker::line(Level::Minimal, &line), SUMMARY_REASON)?;
+        }
+        match self.start {
+            Some(start) if reading.window.chain.contains(&first_row) => draft.bridge(start, first_row, &self.guides, digest)?,
+            Some(_) => return Err(PlanError::NoWay),
+            None => {
+                let (first, last): (Vec<u32>, Vec<u32>) = reading.window.rows.iter().partition(|row| **row < first_row);
+                let of_client = |block: &Block| draft.source.provider.is_standing(&reading.session, block);
+                let lasts = |row: &u32| reading.session.blocks_of(*row).iter().any(of_client);
+                draft.restart(&first.into_iter().filter(lasts).collect::<Vec<_>>(), digest, &last)?;
+            }
+        }
+        draft.folded = Some(Folded::Blocks(folded.iter().copied().collect()));
+        Ok(folded)
+    }
 }
 
 /// Returns true if a row only instructs the model, so that a digest leaves it in its place: not a part of a call, and not a row that
 /// aperture added, which can be undone before the digest.
-fn is_guide(draft: &Draft<'_>, row: u32) -> bool {
+pub(super) fn is_guide(draft: &Draft<'_>, row: u32) -> bool {
     let (session, mut blocks) = (&draft.source.reading.session, draft.source.reading.session.blocks_of(row).iter().peekable());
     // The note on commands that the digest replaces goes with them.
     let is_caveat = session.rows[row as usize].flags.any(Flags::CAVEAT);
@@ -205,22 +304,51 @@ fn summary_contents(draft: &Draft<'_>) -> Result<Contents, PlanError> {
     Ok(texts.collect())
 }
 
-/// Returns the headers of the turns before a block, each with its number: the newest ones, after the number of others.
-fn turn_headers(reading: &engine::Analysis, contents: &Contents, end: BlockNumber) -> Vec<String> {
-    let (turns, _) = engine::summary::summarize(reading, contents, &|_| String::new());
-    let is_old = |turn: &&crate::model::Turn| turn.blocks.first().is_some_and(|first| *first < end);
-    let old: Vec<String> = (reading.turns.iter().filter(is_old).zip(&turns))
-        .filter(|(_, summary)| !summary.header.text.is_empty())
-        .map(|(turn, summary)| format!("{} {}", turn.number, summary.header.text.trim()))
-        .collect();
-    let before = old.len().saturating_sub(HEADERS);
-    let first = (before > 0).then(|| format!("[… {before} turns]"));
-    first.into_iter().chain(old.into_iter().skip(before)).collect()
+/// Returns the headers of turns.
+fn turn_headers(reading: &engine::Analysis, contents: &Contents) -> Vec<TurnHeader> {
+    let (summaries, _) = engine::summary::summarize(reading, contents, &|_| String::new());
+    let turns = reading.turns.iter().zip(summaries).filter(|(_, summary)| !summary.header.text.is_empty());
+    let header = |(turn, summary): (&crate::model::Turn, engine::summary::TurnSummary)| {
+        Some(TurnHeader { turn: turn.number, first: *turn.blocks.first()?, text: summary.header.text.trim().to_owned() })
+    };
+    turns.filter_map(header).collect()
+}
+
+/// Returns the blocks from which a window can stay while a digest replaces the ones before, in order: the first block of each turn,
+/// and of each response of the last turn.
+pub(super) fn fold_places(draft: &Draft<'_>, end: BlockNumber) -> Vec<BlockNumber> {
+    let reading = draft.source.reading;
+    let mut answered: FxHashMap<Key, usize> = FxHashMap::default();
+    // The client sends attachments before the prompt that they follow in the chain.
+    let mut firsts: BTreeMap<u32, u32> = BTreeMap::new();
+    for (place, block) in reading.in_window().enumerate() {
+        firsts.entry(block.position.turn).and_modify(|row| *row = block.row.min(*row)).or_insert(block.row);
+        answered.extend(block.call.filter(|_| block.kind == BlockKind::ToolResult).map(|call| (call, place)));
+    }
+    let (earliest, last) = (firsts.pop_first(), firsts.last_key_value().map(|(turn, _)| *turn));
+    let last = last.or(earliest.map(|(turn, _)| turn));
+    let linked: FxHashSet<u32> = reading.window.chain.iter().copied().collect();
+    let is_linked = |block: &Block| !draft.source.provider.branches() || linked.contains(&block.row);
+    let (mut places, mut step, mut open) = (Vec::new(), 0, 0);
+    for (place, block) in reading.in_window().enumerate().take_while(|(_, block)| block.number <= end) {
+        let position = &block.position;
+        let responds = reading.session.rows[block.row as usize].kind == RowKind::Assistant && Some(position.turn) == last;
+        let opens = firsts.get(&position.turn) == Some(&block.row) && firsts.remove(&position.turn).is_some();
+        // A result stays with its call.
+        if (opens || responds && position.step > step) && place >= open && is_linked(block) {
+            places.push(block.number);
+        }
+        step = if responds { position.step } else { step };
+        if block.kind == BlockKind::ToolUse {
+            open = open.max(block.call.and_then(|call| answered.get(&call)).map_or(0, |result| result + 1));
+        }
+    }
+    places
 }
 
 /// Returns the first block that stays: the first block of the response that contains block `end` or, if there is no such block, the
 /// oldest call that stays.
-fn first_kept(reading: &engine::Analysis, end: BlockNumber) -> Option<BlockNumber> {
+pub(super) fn first_kept(reading: &engine::Analysis, end: BlockNumber) -> Option<BlockNumber> {
     let mut calls = reading.in_window().filter(|block| block.kind == BlockKind::ToolUse);
     let call = match reading.block(end) {
         Some(block) => block,

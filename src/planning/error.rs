@@ -50,9 +50,9 @@ pub enum PlanError {
     /// A block that would be removed is pinned or focused.
     #[error("block {0} would be removed, but it is {what}", what = .1.reason())]
     Held(BlockNumber, SkipReason),
-    /// No more blocks may be shortened, and the window is still larger than the budget.
+    /// No more blocks may be shortened or folded, and the window is still larger than the budget.
     #[error(
-        "a budget of {} tokens is too small: with protected blocks, pinned blocks and messages of people the window has at least about {}",
+        "a budget of {} tokens is too small: what the client itself sends, protected and pinned blocks and the words of people have at least about {}",
         count(*.budget), count(*.smallest)
     )]
     Budget {

@@ -167,7 +167,7 @@ impl Draft<'_> {
     }
 
     /// Returns the words of a person in a block, with each part truncated and credentials masked.
-    fn quote_person(&self, block: &Block, content: &str) -> String {
+    pub(super) fn quote_person(&self, block: &Block, content: &str) -> String {
         let known = &self.source.reading.known;
         // Mask before truncating, as above.
         let words = block.words_in(content).map(|words| engine::bounded_words(&known.mask(words)).into_owned());

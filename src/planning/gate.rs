@@ -157,7 +157,7 @@ fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Fold
         None => Ok(()),
         Some(block) => {
             let (number, turn) = (block.number, block.position.turn);
-            Err(PlanError::Tangled(format!("block {number} of turn {turn}must stay but would no longer be sent")))
+            Err(PlanError::Tangled(format!("block {number} of turn {turn} must stay but would no longer be sent")))
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Plans changes to a session: pure values, computed from its analysis, its log, its rows and the stored originals.
 
 mod addresses;
+mod archive;
 mod block_edits;
+mod budget;
 mod contents;
 mod digest_fold;
 mod draft;
@@ -27,6 +29,7 @@ mod way;
 mod window_change;
 
 pub use addresses::Addresses;
+pub use archive::archive;
 pub use contents::{Content, contents};
 pub use digest_fold::{DigestFold, fold_into_digest};
 pub use draft::{Draft, Drafted, NOTE, Original, PlanSource, Redacted, Repaired, SkipReason, Thinking, uuid};

@@ -1,5 +1,6 @@
 //! Shortens and restores blocks, each from its original.
 
+use super::budget::fit;
 use super::draft::{Draft, SkipReason};
 use super::{Original, PlanError};
 use crate::engine::{
@@ -16,12 +17,6 @@ use std::ops::Range;
 
 /// Minimum size in bytes of an assistant text that is shortened: conclusions of a sentence or two carry the thread of the work.
 const SAID_BYTES: u64 = 600;
-/// Minimum share of the budget that the window should use, if its blocks allow that.
-const LEAST_USED: f64 = 0.95;
-/// Maximum number of times the expected savings are corrected by the actual ones.
-const CORRECTIONS: usize = 10;
-/// Maximum number of blocks that are tried as the first changed block.
-const STARTS: usize = 4;
 
 /// Skipped blocks, by reason.
 pub type KeptBlocks = BTreeMap<SkipReason, Vec<BlockNumber>>;
@@ -47,7 +42,7 @@ pub trait PlanCache: Sync {
 }
 
 /// An original with the parameters for shortening it.
-struct Source {
+pub(super) struct Source {
     original: Original,
     /// The opening tag, the content to shorten and the closing tag, if the client put tags around the content.
     tagged: Option<[String; 3]>,
@@ -80,7 +75,12 @@ impl Source {
         Source { original, tagged, why, newest, now, named: Vec::new(), reminders: Vec::new(), whole }
     }
 
-    fn subject(&self) -> Subject<'_> {
+    /// Returns the number of the block.
+    pub(super) fn number(&self) -> BlockNumber {
+        self.original.block.number
+    }
+
+    pub(super) fn subject(&self) -> Subject<'_> {
         Subject {
             block: &self.original.block,
             conventions: conventions(),
@@ -185,11 +185,7 @@ pub fn shrink(
     let preset = match aim {
         Aim::Preset(preset) => preset,
         Aim::Tokens(budget) => {
-            let excess = reading.price.total.value - budget as f64;
-            let saved = if scope.only.is_none() { draft.leave_out_thinking(scope.end, excess)? } else { 0.0 };
-            if saved < excess {
-                fit(draft, budget, excess - saved, &sources, cache)?;
-            }
+            fit(draft, budget, scope, &sources, rules, cache)?;
             return Ok(kept);
         }
     };
@@ -207,189 +203,46 @@ pub fn shrink(
     }
     put(draft, shortened, &by_number(&sources))?;
     if preset.drops_thinking && scope.only.is_none() {
-        draft.leave_out_thinking(scope.end, f64::INFINITY)?;
+        draft.leave_out_thinking(0..scope.end, f64::INFINITY)?;
     }
     Ok(kept)
 }
 
-fn by_number(sources: &[Source]) -> FxHashMap<BlockNumber, &Source> {
-    sources.iter().map(|source| (source.original.block.number, source)).collect()
-}
-
-/// Shortens a window that exceeds a budget by `excess` tokens, while using most of the budget.
-///
-/// A change drops all later thinking if the model binds it. So the first changed block is the earliest one after which no more
-/// thinking is dropped than necessary.
-fn fit(draft: &mut Draft<'_>, budget: u64, excess: f64, sources: &[Source], cache: &dyn PlanCache) -> Result<(), PlanError> {
-    let reading = draft.source.reading;
-    let bound = draft.bound_thinking();
-    let mut behind = 0.0;
-    let mut freed: FxHashMap<BlockNumber, f64> = FxHashMap::default();
-    for block in reading.window.blocks.iter().rev().filter_map(|number| reading.block(*number)) {
-        freed.insert(block.number, behind);
-        behind += if bound.contains(&block.number) { block.tokens.value } else { 0.0 };
-    }
-    let freed = |source: &Source| freed.get(&source.original.block.number).copied().unwrap_or_default();
-    // The smallest change of that block saves something too.
-    let most = if draft.keeps_thinking { 0.0 } else { excess + budget as f64 * (1.0 - LEAST_USED) / 2.0 };
-    let start = sources.iter().position(|source| freed(source) <= most).unwrap_or(sources.len());
-    let mut reached = Err(excess + budget as f64);
-    for start in (start..sources.len()).take(STARTS) {
-        let lead = freed(&sources[start]);
-        reached = fit_from(draft, (budget, excess), &sources[start..], lead, cache)?;
-        match &reached {
-            // The thinking after this block and its smallest change save too much.
-            Ok(used) if *used < LEAST_USED && lead > 0.0 && start + 1 < sources.len() => {}
-            _ => break,
-        }
-    }
-    // The thinking between two blocks can exceed the amount that may be dropped.
-    if reached.is_err() && start > 0 && !draft.keeps_thinking {
-        let source = &sources[start - 1];
-        reached = fit_from(draft, (budget, excess), std::slice::from_ref(source), freed(source), cache)?;
-    }
-    match reached {
-        Ok(_) => Ok(()),
-        Err(smallest) => Err(PlanError::Budget { budget, smallest: smallest.ceil() as u64 }),
-    }
-}
-
-/// Shortens some blocks. The first one is always changed if that frees `lead` tokens of thinking. Returns the share of the budget
-/// that the window then uses.
-///
-/// # Errors
-///
-/// The inner error means that the budget is too small; its value is the smallest reachable size in tokens.
-fn fit_from(
-    draft: &mut Draft<'_>,
-    (budget, excess): (u64, f64),
-    sources: &[Source],
-    lead: f64,
-    cache: &dyn PlanCache,
-) -> Result<Result<f64, f64>, PlanError> {
-    let reading = draft.source.reading;
-    let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
-    let by_number = by_number(sources);
-    let plan = Plan::new(reading, &subjects, Aim::Tokens(budget), cache);
-    let first = subjects.first().map(|subject| subject.block.number).filter(|_| lead > 0.0);
-    let before = draft.edits.clone();
-    let limit = budget as f64;
-    let tokens_with = |draft: &mut Draft<'_>, pieces: &[KeptPieces]| {
-        draft.edits.clone_from(&before);
-        put(draft, plan.outlined.shortened(pieces), &by_number)?;
-        draft.window_tokens(&|hash| cache.count(hash))
-    };
-    if let Some(pieces) = plan.cached_pieces() {
-        let tokens = tokens_with(draft, &pieces)?;
-        if tokens <= limit {
-            return Ok(Ok(tokens / limit));
-        }
-    }
-    // The expected saving is an estimate; the actual one is measured.
-    let mut search = SavingSearch { limit, wanted: excess - lead, too_little: f64::NEG_INFINITY, enough: f64::INFINITY };
-    let mut best: Option<(f64, Vec<KeptPieces>)> = None;
-    for _ in 0..CORRECTIONS {
-        let (pieces, all) = match plan.outlined.saving(plan.selection(), search.wanted, first) {
-            Ok(pieces) => (pieces, false),
-            Err(least) => (least, true),
-        };
-        let tokens = tokens_with(draft, &pieces)?;
-        if tokens > limit && all {
-            if best.is_none() {
-                return Ok(Err(tokens));
-            }
-            break;
-        }
-        if tokens > limit {
-            search.save_more(tokens, plan.outlined.saved(&pieces));
-        } else {
-            if best.as_ref().is_none_or(|(known, _)| *known < tokens) {
-                best = Some((tokens, pieces));
-            }
-            if tokens >= limit * (1.0 + LEAST_USED) / 2.0 {
-                break;
-            }
-            search.save_less(tokens);
-        }
-        if !search.narrow() {
-            break;
-        }
-    }
-    let Some((tokens, pieces)) = best else {
-        let pieces = plan.outlined.saving(plan.selection(), f64::INFINITY, first).unwrap_or_else(|least| least);
-        let tokens = tokens_with(draft, &pieces)?;
-        return Ok(if tokens <= limit { Ok(tokens / limit) } else { Err(tokens) });
-    };
-    tokens_with(draft, &pieces)?;
-    plan.remember(pieces);
-    Ok(Ok(tokens / limit))
-}
-
-/// The search for the saving that makes the window use a budget, in tokens.
-struct SavingSearch {
-    /// The budget.
-    limit: f64,
-    /// The saving to try next.
-    wanted: f64,
-    /// The largest saving known to be too little, and the smallest one known to be enough.
-    too_little: f64,
-    enough: f64,
-}
-
-impl SavingSearch {
-    /// Continues with a larger saving: the tried one, which was expected to save `saved`, left `tokens`.
-    fn save_more(&mut self, tokens: f64, saved: f64) {
-        self.too_little = self.too_little.max(self.wanted);
-        self.wanted = self.wanted.max(saved) + more_to_save(tokens, self.limit);
-    }
-
-    /// Continues with a smaller saving: the tried one left `tokens`.
-    fn save_less(&mut self, tokens: f64) {
-        self.enough = self.enough.min(self.wanted);
-        self.wanted -= self.limit * (1.0 - (1.0 - LEAST_USED) / 4.0) - tokens;
-    }
-
-    /// Keeps the next saving between the known bounds. Returns false if there is none to try.
-    fn narrow(&mut self) -> bool {
-        if self.wanted <= self.too_little || self.wanted >= self.enough {
-            self.wanted = (self.too_little + self.enough) / 2.0;
-        }
-        self.wanted.is_finite() && self.enough - self.too_little >= 1.0
-    }
-}
-
-/// Returns the additional saving, in tokens, to try if `tokens` remain. It is large enough that blocks which hardly get shorter do
-/// not use up the corrections, and small enough that the budget is used.
-fn more_to_save(tokens: f64, limit: f64) -> f64 {
-    (tokens - limit) * 1.1 + limit * (1.0 - LEAST_USED) / 8.0
+pub(super) fn by_number(sources: &[Source]) -> FxHashMap<BlockNumber, &Source> {
+    sources.iter().map(|source| (source.number(), source)).collect()
 }
 
 /// The selection for a window, and its key in the plan cache.
-struct Plan<'a> {
+pub(super) struct Plan<'a> {
     reading: &'a engine::Analysis,
-    outlined: Outlined<'a>,
+    pub(super) outlined: Outlined<'a>,
     selection: OnceCell<Selection>,
     key: Option<Key>,
     cache: &'a dyn PlanCache,
 }
 
 impl<'a> Plan<'a> {
-    fn new(reading: &'a engine::Analysis, subjects: &'a [Subject<'a>], aim: Aim, cache: &'a dyn PlanCache) -> Plan<'a> {
+    pub(super) fn new(
+        reading: &'a engine::Analysis,
+        subjects: &'a [Subject<'a>],
+        aim: Aim,
+        cache: &'a dyn PlanCache,
+    ) -> Plan<'a> {
         let key = engine::plan_key(reading, subjects, &aim);
         Plan { reading, outlined: Outlined::new(subjects), selection: OnceCell::new(), key, cache }
     }
 
-    fn selection(&self) -> &Selection {
+    pub(super) fn selection(&self) -> &Selection {
         self.selection.get_or_init(|| self.outlined.weigh(self.reading))
     }
 
     /// Returns the cached result of the same plan.
-    fn cached_pieces(&self) -> Option<Vec<KeptPieces>> {
+    pub(super) fn cached_pieces(&self) -> Option<Vec<KeptPieces>> {
         let pieces: Vec<KeptPieces> = postcard::from_bytes(&self.cache.plan(self.key?)?).ok()?;
         self.outlined.fits(&pieces).then_some(pieces)
     }
 
-    fn remember(&self, pieces: Vec<KeptPieces>) -> Vec<KeptPieces> {
+    pub(super) fn remember(&self, pieces: Vec<KeptPieces>) -> Vec<KeptPieces> {
         if let (Some(key), Ok(packed)) = (self.key, postcard::to_stdvec(&pieces)) {
             self.cache.remember_plan(key, &packed);
         }
@@ -398,7 +251,11 @@ impl<'a> Plan<'a> {
 }
 
 /// Replaces blocks by their shortened contents.
-fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<BlockNumber, &Source>) -> Result<(), PlanError> {
+pub(super) fn put(
+    draft: &mut Draft<'_>,
+    shortened: Vec<Shortened>,
+    sources: &FxHashMap<BlockNumber, &Source>,
+) -> Result<(), PlanError> {
     for Shortened { number, level, content } in shortened {
         let (Some(block), Some(source)) = (draft.source.reading.block(number), sources.get(&number)) else { continue };
         // If the client truncates the block, the new content must be shorter than what it sends.
@@ -601,30 +458,4 @@ fn shorten_block(
     }
     draft.replace(block.number, level, &content, reason)?;
     Ok(Outcome::Shortened(content))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A budget between two blocks saves nothing until it reaches the next block.
-    #[test]
-    fn blocks_that_hardly_get_shorter_do_not_use_up_the_corrections() {
-        let (total, limit) = (215_000.0, 193_500.0);
-        // The expected saving and the remaining size: the actual saving is 8 % less than expected.
-        for step in [40.0, 400.0, 1_500.0] {
-            let expected = |wanted: f64| (wanted / step).ceil() * step;
-            let mut wanted = total - limit;
-            let left = |wanted: f64| total - expected(wanted) * 0.92;
-            let tries = (0..CORRECTIONS).take_while(|_| {
-                let short = left(wanted) > limit;
-                if short {
-                    wanted = f64::max(wanted, expected(wanted)) + more_to_save(left(wanted), limit);
-                }
-                short
-            });
-            assert!(tries.count() <= 2, "{step}");
-            assert!(left(wanted) >= limit * LEAST_USED, "{step}");
-        }
-    }
 }

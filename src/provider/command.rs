@@ -65,7 +65,7 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Strips the leading marker line of a shortened tool input. Any block number is accepted, because the number of this block is
+/// Strips the leading marker line of a shortened tool input, of which nothing else may be left. Any block number is accepted, because the number of this block is
 /// not known yet; no command and no path begins with such a line.
 pub fn unmarked(text: &str) -> &str {
     let is_mark = |line: &str| {
@@ -77,15 +77,26 @@ pub fn unmarked(text: &str) -> &str {
         };
         inner.is_some_and(is_number) && line.ends_with(']')
     };
-    match text.split_once("\n") {
-        Some((line, rest)) if is_mark(line) => rest,
-        _ => text,
-    }
+    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if is_mark(line) { rest } else { text }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_leading_mark_is_removed() {
+        for (text, rest) in [
+            ("[@13 | trimmed from 812]\nmake check", "make check"),
+            ("[@13 | minimal from 812 | 12 lines]", ""),
+            ("[@expand(13) | minimal from 812]\n", ""),
+            ("make check", "make check"),
+            ("[@ho | x]", "[@ho | x]"),
+        ] {
+            assert_eq!(unmarked(text), rest, "{text}");
+        }
+    }
 
     #[test]
     fn commands_that_print_a_file_are_reads() {

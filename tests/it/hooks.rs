@@ -354,7 +354,7 @@ fn a_live_change_is_told_as_pending_until_the_client_reads_the_file() {
     let line = || given(&sandbox, &["statusline"], &payload.to_string()).all();
     assert!(prompt().starts_with("[CONTEXT MANIFEST"));
     let status = || sandbox.text(&["status", "--window", "50k"]);
-    let next = ": aperture compress --preset balanced -s 11111111";
+    let next = "aperture compress --preset balanced -s 11111111 --window=50000";
     assert!(status().contains(&format!("{next}\n")));
     open_in_client(&sandbox, Some(std::process::id()));
     let status = status();

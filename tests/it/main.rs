@@ -17,6 +17,7 @@ mod costs;
 mod damage;
 mod files;
 mod fill;
+mod folding;
 mod forks;
 mod fresh;
 mod hints;

@@ -72,21 +72,21 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
         &["manifest"],
         &expect![[r#"
             [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
+            MESSAGES: user 2, agent 5, tools 5
 
             RULES OF THE USER:
               - #1 "Never commit without running the tests."
 
             FILES IN WORK (* edited, #block):
-              * src/billing/tax.rs  #7
-                tmp/notes.md  #12
+                /tmp/notes.md  #12
                 README.md  #10
+              * src/billing/tax.rs  #7
                 src/billing/invoice.rs  #5
 
             BEGINNING (1 block, ~16 tokens):
               - #1 "Never commit without running the tests. Round … (~16)
 
             MIDDLE (6 blocks, ~317 tokens):
-              - 1 user message, 3 assistant responses, 2 tool results
               - Topics: Round the sales tax in the invoice total
               - Large: #7 Edit billing/tax.rs (~101)
               - Large: #2 Read billing/tax.rs (~58)
@@ -152,8 +152,9 @@ fn the_short_manifest_names_the_most_important_files() {
         &expect![[r#"
             [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
             BEGINNING 1, ~16 | MIDDLE 6, ~317 | NEWEST 5, ~231
+            MESSAGES: user 2, agent 5, tools 5
             Current task: "I never understood why. Add a discount code to the checkout…"
-            Files: src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
+            Files (* edited): notes.md #12, README.md #10, tax.rs #7*, invoice.rs #5
             User rule: #1 "Never commit without running the tests."
             Topics: Round the sales tax in the invoice total
             BUDGET: 166k tokens remaining — nothing is stale

@@ -343,6 +343,7 @@ fn report(
         tokens_after: plan.tokens_after,
         thinking_dropped: drafted.thinking_dropped.blocks,
         thinking_dropped_tokens: drafted.thinking_dropped.tokens,
+        thinking_folded: drafted.thinking_dropped.folded,
         binds_thinking: engine::binding(&workspace.reading.model) != engine::Binding::Free,
         thinking_restored: drafted.thinking_restored.blocks,
         thinking_restored_tokens: drafted.thinking_restored.tokens,

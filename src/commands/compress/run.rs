@@ -7,8 +7,8 @@ use crate::output::{ChangeReport, amount, plural};
 use crate::workspace::{Aim, DigestFold, Draft, Scope, SkipReason, Workspace, fold_into_digest, shorten, shrink};
 use std::slice;
 
-/// Plans the shortening for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a
-/// level were selected.
+/// Plans the change for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a level
+/// were selected.
 fn apply_aim(
     env: &Env,
     draft: &mut Draft<'_>,
@@ -19,19 +19,19 @@ fn apply_aim(
     summary: &mut ChangeSummary,
 ) -> Result<(), CommandError> {
     match aim {
-        Aim::Preset(preset) if preset.folds && whole => match fold_into_digest(draft, &preset, scope, rules)? {
-            DigestFold::Folded(blocks) => {
-                *summary = ChangeSummary {
-                    what: Some(plural(blocks.len(), "block")),
-                    ..ChangeSummary::change("folded into one digest")
-                };
+        Aim::Preset(preset) if preset.folds && whole => {
+            if let DigestFold::Nothing(why) = fold_into_digest(draft, &preset, scope, rules)? {
+                summary.notes.push(why.to_owned());
             }
-            DigestFold::Nothing(why) => summary.notes.push(why.to_owned()),
-        },
+        }
         aim => {
             summary.by_state = matches!(aim, Aim::Preset(_));
             summary.kept = shrink(draft, aim, scope, rules, env.cache().as_ref())?;
         }
+    }
+    let folded = draft.folded_blocks();
+    if folded > 0 {
+        *summary = ChangeSummary { what: Some(plural(folded, "block")), ..ChangeSummary::change("folded into one digest") };
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `aperture manifest`: prints the context manifest.
 
-mod file_groups;
+mod file_list;
 mod report;
 mod run;
 

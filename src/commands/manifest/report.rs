@@ -1,4 +1,4 @@
-use super::file_groups::file_groups;
+use super::file_list::file_list;
 use crate::engine::tokens::most_tokens;
 use crate::engine::{BlockSummary, Forgotten, Manifest, SuggestionKind, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
@@ -160,6 +160,15 @@ impl ManifestReport {
         Line(0, format!("[CONTEXT MANIFEST — {blocks}, {used}/{capacity} tokens, {:.0}% capacity]", manifest.percent))
     }
 
+    /// Counts the messages of the window by role.
+    fn messages(&self) -> Line {
+        let zones = || self.manifest.zones.iter().filter(|zone| zone.zone != Zone::Cold);
+        let user: u32 = zones().map(|zone| zone.user_messages).sum();
+        let agent: u32 = zones().map(|zone| zone.responses).sum();
+        let tools: u32 = zones().map(|zone| zone.tool_results).sum();
+        Line(5, format!("MESSAGES: user {user}, agent {agent}, tools {tools}"))
+    }
+
     fn budget(&self) -> Line {
         let manifest = &self.manifest;
         let mut text = format!("BUDGET: {} remaining", unit(&crate::output::amount(manifest.remaining_tokens), "token"));
@@ -220,7 +229,7 @@ impl ManifestReport {
     fn files(&self, sizes: Sizes) -> Vec<Line> {
         let files = &self.manifest.files;
         let most = if self.tier == Tier::Full { files.len() } else { sizes.files };
-        let files = file_groups(&files[..files.len().min(most.saturating_add(sizes.names))], most);
+        let files = file_list(&files[..files.len().min(most.saturating_add(sizes.names))], most);
         if files.lines.is_empty() {
             return Vec::new();
         }
@@ -302,13 +311,13 @@ impl ManifestReport {
                 format!("{} {}{cost}", zone.zone.label().to_uppercase(), zone.blocks)
             })
             .collect();
-        let mut lines = vec![self.header(), Line(4, zones.join(" | "))];
+        let mut lines = vec![self.header(), Line(4, zones.join(" | ")), self.messages()];
         if let Some(task) = &manifest.current_task {
             lines.push(Line(1, format!("Current task: \"{}\"", clip(task, 60))));
         }
-        let files = file_groups(&manifest.files[..manifest.files.len().min(sizes.files)], sizes.files);
-        if !files.groups.is_empty() {
-            lines.push(Line(1, format!("Files{}: {}", place(&files.directory), printable(&files.groups.join(", ")))));
+        let files = file_list(&manifest.files[..manifest.files.len().min(sizes.files)], sizes.files);
+        if !files.short.is_empty() {
+            lines.push(Line(1, format!("Files (* edited): {}", printable(&files.short.join(", ")))));
         }
         for rule in manifest.rules.iter().take(sizes.rules) {
             lines.push(Line(4, format!("User rule: #{} \"{}\"", rule.block, clip(&rule.text, 60))));
@@ -335,7 +344,7 @@ impl ManifestReport {
     fn long(&self, sizes: Sizes) -> Vec<Line> {
         let listed = sizes.listed;
         let manifest = &self.manifest;
-        let mut lines = vec![self.header()];
+        let mut lines = vec![self.header(), self.messages()];
         lines.extend(self.rules(sizes.rules));
         lines.extend(self.files(sizes));
         let mut cold = None;
@@ -343,14 +352,14 @@ impl ManifestReport {
             lines.push(Line(0, String::new()));
             match zone.zone {
                 Zone::Primacy => lines.extend(self.primacy(zone, listed)),
-                Zone::Middle => lines.extend(self.middle(zone, listed)),
-                Zone::Recency => lines.extend(self.recency(zone, listed)),
+                Zone::Middle if zone.blocks > 0 => lines.extend(self.middle(zone, listed)),
+                Zone::Recency if zone.blocks > 0 => lines.extend(self.recency(zone, listed)),
                 Zone::Cold if zone.blocks > 0 => {
                     // Archived blocks are still in the window, so their line precedes the empty line above.
                     cold = Some(lines.len() - 1);
                     lines.extend(self.cold(zone, listed));
                 }
-                Zone::Cold => drop(lines.pop()),
+                Zone::Middle | Zone::Recency | Zone::Cold => drop(lines.pop()),
             }
         }
         let at = cold.unwrap_or(lines.len());
@@ -385,7 +394,7 @@ impl ManifestReport {
     /// Lists the middle of the window: what can be shortened.
     fn middle(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
         let manifest = &self.manifest;
-        let mut lines = vec![Line(0, zone_title(zone, zone.tokens, "")), Line(5, format!("  - {}", spoken(zone)))];
+        let mut lines = vec![Line(0, zone_title(zone, zone.tokens, ""))];
         if !zone.compressed.is_empty() {
             let level =
                 |(level, count): &(Level, u32)| format!("{} compressed ({})", plural(*count as usize, "block"), level.name());
@@ -398,9 +407,7 @@ impl ManifestReport {
             };
             lines.push(Line(2, format!("  - {levels}{restore}")));
         }
-        if !manifest.topics.is_empty() {
-            lines.push(Line(2, format!("  - Topics: {}", joined(&manifest.topics, listed.max(3)))));
-        }
+        lines.extend(self.topics(listed));
         let stale = manifest.stale.iter().filter(|entry| entry.zone == Zone::Middle);
         for (place, entry) in stale.take(listed).enumerate() {
             let reason = entry.reason.as_deref().map(|reason| format!(", {reason}")).unwrap_or_default();
@@ -423,10 +430,18 @@ impl ManifestReport {
         lines
     }
 
-    /// Lists the end of the window: the current work.
+    fn topics(&self, listed: usize) -> Option<Line> {
+        let topics = &self.manifest.topics;
+        (!topics.is_empty()).then(|| Line(2, format!("  - Topics: {}", joined(topics, listed.max(3)))))
+    }
+
+    /// Lists the end of the window: the current work. The topics of a window without a middle are listed here.
     fn recency(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
         let manifest = &self.manifest;
         let mut lines = vec![Line(0, zone_title(zone, zone.tokens, ""))];
+        if manifest.zones.iter().any(|zone| zone.zone == Zone::Middle && zone.blocks == 0) {
+            lines.extend(self.topics(listed));
+        }
         if let Some(task) = &manifest.current_task {
             lines.push(Line(1, format!("  - Current task: \"{}\"", clip(task, 100))));
         }
@@ -466,8 +481,8 @@ fn place(directory: &str) -> String {
 
 /// Returns the title of a zone with its size.
 fn zone_title(zone: &ZoneSummary, total: TokenCount, pinned: &str) -> String {
-    let (name, blocks) = (zone.zone.label().to_uppercase(), plural(zone.blocks as usize, "block"));
-    format!("{name} ({blocks}, {}{pinned}):", unit(&tokens(total), "token"))
+    let blocks = if zone.blocks > 0 { plural(zone.blocks as usize, "block") + ", " } else { String::new() };
+    format!("{} ({blocks}{}{pinned}):", zone.zone.label().to_uppercase(), unit(&tokens(total), "token"))
 }
 
 /// Returns the line of one block in a zone.
@@ -518,15 +533,6 @@ fn pin(entry: &BlockSummary) -> &'static str {
         Some(Pin::Bottom) => " [pinned:bottom]",
         None => "",
     }
-}
-
-fn spoken(zone: &ZoneSummary) -> String {
-    [
-        plural(zone.user_messages as usize, "user message"),
-        plural(zone.responses as usize, "assistant response"),
-        plural(zone.tool_results as usize, "tool result"),
-    ]
-    .join(", ")
 }
 
 /// Joins labels of topics, each cut at a word: longer ones leave no room for other lines.

@@ -54,6 +54,9 @@ pub fn advise(env: &Env, workspace: &Workspace<'_>, named: &str, stale: Forecast
         history: &workspace.history,
     };
     let mut suggestions = advice.suggestions(&workspace.reading);
+    if let Some(option) = env.window_option() {
+        suggestions.iter_mut().for_each(|suggestion| suggestion.command.push_str(&format!(" {option}")));
+    }
     if !suggestions.is_empty() && is_live(env, &pending::found(workspace)) {
         suggestions.iter_mut().for_each(|suggestion| suggestion.command.push_str(" --live"));
     }

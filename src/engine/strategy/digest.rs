@@ -5,7 +5,7 @@
 //! place.
 
 use super::need::Need;
-use super::select::{Text, select};
+use super::select::{Selection, Text, select};
 use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, without_number};
 use crate::engine::report::summary::{Point, PointKind};
 use crate::engine::{Analysis, amount, choices, is_compacted, items, label, terms_of};
@@ -99,40 +99,67 @@ impl DigestSource<'_> {
     }
 }
 
-/// Returns a digest of old blocks, given in their order, after the points of a briefing and the headers of turns. Content that the rest of the window shows
-/// is not repeated. `worth` is the minimum worth per byte of the details.
-pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], headers: &[String], worth: f32) -> String {
-    let mut need = Need::new(reading);
-    for old in old.iter().filter(|old| old.block.level != Level::Original) {
-        need.replace(old.block, &terms_of(old.content));
+/// A digest of old blocks, without its choice of details.
+pub struct Digest<'a> {
+    old: Vec<DigestSource<'a>>,
+    pieces: Vec<Vec<Piece<'a>>>,
+    selection: Selection,
+    briefing: String,
+}
+
+impl<'a> Digest<'a> {
+    /// Prepares the digest of old blocks, given in their order: after the points of a briefing and the headers of turns come the
+    /// details. Content that the rest of the window shows is not repeated.
+    pub fn new(reading: &Analysis, old: Vec<DigestSource<'a>>, points: &[Point], headers: &[String]) -> Digest<'a> {
+        let mut need = Need::new(reading);
+        for old in old.iter().filter(|old| old.block.level != Level::Original) {
+            need.replace(old.block, &terms_of(old.content));
+        }
+        let numbers: FxHashSet<BlockNumber> = old.iter().map(|old| old.block.number).collect();
+        let stays = |block: &&Block| !matches!(block.role, Role::System | Role::Thinking) && !numbers.contains(&block.number);
+        let mut shown: FxHashSet<u32> = reading.in_window().filter(stays).flat_map(|block| block.terms.iter().copied()).collect();
+        let briefing = briefing(reading, &old, points, headers);
+        shown.extend(terms_of(&briefing));
+        let newest = newest_prompt(reading).map(|block| block.number);
+        let cut = |old: &DigestSource<'_>| old.ends(Some(old.block.number) == newest).is_some();
+        let told = |old: &DigestSource<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !cut(old);
+        let inputs = &reading.session.conventions.inputs;
+        let pieces: Vec<Vec<Piece<'a>>> =
+            old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old, inputs) }).collect();
+        let weight = |old: &DigestSource<'_>| if is_compacted(reading, old.block) { SUMMARY_WEIGHT } else { 1.0 };
+        let texts = pieces.iter().zip(&old);
+        let texts: Vec<Text<'_>> =
+            texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: weight(old) }).collect();
+        let selection = select(&texts, &|term| need.of_name(term), &shown);
+        drop(texts);
+        Digest { old, pieces, selection, briefing }
     }
-    let numbers: FxHashSet<BlockNumber> = old.iter().map(|old| old.block.number).collect();
-    let stays = |block: &&Block| !matches!(block.role, Role::System | Role::Thinking) && !numbers.contains(&block.number);
-    let mut shown: FxHashSet<u32> = reading.in_window().filter(stays).flat_map(|block| block.terms.iter().copied()).collect();
-    let briefing = briefing(reading, old, points, headers);
-    shown.extend(terms_of(&briefing));
-    let newest = newest_prompt(reading).map(|block| block.number);
-    let cut = |old: &DigestSource<'_>| old.ends(Some(old.block.number) == newest).is_some();
-    let told = |old: &DigestSource<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !cut(old);
-    let pieces: Vec<Vec<Piece<'_>>> =
-        old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old, &reading.session.conventions.inputs) }).collect();
-    let texts = pieces.iter().zip(old);
-    let weight = |old: &DigestSource<'_>| if is_compacted(reading, old.block) { SUMMARY_WEIGHT } else { 1.0 };
-    let texts: Vec<Text<'_>> =
-        texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: weight(old) }).collect();
-    let selection = select(&texts, &|term| need.of_name(term), &shown);
-    let kept = selection.first(selection.worth_at_least(worth));
-    let details = old.iter().zip(&pieces).zip(&kept).map(|((old, pieces), kept)| Detail { old, pieces, kept });
-    let details: Vec<Detail<'_>> = details.collect();
-    let tokens: f64 = old.iter().map(|old| old.block.tokens.value).sum();
-    let mut text = format!(
-        "[digest of {} blocks, {} tokens. @recall(NUMBER) restores a block, @recall(\"words\") the matching parts.]",
-        old.len(),
-        amount(tokens.round() as u64)
-    );
-    text.push_str(&briefing);
-    write_lines(&mut text, &details);
-    text
+
+    /// Returns the number of lines from which the details are chosen.
+    pub fn choices(&self) -> usize {
+        self.selection.choices()
+    }
+
+    /// Returns the number of lines whose worth per byte is at least `worth`.
+    pub fn worth_at_least(&self, worth: f32) -> usize {
+        self.selection.worth_at_least(worth)
+    }
+
+    /// Returns the text with the most valuable lines as details, at most `lines`.
+    pub fn text(&self, lines: usize) -> String {
+        let kept = self.selection.first(lines);
+        let details = self.old.iter().zip(&self.pieces).zip(&kept).map(|((old, pieces), kept)| Detail { old, pieces, kept });
+        let details: Vec<Detail<'_>> = details.collect();
+        let tokens: f64 = self.old.iter().map(|old| old.block.tokens.value).sum();
+        let mut text = format!(
+            "[digest of {} blocks, {} tokens. @recall(NUMBER) restores a block, @recall(\"words\") the matching parts.]",
+            self.old.len(),
+            amount(tokens.round() as u64)
+        );
+        text.push_str(&self.briefing);
+        write_lines(&mut text, &details);
+        text
+    }
 }
 
 /// The kept lines of a block, without the words of a person.

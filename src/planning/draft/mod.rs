@@ -73,6 +73,13 @@ pub struct PlanSource<'a> {
     pub history: &'a History,
 }
 
+/// A state of a plan under construction.
+pub(super) struct Checkpoint {
+    edits: BTreeMap<(u32, u32, Slot), Edit>,
+    lines: Vec<Edit>,
+    folded: Option<Folded>,
+}
+
 /// A plan under construction.
 pub struct Draft<'a> {
     pub(super) source: PlanSource<'a>,
@@ -208,6 +215,26 @@ impl<'a> Draft<'a> {
         let (provider, session) = (self.source.provider, self.session());
         let hunks = self.reversal.as_ref().map_or(&[][..], |reversal| &reversal.hunks);
         splice(provider, session, &self.addresses, &*self.rows, session.bytes, self.all_edits(), hunks)
+    }
+
+    /// Returns the changed values, the added and removed rows and the fold so far, for [`Draft::roll_back`].
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { edits: self.edits.clone(), lines: self.lines.clone(), folded: self.folded.clone() }
+    }
+
+    /// Returns to an earlier state of the plan.
+    pub(super) fn roll_back(&mut self, checkpoint: &Checkpoint) {
+        self.edits.clone_from(&checkpoint.edits);
+        self.lines.clone_from(&checkpoint.lines);
+        self.folded.clone_from(&checkpoint.folded);
+    }
+
+    /// Returns the number of blocks that one digest replaces.
+    pub fn folded_blocks(&self) -> usize {
+        match &self.folded {
+            Some(Folded::Blocks(blocks)) => blocks.len(),
+            _ => 0,
+        }
     }
 
     /// Returns true if nothing changes so far.

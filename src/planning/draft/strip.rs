@@ -1,18 +1,21 @@
 //! Excludes thinking whose signed prefix changed, and includes it again when the prefix is restored.
 
 use super::finish::blocks;
-use super::{Draft, hash};
+use super::{Draft, Folded, hash};
 use crate::engine::{self, Binding};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Event, Key, LoggedEdit, Row, Session, Slot, ThinkingScope, Window};
 use crate::planning::revision::{Revision, revise};
 use crate::planning::{PlanError, thinking};
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 
 /// The number of thinking blocks and their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Thinking {
     pub blocks: u32,
     pub tokens: f64,
+    /// The number of these blocks that a digest replaces.
+    pub folded: u32,
 }
 
 impl Thinking {
@@ -30,7 +33,7 @@ impl Draft<'_> {
         if unsent.is_empty() {
             return self.without_unfit(known);
         }
-        let before = (self.edits.clone(), self.lines.clone());
+        let before = self.checkpoint();
         for (row, slot) in unsent {
             match slot {
                 Slot::Line => self.remove_line(row)?,
@@ -40,12 +43,13 @@ impl Draft<'_> {
         let (revision, window) = self.without_unfit(known)?;
         let with = self.thinking_of(&revision, &window);
         drop(revision);
-        let restored = (std::mem::replace(&mut self.edits, before.0), std::mem::replace(&mut self.lines, before.1));
+        let restored = self.checkpoint();
+        self.roll_back(&before);
         let (revision, window) = self.without_unfit(known)?;
         let without = self.thinking_of(&revision, &window);
         if with.len() > without.len() && with.is_superset(&without) {
             drop((revision, window));
-            (self.edits, self.lines) = restored;
+            self.roll_back(&restored);
             let revision = revise(self, known)?;
             let window = self.source.provider.window(&revision.session);
             return Ok((revision, window));
@@ -109,13 +113,13 @@ impl Draft<'_> {
         thinking.filter(|block| !self.is_spared(session, block)).map(|block| block.number).collect()
     }
 
-    /// Leaves out the thinking of earlier turns that each request is billed for, before a block, oldest first until `tokens` are
+    /// Leaves out the thinking of earlier turns that each request is billed for, in a range of blocks, oldest first until `tokens` are
     /// saved. The thinking of a model that binds it stays: what follows would be refused. Returns the saved tokens.
     ///
     /// # Errors
     ///
     /// The file changed since it was read.
-    pub(crate) fn leave_out_thinking(&mut self, end: BlockNumber, tokens: f64) -> Result<f64, PlanError> {
+    pub(crate) fn leave_out_thinking(&mut self, range: Range<BlockNumber>, tokens: f64) -> Result<f64, PlanError> {
         let reading = self.reading();
         let rows = &self.session().rows;
         let answered: FxHashSet<Key> = reading
@@ -125,7 +129,7 @@ impl Draft<'_> {
             .collect();
         // A message needs something to say.
         let is_answered = |block: &&Block| rows[block.row as usize].message.is_some_and(|message| answered.contains(&message));
-        let blocks = engine::old_thinking(reading).filter(|block| block.number < end && !self.keeps_thinking);
+        let blocks = engine::old_thinking(reading).filter(|block| range.contains(&block.number) && !self.keeps_thinking);
         let blocks: Vec<&Block> = blocks.filter(is_answered).collect();
         let mut saved = 0.0;
         for block in blocks {
@@ -161,10 +165,16 @@ impl Draft<'_> {
         let sent = self.thinking_of(revision, window);
         let (mut dropped, mut restored) = (Thinking::default(), Thinking::default());
         let mut before: FxHashSet<(u32, u32)> = FxHashSet::default();
+        let is_folded = |block: &Block| match &self.folded {
+            Some(Folded::Blocks(blocks)) => blocks.contains(&block.number),
+            Some(Folded::Turns(turns)) => turns.contains(&block.position.turn),
+            _ => false,
+        };
         for block in self.reading().in_window().filter(|block| block.kind == BlockKind::Thinking) {
             before.insert((block.row, block.index));
             if !sent.contains(&(block.row, block.index)) {
                 dropped.add(block.tokens.value);
+                dropped.folded += u32::from(is_folded(block));
             }
         }
         for block in blocks(revision, window).filter(|block| block.kind == BlockKind::Thinking) {

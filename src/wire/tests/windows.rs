@@ -129,6 +129,15 @@ fn compress(draft: &mut Draft<'_>, name: &str) -> Result<(), PlanError> {
     }
 }
 
+/// Brings the window to the smallest budget that is possible.
+fn fold_to_budget(draft: &mut Draft<'_>) -> Result<(), PlanError> {
+    let (scope, rules) = (Scope { end: BlockNumber::MAX, only: None, level: None }, Rules::default());
+    match shrink(draft, Aim::Tokens(1), &scope, &rules, &NoCache) {
+        Err(PlanError::Budget { smallest, .. }) => shrink(draft, Aim::Tokens(smallest), &scope, &rules, &NoCache).map(drop),
+        done => done.map(drop),
+    }
+}
+
 /// Returns the contents of a request that a plan removes from the window and that a running client does not send again.
 fn announced(plan: &Plan, request: &[(Role, BlockKind, String)]) -> Vec<(Role, BlockKind, String)> {
     let hunks = plan.window.iter().flat_map(|window| &window.hunks);
@@ -212,8 +221,10 @@ fn a_request_gets_the_contents_of_the_changed_file() {
         draft.note(NOTE, "Remember \"the milk\".");
         Ok(())
     };
-    let sequences: [&[Change<'_>]; 3] = [&[balanced, handoff], &[handoff, note, compact], &[compact, balanced, second, note]];
-    let mut counts = [0; 3];
+    let budget: Change<'_> = &|draft| fold_to_budget(draft);
+    let sequences: [&[Change<'_>]; 4] =
+        [&[balanced, handoff], &[handoff, note, compact], &[compact, balanced, second, note], &[budget, note]];
+    let mut counts = [0; 4];
     for (path, file) in sample(fixtures(), 5) {
         let messages = file.provider.messages(&file.reading.session, &file.reading.window);
         let mut parts = messages.iter().flat_map(|message| &message.parts);

@@ -107,7 +107,20 @@ fn check_folds(shape: &[Shape], noted: Option<u8>) {
         done(place.change(&RealDisk, OperationKind::Change, None, |draft| draft.fold(turns, "a summary")));
         place.undo_all().unwrap();
     }
+    let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+    let budget = |draft: &mut Draft<'_>| {
+        let budget = Aim::Tokens((draft.reading().price.total.value * 0.4) as u64);
+        shrink(draft, budget, &scope, &engine::Rules::default(), &Cache::none()).map(drop)
+    };
+    let archived = |draft: &mut Draft<'_>| {
+        let blocks: Vec<BlockNumber> = draft.reading().in_window().skip(1).map(|block| block.number).collect();
+        archive(draft, &blocks, "done").map(drop)
+    };
     done(place.change(&RealDisk, OperationKind::Change, None, handover));
+    place.undo_all().unwrap();
+    done(place.change(&RealDisk, OperationKind::Change, None, budget));
+    place.undo_all().unwrap();
+    done(place.change(&RealDisk, OperationKind::Change, None, archived));
     place.undo_all().unwrap();
     assert_eq!(String::from_utf8(place.bytes()).unwrap(), bytes);
 }

@@ -29,6 +29,8 @@ enum Act {
     Uncut,
     ShrinkFile,
     DigestFold,
+    Budget(u64),
+    Archive(u32),
     Grow,
     Talk,
 }
@@ -49,6 +51,8 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Uncut),
         1 => Just(Act::ShrinkFile),
         1 => Just(Act::DigestFold),
+        1 => (1..8u64).prop_map(Act::Budget),
+        1 => (1..60u32).prop_map(Act::Archive),
         1 => Just(Act::Grow),
         1 => Just(Act::Talk),
     ]
@@ -136,6 +140,15 @@ fn plan(draft: &mut Draft<'_>, history: &History, act: &Act, inverts: Option<Ope
             let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
             drop(fold_into_digest(draft, preset, &scope, &Rules::default())?);
         }
+        Act::Budget(tenths) => {
+            let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+            let budget = draft.reading().price.total.value as u64 * tenths / 10;
+            match shrink(draft, Aim::Tokens(budget), &scope, &Rules::default(), &Cache::none()) {
+                Ok(_) | Err(PlanError::Budget { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Act::Archive(last) => drop(archive(draft, &(2..=(*last).min(blocks)).collect::<Vec<_>>(), "done")?),
         _ => {
             if let Some(id) = inverts {
                 draft.toggle(history.operation(id).unwrap())?;

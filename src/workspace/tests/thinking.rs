@@ -68,7 +68,7 @@ fn thinking_stays_where_it_is_bound_or_kept_or_of_a_mild_preset() {
     let bound = Place::new(small("2.1.330").as_bytes());
     let number = bound.open(&RealDisk).unwrap().reading.in_window().last().unwrap().number;
     let scope = Scope { end: number, only: None, level: None };
-    let plan = |draft: &mut Draft<'_>| draft.leave_out_thinking(scope.end, f64::INFINITY).map(drop);
+    let plan = |draft: &mut Draft<'_>| draft.leave_out_thinking(0..scope.end, f64::INFINITY).map(drop);
     assert!(bound.change(&RealDisk, OperationKind::Change, None, plan).unwrap().is_none());
 }
 
@@ -81,6 +81,20 @@ fn a_budget_leaves_out_the_oldest_thinking_first() {
     let window = place.open(&RealDisk).unwrap();
     let shortened = window.reading.in_window().filter(|block| block.level != Level::Original).count();
     assert_eq!(shortened, 0, "nothing else is needed");
+}
+
+#[test]
+fn thinking_of_folded_turns_is_counted_apart() {
+    let place = free();
+    let mut dropped = None;
+    let fold = |draft: &mut Draft<'_>| {
+        let last = draft.reading().in_window().map(|block| block.position.turn).max().unwrap();
+        draft.fold(1..=last - 1, "a summary")
+    };
+    let count = |drafted: &Drafted| dropped = Some(drafted.thinking_dropped);
+    place.change_then(&RealDisk, OperationKind::Change, None, fold, count).unwrap();
+    let dropped = dropped.unwrap();
+    assert!(dropped.blocks > 0 && dropped.folded == dropped.blocks, "{dropped:?}");
 }
 
 #[test]
