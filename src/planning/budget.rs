@@ -34,7 +34,7 @@ pub(super) fn fit(
     cache: &dyn PlanCache,
 ) -> Result<(), PlanError> {
     let excess = draft.source.reading.price.total.value - budget as f64;
-    let is_whole = scope.only.is_none() && scope.level.is_none();
+    let is_whole = scope.only.is_none();
     let before = draft.checkpoint();
     let saved = if is_whole { draft.leave_out_thinking(0..scope.end, excess)? } else { 0.0 };
     if saved >= excess {
