@@ -597,6 +597,35 @@ mod tests {
     }
 
     #[test]
+    fn a_reminder_in_a_step_that_is_not_compared_counts() {
+        let mut session = Session::default();
+        let mut sent = 10_000;
+        for step in 1..=21_u128 {
+            let (id, parent) = (Key(2 * step), (step > 1).then_some(Key(2 * step - 1)));
+            let mut answer =
+                Row { id: Some(id), parent, message: Some(id), finished: true, blocks: 1, ..Row::new(RowKind::Assistant) };
+            (answer.usage, answer.model) =
+                (Some(Usage { input: sent, output: 50, ..Usage::default() }), Some("claude-opus-4-5".into()));
+            let result = Row { id: Some(Key(2 * step + 1)), parent: Some(id), blocks: 1, ..Row::new(RowKind::User) };
+            session.rows.extend([answer, result]);
+            session
+                .blocks
+                .extend([Block::new(BlockKind::Text, Role::Assistant), Block::new(BlockKind::ToolResult, Role::ToolResult)]);
+            // 50 tokens of output, less 18 around it, and 37 around the result.
+            sent = match step {
+                10 => sent - 5000,
+                20 => sent + 69 + 105,
+                _ => sent + 69,
+            };
+        }
+        for (place, block) in session.blocks.iter_mut().enumerate() {
+            block.row = place as u32;
+        }
+        let errors = &bills(&session, "claude-opus-4-5").accuracy.step_errors["claude-opus-4-5"][0];
+        assert!(errors.len() == 19 && errors.iter().all(|error| *error < 0.01), "{errors:?}");
+    }
+
+    #[test]
     fn old_thinking_counts_where_it_is_billed() {
         use Vocabulary::{Claude, O200k};
         for (model, vocabulary, kept) in [
