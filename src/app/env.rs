@@ -237,7 +237,7 @@ impl Env {
 
     /// Returns the progress bar of a run over many sessions, which is shown on a terminal only.
     pub fn progress(&self, sessions: usize) -> indicatif::ProgressBar {
-        if sessions < 2 || !io::stderr().is_terminal() {
+        if sessions < 2 || self.listener.is_some() || !io::stderr().is_terminal() {
             return indicatif::ProgressBar::hidden();
         }
         let bar = indicatif::ProgressBar::new(sessions as u64);

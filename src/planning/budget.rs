@@ -41,7 +41,7 @@ pub(super) fn fit(
         return Ok(());
     }
     let Err(shortened) = fit_blocks(draft, budget, excess - saved, sources, cache)? else { return Ok(()) };
-    let folded = match is_whole {
+    let folded = match is_whole && rules.folds_turns {
         true => {
             draft.roll_back(&before);
             fit_turns(draft, budget, scope, sources, rules, cache)?

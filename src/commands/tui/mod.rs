@@ -36,10 +36,10 @@ pub struct Arguments {
 ///
 /// There is no terminal, or no session.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let found = env.find(arguments.session.as_deref())?;
     if env.screen_height().is_none() || !terminal::is_interactive() {
         let error = anyhow!("tui needs a terminal for its screen and keys");
         return Err(CommandError::new(ErrorKind::Usage, error).hint("to print one screen: aperture status"));
     }
-    let found = env.find(arguments.session.as_deref())?;
     terminal::show(env, found)
 }

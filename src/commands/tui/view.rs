@@ -482,8 +482,9 @@ fn draw_over(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
             (title, places.iter().map(line).collect::<Vec<_>>(), Some(*at))
         }
         Mode::Text { title, lines, at } => {
-            let rest = lines.iter().skip(*at).map(|line| Line::raw(clip(line, usize::from(area.width).saturating_sub(2))));
-            (format!(" {title} · Esc leaves "), rest.collect(), None)
+            let width = usize::from(area.width).saturating_sub(2);
+            let rest = lines.iter().skip(*at).flat_map(|line| pieces(line, width)).take(area.height.into());
+            (format!(" {title} · Esc leaves "), rest.map(Line::raw).collect(), None)
         }
         _ => return,
     };

@@ -21,6 +21,8 @@ pub struct Rules {
     pub budget_percent: f64,
     /// The number of last turns that are protected.
     pub keep_turns: u32,
+    /// True if old turns are folded where shortening blocks does not meet a budget.
+    pub folds_turns: bool,
 }
 
 impl Default for Rules {
@@ -33,6 +35,7 @@ impl Default for Rules {
             budget_tokens: None,
             budget_percent: 60.0,
             keep_turns: 0,
+            folds_turns: true,
         }
     }
 }
