@@ -178,6 +178,8 @@ fn actions_are_command_lines_about_what_is_marked() {
     check("gg v Down v c", "compress 1..3 5..8 -s 66666666");
     check("Tab Tab Down f", "focus 7 -s 66666666");
     check("gg e", "expand 1..3 -s 66666666");
+    check("Tab c", "compress 2 -s 66666666");
+    check("b Enter", "compress --budget 100k -s 66666666");
     check(": c o m p r e s s Space - - s t a l e Enter", "compress --stale -s 66666666");
     let mut open = Screen::new(Picture { is_open: true, ..picture() });
     assert_eq!(press(&mut open, "c"), [Task::Plan(words("compress 5..8 -s 66666666 --live"))]);

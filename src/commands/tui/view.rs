@@ -157,7 +157,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look, no
 fn draw_map(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, look: &Look) {
     let form = match screen.form {
         MapForm::Turns => "turns",
-        MapForm::Size => "blocks by size",
+        MapForm::Size => "blocks, stale and large ones first",
         MapForm::Files => "files",
     };
     let frame_of_map = Block::bordered().title(format!(" {form} · Tab "));
@@ -407,6 +407,7 @@ fn draw_foot(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
                 Purpose::SearchAll => "search all sessions: ",
                 Purpose::Select => "mark by a selector (stale & tool(Read)): ",
                 Purpose::Snapshot => "name of the snapshot: ",
+                Purpose::Budget => "compress the window to: ",
                 Purpose::Command => ":",
             };
             let room = width.saturating_sub(prompt.width() + 1);

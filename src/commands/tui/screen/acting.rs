@@ -87,6 +87,8 @@ impl Screen {
                 Vec::new()
             }
             Action::Compress => self.plan("compress"),
+            // Half of the window is offered.
+            Action::Budget => self.ask(Purpose::Budget, &crate::engine::amount(self.picture.capacity / 2)),
             Action::Archive => self.plan("archive"),
             Action::Expand => self.plan("expand"),
             Action::Pin if is_all(&|block| block.pin.is_some()) => self.plan("unpin"),

@@ -90,6 +90,7 @@ pub(super) enum Purpose {
     SearchAll,
     Select,
     Snapshot,
+    Budget,
     Command,
 }
 
@@ -318,7 +319,8 @@ impl Screen {
             }
             MapForm::Size => {
                 let mut places: Vec<usize> = (0..picture.blocks.len()).collect();
-                places.sort_by(|a, b| picture.blocks[*b].tokens.total_cmp(&picture.blocks[*a].tokens));
+                let rank = |at: &usize| (picture.blocks[*at].is_stale(), picture.blocks[*at].tokens);
+                places.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal));
                 places.into_iter().map(Row::Block).collect()
             }
             MapForm::Files => {

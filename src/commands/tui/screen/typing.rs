@@ -33,6 +33,11 @@ impl Screen {
             Purpose::Search => vec![Task::Search { query: text.to_owned(), in_all: false }],
             Purpose::SearchAll => vec![Task::Search { query: text.to_owned(), in_all: true }],
             Purpose::Select => vec![Task::Select(text.to_owned())],
+            Purpose::Budget => {
+                let mut line = self.line(&["compress", "--budget", text]);
+                line.extend(self.picture.is_open.then(|| "--live".to_owned()));
+                self.confirm(line)
+            }
             Purpose::Snapshot => self.execute(self.line(&["snapshot", "save", text])),
             Purpose::Command => self.command_line(text),
         }
