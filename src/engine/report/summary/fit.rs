@@ -10,8 +10,8 @@ const SHORT_SENTENCE_TOKENS: u32 = 28;
 
 /// Words of a topic before which names are dropped.
 const TOPIC_WORDS: usize = 4;
-/// Words of a topic that is cut, at least.
-const LEAST_TOPIC_WORDS: usize = 3;
+/// Words of a topic that is cut, at least: shorter phrases only introduce one, such as `one last thing`.
+const LEAST_TOPIC_WORDS: usize = 4;
 /// Words that begin a phrase, in lowercase: a topic that is cut ends before one.
 const LINKS: &[&str] = &[
     "and", "or", "but", "so", "because", "since", "as", "when", "while", "until", "which", "where", "then", "with", "without",
@@ -247,7 +247,8 @@ mod tests {
             assert_eq!(HeaderParts { topic, is_cut: true, ..HeaderParts::default() }.text(), expected);
         };
         check("we can add token usage as that's now", "we can add token usage");
-        check("update the readme with complete", "update the readme");
+        check("update the long readme with complete", "update the long readme");
+        check("before you reply, are we sure", "before you reply, are we sure");
         check("fix the tax rounding", "fix the tax rounding");
         check("what will happen if I change", "what will happen if I change");
         check("rename all of the", "rename all");
