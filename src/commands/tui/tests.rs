@@ -172,10 +172,10 @@ fn actions_are_command_lines_about_what_is_marked() {
     };
     check("c", "compress 5..8 -s 66666666");
     check("gg a", "archive 1..3 -s 66666666");
-    check("gg Space Down Space p", "pin 1..3 5..8 -s 66666666");
+    check("gg Space Down Space p", "pin 1..3|5..8 -s 66666666");
     check("Enter Down p", "unpin 5 -s 66666666");
-    check("gg Enter Down Down * c", "compress 2 6 -s 66666666");
-    check("gg v Down v c", "compress 1..3 5..8 -s 66666666");
+    check("gg Enter Down Down * c", "compress 2|6 -s 66666666");
+    check("gg v Down v c", "compress 1..3|5..8 -s 66666666");
     check("Tab Tab Down f", "focus 7 -s 66666666");
     check("gg e", "expand 1..3 -s 66666666");
     check("Tab c", "compress 2 -s 66666666");

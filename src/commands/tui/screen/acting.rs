@@ -3,6 +3,7 @@
 use super::{Effect, Entry, MapForm, Mode, PAGE_ROWS, Plan, Purpose, Row, Screen, Task};
 use crate::commands::tui::keys::{self, Action};
 use crate::commands::tui::picture::BlockRow;
+use crate::engine::model_commands::ranges;
 use crate::model::{BlockNumber, Level, ProposalNumber};
 
 impl Screen {
@@ -218,8 +219,8 @@ impl Screen {
 
     /// Returns a command line about the blocks of an action.
     pub(super) fn line_about(&self, command: &str) -> Vec<String> {
-        let blocks = self.selected.clone().map_or_else(|| ranges(&self.targets()), |selector| vec![selector]);
-        let words: Vec<&str> = std::iter::once(command).chain(blocks.iter().map(String::as_str)).collect();
+        let blocks = self.selected.clone().unwrap_or_else(|| ranges(&self.targets()));
+        let words: Vec<&str> = [command, &blocks].into_iter().filter(|word| !word.is_empty()).collect();
         let mut line = self.line(&words);
         if self.picture.is_open {
             line.push("--live".to_owned());
@@ -326,20 +327,4 @@ impl Screen {
 pub(super) fn text(words: &[String]) -> String {
     let quoted = words.iter().map(|word| crate::text::shell::quoted_word(word));
     std::iter::once("aperture".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
-}
-
-/// Returns ascending numbers as ranges: `3..9`, `12`.
-fn ranges(numbers: &[BlockNumber]) -> Vec<String> {
-    let mut runs: Vec<(BlockNumber, BlockNumber)> = Vec::new();
-    for number in numbers {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == *number => *last = *number,
-            _ => runs.push((*number, *number)),
-        }
-    }
-    let text = |(first, last): (BlockNumber, BlockNumber)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}..{last}"),
-    };
-    runs.into_iter().map(text).collect()
 }
