@@ -57,6 +57,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Program::Help(arguments) => commands::help::run(arguments),
             Program::Completions(arguments) => commands::completions::run(arguments),
             Program::Mcp(_) => with_env(&mut mcp::serve),
+            Program::Serve(arguments) => with_env(&mut |env| page(env, arguments)),
             Program::Proxy(arguments) => with_env(&mut |env| proxy(env, arguments)),
             Program::Run(arguments) => with_env(&mut |env| client(env, arguments).map(|code| exit = code)),
         },
@@ -117,7 +118,7 @@ fn forget_hidden(error: &mut clap::Error) {
 }
 
 #[cfg(feature = "proxy")]
-use crate::proxy::{run as client, serve as proxy, with_sessions};
+use crate::proxy::{run as client, serve as proxy, serve_page as page, with_sessions};
 
 /// Returns the environment: without the proxy, all sessions are in files.
 #[cfg(not(feature = "proxy"))]
@@ -128,6 +129,12 @@ fn with_sessions(env: &Env) -> Env {
 /// Refuses to start the proxy.
 #[cfg(not(feature = "proxy"))]
 fn proxy(_: &Env, _: &commands::proxy::Arguments) -> Result<(), app::CommandError> {
+    Err(without_proxy())
+}
+
+/// Refuses to serve the page.
+#[cfg(not(feature = "proxy"))]
+fn page(_: &Env, _: &commands::serve::Arguments) -> Result<(), app::CommandError> {
     Err(without_proxy())
 }
 

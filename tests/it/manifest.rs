@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 /// Rows of a session, linked in order.
 #[derive(Default)]
-struct Rows(Vec<Value>);
+pub struct Rows(Vec<Value>);
 
 impl Rows {
-    fn prompt(&mut self, text: &str) {
+    pub fn prompt(&mut self, text: &str) {
         self.0.push(json!({"type": "user", "message": {"role": "user", "content": text}}));
     }
 
-    fn call(&mut self, tool: &str, input: Value, result: &str) {
+    pub fn call(&mut self, tool: &str, input: Value, result: &str) {
         let id = format!("t{}", self.0.len());
         let message = json!({"id": format!("m{}", self.0.len()), "role": "assistant", "model": "claude-opus-4-5-20251101",
             "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]});
@@ -22,7 +22,7 @@ impl Rows {
         self.0.push(json!({"type": "user", "message": {"role": "user", "content": content}}));
     }
 
-    fn file(self) -> String {
+    pub fn file(self) -> String {
         let mut text = String::new();
         for (number, mut row) in self.0.into_iter().enumerate() {
             row["uuid"] = json!(format!("u{number}"));

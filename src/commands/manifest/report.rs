@@ -154,12 +154,12 @@ impl ManifestReport {
     }
 
     /// Counts the messages of the window by role.
-    fn messages(&self) -> Line {
+    fn messages(&self, rank: u8) -> Line {
         let zones = || self.manifest.zones.iter().filter(|zone| zone.zone != Zone::Cold);
         let user: u32 = zones().map(|zone| zone.user_messages).sum();
         let agent: u32 = zones().map(|zone| zone.responses).sum();
         let tools: u32 = zones().map(|zone| zone.tool_results).sum();
-        Line(1, format!("MESSAGES: user {user}, agent {agent}, tools {tools}"))
+        Line(rank, format!("MESSAGES: user {user}, agent {agent}, tools {tools}"))
     }
 
     fn budget(&self) -> Line {
@@ -308,7 +308,7 @@ impl ManifestReport {
                 format!("{} {}{cost}", zone.zone.label().to_uppercase(), zone.blocks)
             })
             .collect();
-        let mut lines = vec![self.header(), Line(4, zones.join(" | ")), self.messages()];
+        let mut lines = vec![self.header(), Line(4, zones.join(" | ")), self.messages(5)];
         if let Some(task) = &manifest.current_task {
             lines.push(Line(1, format!("Current task: \"{}\"", clip(task, 60))));
         }
@@ -341,7 +341,7 @@ impl ManifestReport {
     fn long(&self, sizes: Sizes) -> Vec<Line> {
         let listed = sizes.listed;
         let manifest = &self.manifest;
-        let mut lines = vec![self.header(), self.messages()];
+        let mut lines = vec![self.header(), self.messages(1)];
         lines.extend(self.rules(sizes.rules));
         lines.extend(self.files(sizes));
         let mut cold = None;

@@ -3,7 +3,7 @@
 use super::picture::Picture;
 use super::screen::{Detail, Effect, Entry, Event, Task};
 use crate::app::{CommandError, Env};
-use crate::commands::{CommandLine, Other, Request, dispatch, explain, search, sessions};
+use crate::commands::{CommandLine, Request, RequestEffect, dispatch, explain, search, sessions};
 use crate::model::BlockNumber;
 use crate::output::{ChangeReport, plural, short_id};
 use crate::workspace::{Found, Workspace};
@@ -13,35 +13,13 @@ use std::sync::mpsc::{Receiver, Sender};
 /// Columns of the output of commands.
 const OUTPUT_COLUMNS: usize = 100;
 
-/// The effect of a command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CommandKind {
-    Read,
-    /// It changes a session or the store.
-    Change,
-    /// It needs the terminal, or leaves the session.
-    Other,
-}
-
 /// Returns what a command line does.
 ///
 /// # Errors
 ///
 /// The command line is invalid.
-pub(super) fn kind(words: &[String]) -> Result<CommandKind, String> {
-    Ok(match parse(words)? {
-        Request::Read(_) => CommandKind::Read,
-        Request::Change(change) if change.bulk().is_none() => CommandKind::Change,
-        Request::Other(other) => match other {
-            Other::Sessions(_) | Other::Search(_) | Other::Topics(_) | Other::Status(_) | Other::Transcript(_) => {
-                CommandKind::Read
-            }
-            Other::Blame(_) | Other::Usage(_) | Other::Inbox(_) | Other::Check(_) | Other::Verify(_) => CommandKind::Read,
-            Other::Snapshot(_) | Other::Approve(_) | Other::Deny(_) | Other::Memory(_) | Other::Stage(_) => CommandKind::Change,
-            _ => CommandKind::Other,
-        },
-        Request::Program(_) | Request::Change(_) => CommandKind::Other,
-    })
+pub(super) fn kind(words: &[String]) -> Result<RequestEffect, String> {
+    parse(words).map(|request| request.effect())
 }
 
 fn parse(words: &[String]) -> Result<Request, String> {
