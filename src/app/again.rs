@@ -59,6 +59,18 @@ impl Env {
         command.spawn().map(drop).map_err(unstarted)
     }
 
+    /// Runs a command line of a shell in the terminal of this process, such as the one that resumes a session.
+    /// Errors: it cannot be started, or fails.
+    pub fn run_shell(&self, line: &str) -> Result<(), CommandError> {
+        let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+        let status = Command::new(shell).arg(option).arg(line).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(CommandError::new(ErrorKind::Refused, anyhow!("{line}: {status}"))),
+            Err(error) => Err(CommandError::new(ErrorKind::Refused, anyhow::Error::new(error).context(line.to_owned()))),
+        }
+    }
+
     /// Opens a file in the browser of the user: the one that is set, a window without controls where a program has one, or that of
     /// the platform. Returns false if none can be started.
     pub fn open_in_browser(&self, file: &Path) -> bool {

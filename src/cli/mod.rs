@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Runs the program with its arguments and returns its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let given = arguments.iter().skip(1).map(|argument| quoted_word(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
+    let given = typed(&arguments);
     // A client interprets other exit codes of these commands as a request to stop.
     let mut harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
     let gate = Gate::default();
@@ -76,6 +76,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(error.kind.code())
         }
     }
+}
+
+/// Returns the command line as it is logged: from the name of the command on. The options before it say where and how to print.
+fn typed(arguments: &[OsString]) -> String {
+    let named = |argument: &OsString| argument.to_str().is_some_and(Request::has);
+    let start = arguments.iter().skip(1).position(named).map_or(1, |place| place + 1);
+    arguments.iter().skip(start).map(|argument| quoted_word(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
 /// Commands of other programs, with the one that does this here.

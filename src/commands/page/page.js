@@ -5,7 +5,7 @@ import { panes } from "./panes.js";
 
 const state = {
   session: "", status: null, blocks: [], timeline: null, log: { operations: [], snapshots: [] }, inbox: { proposals: [] },
-  marked: new Set(), chosen: null, explained: null, content: "", level: "", tab: "turns",
+  marked: new Set(), chosen: null, reveals: false, explained: null, content: "", level: "", tab: "turns",
   sort: "tokens", only: false, listed: 400, moment: null, transcript: null, words: "", query: "", inAll: false, found: null,
   roles: new Set(["user", "assistant", "tool_use", "tool_result"]), memories: null, sessions: null, presets: null, proxied: null, plans: {},
 };
@@ -90,7 +90,7 @@ const page = {
       if (report.schema?.startsWith("aperture.change")) {
         const saved = report.tokens_before.value - report.tokens_after.value;
         const nothing = report.operation === null;
-        toast(nothing ? "nothing to do" : report.verb + ", operation " + report.operation + (Math.abs(saved) >= 1 ? ", " + amount(-saved) + " tokens" : ""), !nothing && "undo" !== Object.keys(request)[0] && (() => page.run({ undo: {} })));
+        toast(nothing ? "nothing to do" : report.verb + ", operation " + report.operation + (Math.abs(saved) >= 1 ? ", " + (saved > 0 ? "−" : "+") + amount(Math.abs(saved)) + " tokens" : ""), !nothing && "undo" !== Object.keys(request)[0] && (() => page.run({ undo: {} })));
       } else toast("done");
     });
   },
@@ -306,6 +306,7 @@ document.addEventListener("keydown", (event) => {
   const isOnMap = ["turns", "files", "list"].includes(state.tab);
   if (move && isOnMap) {
     event.preventDefault();
+    state.reveals = true;
     page.choose(numbers[Math.min(Math.max(at + move, 0), numbers.length - 1)]);
     document.querySelector("#main canvas")?.focus();
   } else if (event.key === " " && isOnMap && state.chosen !== null && event.target.tagName !== "BUTTON") {

@@ -28,16 +28,30 @@ function facts(block) {
 // The blocks as a picture, by turn or by file. Keys: arrows move, space marks.
 function map(state, page, isTreemap) {
   const canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": "Blocks of the window; arrow keys move, space marks; the list has the same blocks as a table" });
+  // The canvas is as high as the pane and stays in it; what it shows moves, so that a long session needs no large picture.
+  const paper = h("div", {}, canvas);
+  const pane = document.getElementById("main");
   let layout;
+  let top = 0;
+  const paint = () => {
+    const height = isTreemap ? layout.height : Math.min(layout.height, pane.clientHeight);
+    top = isTreemap ? 0 : Math.max(Math.min(pane.getBoundingClientRect().top - paper.getBoundingClientRect().top, layout.height - height), 0);
+    drawBlocks(canvas, layout, canvas.clientWidth || 600, { marked: state.marked, chosen: state.chosen, isTreemap, top, height });
+  };
   const draw = () => {
     const width = canvas.clientWidth || 600;
     if (isTreemap) layout = treemap(byFile(state.blocks), width, Math.max(innerHeight - 320, 260));
     else layout = flow(byTurn(state.blocks), width);
-    drawBlocks(canvas, layout, width, { marked: state.marked, chosen: state.chosen, isTreemap });
+    paper.style.height = layout.height + "px";
+    const part = state.reveals && layout.parts.find((other) => other.block.number === state.chosen);
+    if (part && (part.y < top || part.y > top + pane.clientHeight - 60)) pane.scrollTop = Math.max(part.y - pane.clientHeight / 2, 0);
+    state.reveals = false;
+    paint();
   };
+  pane.onscroll = isTreemap ? null : () => requestAnimationFrame(paint);
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
-    return partAt(layout, event.clientX - box.left, event.clientY - box.top);
+    return partAt(layout, event.clientX - box.left, event.clientY - box.top + top);
   };
   canvas.addEventListener("mousemove", (event) => {
     const block = at(event);
@@ -53,7 +67,7 @@ function map(state, page, isTreemap) {
   page.onResize(canvas, draw);
   return [
     h("div", { class: "row" }, legend(Object.keys(KINDS).slice(0, -1)), h("span", { class: "dim" }, "hatched: stale · P pinned · F selected for the model")),
-    canvas,
+    paper,
   ];
 }
 
@@ -109,7 +123,7 @@ function timeline(state, page) {
   const requests = state.timeline.requests;
   if (requests.length === 0) return [h("p", {}, "No request is billed in this session yet.")];
   const canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": "Tokens by kind over the requests; arrow keys choose a request" });
-  const operations = state.log.operations.filter((operation) => !operation.undone_by);
+  const operations = state.log.operations.filter((operation) => !operation.undone_by && !operation.inverts);
   const capacity = state.timeline.capacity_tokens;
   let layout;
   const draw = () => {
@@ -225,7 +239,7 @@ function memory(state, page) {
 
 function past(state, page) {
   const rows = state.log.operations.map((operation) => h("tr", {},
-    h("td", { class: "number" }, operation.id), h("td", {}, day(operation.time) + " " + clock(operation.time)), h("td", {}, operation.actor),
+    h("td", { class: "number" }, operation.id), h("td", { class: "whole" }, day(operation.time) + " " + clock(operation.time)), h("td", {}, operation.actor),
     h("td", { class: "label" }, operation.command), h("td", { class: "number" }, tokens(operation.tokens_before) + " → " + tokens(operation.tokens_after)),
     h("td", {}, operation.undone_by ? "undone" : operation.inverts || isFile ? "" : h("button", { onclick: () => page.run({ undo: { operation: operation.id } }) }, "undo"))));
   const points = state.log.snapshots.map((point) => h("li", {}, point.name + " ", h("span", { class: "dim" }, day(point.time) + " " + clock(point.time)), " ",

@@ -102,12 +102,13 @@ export function byFile(blocks) {
 export function byTurn(blocks) {
   const turns = new Map();
   for (const block of blocks) {
-    if (!turns.has(block.turn)) turns.set(block.turn, { number: block.turn, blocks: [], tokens: 0, stale: 0, time: block.time, text: "" });
+    if (!turns.has(block.turn)) turns.set(block.turn, { number: block.turn, blocks: [], tokens: 0, stale: 0, time: block.time, text: "", topic: "" });
     const turn = turns.get(block.turn);
     turn.blocks.push(block);
     turn.tokens += block.tokens.value;
     if (block.state === "stale") turn.stale += block.tokens.value;
     if (!turn.text && kindOf(block) === "user") turn.text = block.preview;
+    turn.topic ||= block.topic;
   }
   return [...turns.values()].sort((one, other) => one.number - other.number);
 }
@@ -140,17 +141,21 @@ function clipped(context, text, room) {
 }
 
 // Draws blocks: the colour is the kind; stale ones are hatched, pinned and selected ones have a letter, marked ones a frame.
-export function drawBlocks(canvas, layout, width, { marked, chosen, isTreemap }) {
-  const context = prepare(canvas, width, layout.height);
+// Only the lines from `top` on that fit into the height are drawn.
+export function drawBlocks(canvas, layout, width, { marked, chosen, isTreemap, top, height }) {
+  const context = prepare(canvas, width, height);
+  context.translate(0, -top);
   const colour = colours();
-  for (const { x, y, width: w, height: h, block } of layout.parts) {
+  const seen = (entries) => isTreemap ? entries : entries.slice(firstFrom(entries, top - (LINE + GAP) * 3), firstFrom(entries, top + height));
+  const parts = seen(layout.parts);
+  for (const { x, y, width: w, height: h, block } of parts) {
     context.fillStyle = colour[kindOf(block)];
     context.fillRect(x, y, Math.max(w - 1, 1), Math.max(h - (isTreemap ? 1 : 0), 1));
   }
   context.strokeStyle = colour.back;
   context.lineWidth = 1.5;
   context.beginPath();
-  for (const { x, y, width: w, height: h, block } of layout.parts) {
+  for (const { x, y, width: w, height: h, block } of parts) {
     if (block.state !== "stale") continue;
     for (let at = 0; at < w + h; at += 7) {
       const [fromX, fromY] = at < h ? [x, y + at] : [x + at - h, y + h];
@@ -162,7 +167,7 @@ export function drawBlocks(canvas, layout, width, { marked, chosen, isTreemap })
     }
   }
   context.stroke();
-  for (const { x, y, width: w, height: h, block } of layout.parts) {
+  for (const { x, y, width: w, height: h, block } of parts) {
     const letter = block.pin ? "P" : block.focused ? "F" : "";
     if (letter && w > 9) {
       context.fillStyle = colour.back;
@@ -175,9 +180,10 @@ export function drawBlocks(canvas, layout, width, { marked, chosen, isTreemap })
       context.strokeRect(x + 1, y + 1, Math.max(w - 3, 1), Math.max(h - 2, 1));
     }
   }
-  for (const label of layout.labels) {
+  for (const label of seen(layout.labels)) {
     if (label.turn) {
-      const { number, tokens, stale, time, text } = label.turn;
+      const { number, tokens, stale, time } = label.turn;
+      const text = label.turn.text || label.turn.topic;
       const line = (at, content, name) => {
         context.fillStyle = colour[name];
         context.fillText(clipped(context, content, LABEL - 54), 0, label.y + at * LINE + LINE / 2);
@@ -200,6 +206,17 @@ export function drawBlocks(canvas, layout, width, { marked, chosen, isTreemap })
       context.fillText(clipped(context, name + "  " + amount(label.group.tokens), label.width - 6), label.x + 3, label.y + 9);
     }
   }
+}
+
+// The place of the first entry at or below a line; entries are sorted by their lines.
+function firstFrom(entries, y) {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (entries[middle].y < y) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 export function partAt(layout, x, y) {

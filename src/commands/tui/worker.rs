@@ -1,6 +1,6 @@
 //! The work behind the screen: it reads the session, and runs command lines as the user would type them.
 
-use super::picture::Picture;
+use super::picture::{Picture, SubagentRow};
 use super::screen::{Detail, Effect, Entry, Event, Task};
 use crate::app::{CommandError, Env};
 use crate::commands::{CommandLine, Request, RequestEffect, dispatch, explain, search, sessions};
@@ -105,7 +105,7 @@ impl Worker {
                 Ok(entries) => vec![Event::Sessions(entries)],
                 Err(error) => vec![Event::Failed(self.message(&error))],
             },
-            Task::Leave(_) => Vec::new(),
+            Task::Mouse(_) | Task::Leave(_) => Vec::new(),
         }
     }
 
@@ -128,6 +128,7 @@ impl Worker {
         let workspace = env.read(self.found.clone())?;
         let mut picture = Picture::new(&env, &workspace);
         picture.title = self.clean(&picture.title);
+        picture.subagents = self.subagents(&picture);
         self.workspace = Some(workspace);
         Ok(picture)
     }
@@ -220,6 +221,25 @@ impl Worker {
         let Some(workspace) = &self.workspace else { return Ok(Vec::new()) };
         let selector = self.env_of("blocks").selector(&[text.to_owned()]).map_err(|error| self.message(&error))?;
         selector.select(&workspace.reading).map_err(|error| error.to_string())
+    }
+
+    /// Returns the subagents of the session; of a list that cannot be read, none.
+    fn subagents(&self, picture: &Picture) -> Vec<SubagentRow> {
+        let arguments = sessions::Arguments { limit: Some(0), subagents: true, ..sessions::Arguments::default() };
+        let directory = picture.path.with_extension("");
+        let Ok(report) = sessions::report(&self.env, &arguments) else { return Vec::new() };
+        let mut rows: Vec<&sessions::SessionRow> =
+            report.sessions.iter().filter(|row| row.subagent && PathBuf::from(&row.path).starts_with(&directory)).collect();
+        rows.sort_by_key(|row| row.last_written_time);
+        let ended = |time: i64| picture.turns.iter().rev().find(|turn| turn.time.is_some_and(|start| start <= time));
+        let row = |row: &&sessions::SessionRow| SubagentRow {
+            path: PathBuf::from(&row.path),
+            title: self.clean(&row.title),
+            turn: ended(row.last_written_time).or(picture.turns.first()).map_or(0, |turn| turn.number),
+            tokens: row.tokens.value,
+            steps: row.steps,
+        };
+        rows.iter().map(row).collect()
     }
 
     fn sessions(&self) -> Result<Vec<Entry>, CommandError> {

@@ -102,6 +102,7 @@ impl Screen {
         match self.rows.get(at) {
             Some(Row::Turn(at)) => self.picture.turns[*at].number,
             Some(Row::Block(at)) => self.picture.blocks[*at].turn,
+            Some(Row::Subagent(at)) => self.picture.subagents[*at].turn,
             _ => 0,
         }
     }
