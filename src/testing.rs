@@ -46,7 +46,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns a disk whose call with this number fails.
     pub fn disk(self, call: usize) -> FailingDisk {
         match self {
             Fault::Once => FailingDisk::new(call, false),

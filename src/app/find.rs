@@ -61,7 +61,6 @@ impl Env {
         names.into_iter().flatten().find(selects).or(given).unwrap_or_else(|| path.display().to_string())
     }
 
-    /// Names the session in the hints of an error.
     pub fn name_session_in(&self, mut error: CommandError) -> CommandError {
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(Chosen { found, .. }) = chosen.filter(|_| !error.hints.is_empty()) {

@@ -144,7 +144,6 @@ fn key(argument: &Arg) -> String {
     }
 }
 
-/// Returns true if an argument takes no value.
 pub fn is_flag(argument: &Arg) -> bool {
     matches!(argument.get_action(), ArgAction::SetTrue)
 }

@@ -53,7 +53,6 @@ impl Arguments {
         self.selector.is_empty().then(|| blocks::Arguments::new("pinned"))
     }
 
-    /// Returns the position of the pin.
     pub fn place(&self) -> Pin {
         match (self.top, self.bottom) {
             (true, _) => Pin::Top,
@@ -76,7 +75,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     })
 }
 
-/// Unpins the blocks.
 pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<ChangeReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {

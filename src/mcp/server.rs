@@ -153,7 +153,6 @@ impl Server {
         Ok(Body::new(String::new(), env.answer(&report)))
     }
 
-    /// Returns the content of an address.
     fn resource(&self, env: &Env, address: &str) -> Result<String, ErrorData> {
         let missing = |text: String| ErrorData::resource_not_found(text, None);
         let unknown = || missing(format!("unknown resource {address}; known: aperture://manifest, aperture://block/12"));
@@ -165,7 +164,6 @@ impl Server {
     }
 }
 
-/// The body of an answer.
 struct Body {
     /// A header repeated before each part of the text.
     before: String,

@@ -21,7 +21,6 @@ const HASH_DIGITS: usize = 8;
 pub struct TreePlace {
     /// Its directory, which may not exist yet.
     pub directory: PathBuf,
-    /// Its owner.
     pub scope: MemoryScope,
     /// True if its files are accessible to their owner only: it is among the data of aperture, not in a project.
     pub is_private: bool,
@@ -76,7 +75,6 @@ impl TreePlace {
         TreePlace { directory, scope: MemoryScope::Project, is_private: false }
     }
 
-    /// Returns the place of the user's tree.
     pub fn of_user(data: &Path) -> TreePlace {
         TreePlace { directory: data.join(TREES).join("user"), scope: MemoryScope::User, is_private: true }
     }

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 /// A file that was not read as a memory file, or is not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The file.
     pub path: PathBuf,
     /// The reason, such as `it has a merge conflict`.
     pub reason: String,
@@ -156,7 +155,6 @@ impl Tree {
         self.forgotten.keys()
     }
 
-    /// Returns the existing files with their paths.
     pub fn files(&self) -> impl Iterator<Item = (&MemoryFile, PathBuf)> {
         self.files.keys().map(|file| (file, self.place.directory.join(file.path())))
     }

@@ -37,7 +37,6 @@ pub struct Block {
     pub role: Role,
     /// XXH3-128 of the content as the model sees it.
     pub hash: Key,
-    /// Bytes of that content.
     pub bytes: u64,
     /// Counts of one pass over the content.
     pub counts: Counts,
@@ -93,13 +92,11 @@ pub struct Block {
     pub tokens: TokenCount,
     #[serde(skip)]
     pub position: Position,
-    /// Usage by later blocks.
     #[serde(skip)]
     pub usefulness: Usefulness,
     /// Level: the remaining part of it.
     #[serde(skip)]
     pub level: Level,
-    /// State in its life cycle.
     #[serde(skip)]
     pub state: State,
     /// Position of the pin; `None` if the block is not pinned.
@@ -189,7 +186,6 @@ impl Block {
         self.cuts.get(self.cut? as usize)
     }
 
-    /// Returns the number of bytes of its content that are sent.
     pub fn sent_bytes(&self) -> u64 {
         self.sent_cut().map_or(self.bytes, |cut| cut.bytes)
     }
@@ -254,14 +250,12 @@ impl Excerpts {
 /// The limit that a client applies to the size of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CutLimit {
-    /// A maximum number of bytes.
     Bytes(u32),
     /// A maximum number of tokens of four bytes.
     Tokens(u32),
 }
 
 impl CutLimit {
-    /// Bytes of a token.
     const TOKEN_BYTES: usize = 4;
 
     /// Returns the limit in its own unit.
@@ -270,7 +264,6 @@ impl CutLimit {
         units as usize
     }
 
-    /// Returns the limit in bytes.
     pub fn bytes(self) -> usize {
         match self {
             CutLimit::Bytes(bytes) => bytes as usize,
@@ -302,7 +295,6 @@ pub struct Cut {
     pub limit: CutLimit,
     /// True if the row itself states the limit, so that it holds for every model.
     pub stated: bool,
-    /// Bytes that are left.
     pub bytes: u64,
     /// The counts of the remaining bytes.
     pub counts: Counts,
@@ -386,7 +378,6 @@ pub enum ToolVerb {
     /// Changes a file.
     Edit,
     Run,
-    /// Searches files or names.
     Search,
     /// Replaces a plan or a list of things to do.
     Plan,

@@ -11,7 +11,6 @@ pub struct BilledTokens {
     pub cache_write_5m: u64,
     /// Input tokens that were written to the cache for an hour.
     pub cache_write_1h: u64,
-    /// Input tokens that were read from the cache.
     pub cache_read: u64,
 }
 
@@ -31,7 +30,6 @@ impl BilledTokens {
         self.sent().saturating_add(self.output)
     }
 
-    /// Adds other tokens.
     pub fn add(&mut self, other: &BilledTokens) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
@@ -110,7 +108,6 @@ impl FileUsage {
         place as u32
     }
 
-    /// Returns the name of the model of a response.
     pub fn model_of(&self, response: &ResponseUsage) -> &str {
         self.models.get(response.model as usize).map_or("", String::as_str)
     }

@@ -36,7 +36,6 @@ impl Addresses {
         self.by_row.get(row as usize).copied()
     }
 
-    /// Returns the row with an address.
     pub fn row(&self, address: RowAddress) -> Option<u32> {
         self.rows.get(&address).copied()
     }

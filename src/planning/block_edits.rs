@@ -64,7 +64,6 @@ impl Draft<'_> {
         gone.chain(back.map(|element| change(element, element, Level::Original))).collect()
     }
 
-    /// Plans a change of thinking.
     fn lower_thinking(&mut self, edit: &BlockEdit) -> Result<(), PlanError> {
         let is_meant = |value: &[u8]| {
             let thinking = self.source.provider.thinking_in(value);
@@ -141,7 +140,6 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the address of each block, by its index.
 pub(super) fn addresses(reading: &Analysis) -> Vec<BlockAddress> {
     let mut addresses = vec![BlockAddress { content: Key(0), occurrence: 0 }; reading.session.blocks.len()];
     let mut counter = AddressCounter::default();

@@ -135,7 +135,6 @@ struct Folding<'a> {
     sources: &'a [Source],
     rules: &'a Rules,
     cache: &'a dyn PlanCache,
-    /// The plan without the fold.
     before: Checkpoint,
     story: Story,
 }
@@ -297,9 +296,7 @@ fn fit_from(
 
 /// The search for the saving that makes the window use a budget, in tokens.
 struct SavingSearch {
-    /// The budget.
     limit: f64,
-    /// The saving to try next.
     wanted: f64,
     /// The largest saving known to be too little, and the smallest one known to be enough.
     too_little: f64,

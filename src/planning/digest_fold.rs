@@ -29,7 +29,6 @@ const CALLS: usize = 3;
 /// The result of folding the old part of a window.
 #[derive(Clone, Debug)]
 pub enum DigestFold {
-    /// The blocks that the digest replaces.
     Folded(Vec<BlockNumber>),
     /// The reason why there is no digest.
     Nothing(&'static str),
@@ -63,10 +62,8 @@ pub(super) struct Story {
     headers: Vec<TurnHeader>,
 }
 
-/// The header of a turn.
 struct TurnHeader {
     turn: u32,
-    /// The first block of the turn.
     first: BlockNumber,
     text: String,
 }
@@ -111,7 +108,6 @@ struct OldBlock<'a> {
 
 /// The part of a window that one digest can replace.
 pub(super) struct Fold<'a> {
-    /// The first block that stays.
     pub(super) kept: BlockNumber,
     old: Vec<OldBlock<'a>>,
     /// The first row that leaves the chain; `None` if the rows are not linked.
@@ -304,7 +300,6 @@ fn summary_contents(draft: &Draft<'_>) -> Result<Contents, PlanError> {
     Ok(texts.collect())
 }
 
-/// Returns the headers of turns.
 fn turn_headers(reading: &engine::Analysis, contents: &Contents) -> Vec<TurnHeader> {
     let (summaries, _) = engine::summary::summarize(reading, contents, &|_| String::new());
     let turns = reading.turns.iter().zip(summaries).filter(|(_, summary)| !summary.header.text.is_empty());

@@ -8,13 +8,9 @@ use rustc_hash::FxHashSet;
 /// The content of a fork.
 #[derive(Clone, Debug)]
 pub struct Fork {
-    /// The bytes of its file.
     pub bytes: Vec<u8>,
-    /// Number of rows in the file.
     pub rows: usize,
-    /// The last block, by its number in the source.
     pub last: BlockNumber,
-    /// The blocks in its window, by their numbers in the source.
     pub window: Vec<BlockNumber>,
 }
 

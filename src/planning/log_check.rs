@@ -25,7 +25,6 @@ pub enum DriftKind {
 pub struct DriftedValue {
     /// The last operation that wrote the value.
     pub operation: OperationId,
-    /// The slot of the value in its row.
     pub slot: Slot,
     /// The block of the value: its current number, or its number in the log if the row is missing.
     pub block: Option<BlockNumber>,
@@ -55,7 +54,6 @@ pub struct LoggedSession<'a> {
     /// The provider whose format the file has.
     pub provider: &'a dyn ProviderAdapter,
     pub session: &'a Session,
-    /// The bytes of the session file.
     pub bytes: &'a [u8],
     /// The operations on the session, oldest first.
     pub operations: &'a [Operation],

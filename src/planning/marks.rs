@@ -66,7 +66,6 @@ pub fn logged_costs(session: &Session, history: &History) -> FxHashMap<usize, f6
     changes.filter(is_in_force).map(|(place, change)| (place, change.tokens_after)).collect()
 }
 
-/// Returns the last change of each block, by the index of the block.
 fn last_changes<'h>(addresses: &Addresses, first: &[u32], history: &'h History) -> FxHashMap<usize, &'h BlockChange> {
     let mut changes = FxHashMap::default();
     for edit in history.operations.iter().flat_map(|operation| &operation.edits) {

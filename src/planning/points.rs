@@ -264,7 +264,6 @@ impl Draft<'_> {
         }))
     }
 
-    /// Returns the difference of a row that is added with this text.
     fn added_row(&self, tokens: f64, text: String) -> BlockDifference {
         BlockDifference {
             number: self.session().blocks.len() as BlockNumber + 1,

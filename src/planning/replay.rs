@@ -51,7 +51,6 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the one text that a hunk adds.
 fn added_text(hunk: &WindowHunk) -> Result<&str, PlanError> {
     let mut added = hunk.after.iter().filter(|content| !matches!(content, NewContent::Kept(_)));
     match (added.next(), added.next()) {

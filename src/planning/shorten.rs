@@ -34,7 +34,6 @@ pub trait PlanCache: Sync {
     /// Returns a serialized plan by the hash of its inputs.
     fn plan(&self, key: Key) -> Option<Vec<u8>>;
 
-    /// Stores a serialized plan.
     fn remember_plan(&self, key: Key, packed: &[u8]);
 
     /// Returns the token count of a content, by its hash.
@@ -75,7 +74,6 @@ impl Source {
         Source { original, tagged, why, newest, now, named: Vec::new(), reminders: Vec::new(), whole }
     }
 
-    /// Returns the number of the block.
     pub(super) fn number(&self) -> BlockNumber {
         self.original.block.number
     }

@@ -64,7 +64,6 @@ fn bodies() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
     files().into_iter().flat_map(of_file).collect()
 }
 
-/// The elements of these requests.
 fn elements() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
     let of_body = |(format, body): (&'static dyn ProviderAdapter, Vec<u8>)| {
         let rows = format.framing().rows(&body).into_iter();

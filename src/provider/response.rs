@@ -300,7 +300,6 @@ impl ResponseReader {
     }
 }
 
-/// Returns true if a value is one of these texts.
 fn is(value: Option<&RawValue>, texts: &[&str]) -> bool {
     json::text_of(value).is_some_and(|value| texts.contains(&&*value))
 }

@@ -179,7 +179,6 @@ fn outgoing(
     Ok(Request::from_parts(parts, upload.body))
 }
 
-/// Returns the response to the client.
 fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, base: &str) -> Response<ResponseBody> {
     let (mut parts, body) = response.into_parts();
     passage.status(parts.status);

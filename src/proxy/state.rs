@@ -27,7 +27,6 @@ pub struct State {
     pub process: u32,
     /// The address at which this machine reaches it.
     pub address: SocketAddr,
-    /// The token of control requests.
     pub token: String,
     /// The first segment of the path of the user's own requests.
     pub secret: String,
@@ -67,7 +66,6 @@ impl State {
         Ok(states.filter(|state| is_alive(state.process)).collect())
     }
 
-    /// Returns all files and their states.
     fn all(env: &Env) -> Result<Vec<(PathBuf, State)>, CommandError> {
         let is_state = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -108,7 +106,6 @@ impl State {
         written.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a writable directory"))
     }
 
-    /// Returns the URL of the proxy.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -167,7 +164,6 @@ impl State {
     }
 }
 
-/// The answer of a proxy.
 struct Answer {
     status: u16,
     /// The version of the body; empty if it has none.
@@ -193,7 +189,6 @@ pub fn with_sessions(env: &Env) -> Env {
 /// The proxies that run, in other processes.
 struct Remote {
     env: Env,
-    /// The session that was read last.
     read: Mutex<Option<ReadSession>>,
 }
 

@@ -82,7 +82,6 @@ struct Proxies {
     matcher: Matcher,
     /// Matches the addresses that `NO_PROXY` does not except.
     unexcepted: Matcher,
-    /// The variables with a value, by kind of address.
     variables: [Option<&'static str>; 2],
 }
 
@@ -205,7 +204,6 @@ fn connector() -> HttpConnector {
     connector
 }
 
-/// Creates the client for TLS.
 async fn secure() -> anyhow::Result<Client<HttpsConnector<HttpConnector>, RequestBody>> {
     let https = HttpsConnectorBuilder::new().with_tls_config(tls().await?).https_or_http().enable_http1();
     Ok(builder().build(https.wrap_connector(connector())))

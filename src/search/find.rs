@@ -15,7 +15,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const READ_TURNS: usize = 40;
 /// Turns that are read when many of them may lack what is asked for: a phrase, a role, a tool.
 const MOST_READ_TURNS: usize = 600;
-/// Turns of a session that are read.
 const TURNS_OF_SESSION: usize = 3;
 
 /// Factor of a turn of the days that the query names in words.
@@ -26,7 +25,6 @@ const DAY: i64 = 86_400_000;
 /// The properties of the turns that are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// The blocks of the session, if not all.
     pub blocks: Option<FxHashSet<u32>>,
     /// The earliest and the latest time, in milliseconds since 1970, UTC.
     pub since: Option<i64>,
@@ -38,7 +36,6 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns true if a time is wanted.
     pub(super) fn is_in_time(&self, time: i64) -> bool {
         self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time <= until)
     }
@@ -71,7 +68,6 @@ impl Filter {
 /// A turn that matches.
 #[derive(Clone, Debug)]
 pub struct FoundTurn {
-    /// The index of its source.
     pub source: usize,
     pub turn: IndexedTurn,
     /// The session that the row names, of a list of prompts.
@@ -83,7 +79,6 @@ pub struct FoundTurn {
 /// The result of a search.
 #[derive(Debug, Default)]
 pub struct Hits {
-    /// The turns, best first.
     pub turns: Vec<FoundTurn>,
     /// The number of turns with any of the words.
     pub total: usize,
@@ -91,7 +86,6 @@ pub struct Hits {
     pub is_capped: bool,
     /// Words that nothing has, each with those that were searched in its place; none if it was left out.
     pub replaced: Vec<(String, Vec<String>)>,
-    /// The query as it was searched.
     pub query: Query,
 }
 

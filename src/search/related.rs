@@ -15,7 +15,6 @@ const MOST_BYTES: u64 = 4 << 20;
 /// A turn that is about a text.
 #[derive(Debug)]
 pub struct RelatedTurn {
-    /// The index of its source.
     pub source: usize,
     pub turn: IndexedTurn,
     /// Comparable among the turns of one text.

@@ -21,7 +21,6 @@ impl Store {
         Ok(operations.into_iter().filter(|operation| operation.state == OperationState::Deferred).collect())
     }
 
-    /// Returns the sessions with deferred operations.
     pub fn deferred_sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions
                    WHERE id IN (SELECT session FROM operations WHERE state = ?1) ORDER BY id";

@@ -53,7 +53,6 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.query_row([StoredPath::of(path)], stored).optional()?)
     }
 
-    /// Returns all sessions that have a log.
     pub fn sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions ORDER BY id";
         Ok(self.connection.prepare_cached(sql)?.query_map([], stored)?.collect::<Result<_, _>>()?)
@@ -193,7 +192,6 @@ impl Store {
         Ok(operations.into_iter().filter(|operation| operation.state == OperationState::Prepared).collect())
     }
 
-    /// Returns all operations of a session, in any state.
     pub(super) fn operations(&self, key: SessionKey) -> Result<Vec<Operation>, StoreError> {
         let sql = "SELECT number, kind, state, time, command, actor, inverts, tokens_before, tokens_after, last_row,
                    after_bytes, after_hash, base_bytes, base_hash, point FROM operations WHERE session = ?1 ORDER BY number";
@@ -379,7 +377,6 @@ impl Store {
         Ok(problems)
     }
 
-    /// Returns the addresses of all stored values.
     pub fn addresses(&self) -> Result<Vec<Address>, StoreError> {
         let mut statement = self.connection.prepare("SELECT address FROM originals")?;
         Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)

@@ -40,12 +40,10 @@ pub struct IndexedFile {
     pub identity: Identity,
     /// The working directory of the session.
     pub directory: String,
-    /// The facts, serialized.
     pub facts: Vec<u8>,
 }
 
 impl MemoryIndex {
-    /// Returns an index without a file.
     pub fn none() -> MemoryIndex {
         MemoryIndex { connection: None }
     }
@@ -60,7 +58,6 @@ impl MemoryIndex {
         run(&mut connection).ok()
     }
 
-    /// Returns what is indexed of a session file.
     pub fn file(&self, path: &Path) -> Option<IndexedFile> {
         let path = path.to_str()?;
         let sql = "SELECT identity, directory, facts FROM files WHERE path = ?1";

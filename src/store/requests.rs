@@ -82,7 +82,6 @@ impl RequestLog {
         Ok(())
     }
 
-    /// Returns the requests, oldest first.
     pub fn requests(&self) -> Result<Vec<LoggedRequest>, StoreError> {
         let mut select = self.connection.prepare_cached("SELECT time, number, content FROM requests ORDER BY time, number")?;
         let rows = select.query_map([], |row| {

@@ -78,7 +78,6 @@ pub struct ReadSession<'a> {
 /// A turn of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedTurn {
-    /// The number of its file in the index.
     pub file: i64,
     pub number: u32,
     pub block: u32,
@@ -128,7 +127,6 @@ impl SearchIndex {
         Ok(self)
     }
 
-    /// Returns the indexed files.
     pub fn files(&self) -> rusqlite::Result<FxHashMap<OsString, IndexedSession>> {
         let mut select = self.connection.prepare_cached("SELECT path, id, identity, stamp FROM files")?;
         let rows = select.query_map([], |row| {
@@ -185,12 +183,10 @@ impl SearchIndex {
         transaction.commit()
     }
 
-    /// Returns the highest number of a turn.
     pub fn turn_count(&self) -> rusqlite::Result<u32> {
         self.connection.query_row("SELECT coalesce(max(id), 0) FROM turns", [], |row| row.get(0))
     }
 
-    /// Returns the number of files.
     pub fn file_count(&self) -> rusqlite::Result<u32> {
         self.connection.query_row("SELECT count(*) FROM files", [], |row| row.get(0))
     }
@@ -228,7 +224,6 @@ impl SearchIndex {
         rows.collect()
     }
 
-    /// Returns the numbers of the turns of files.
     pub fn turns_of(&self, files: &[i64]) -> rusqlite::Result<FxHashSet<u32>> {
         let mut select = self.connection.prepare_cached("SELECT id FROM turns WHERE file = ?1")?;
         let mut turns = FxHashSet::default();
@@ -374,7 +369,6 @@ fn join_segments(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
 struct Segment<'a> {
     numbers: FxHashMap<&'a str, u32>,
     words: Vec<&'a str>,
-    /// Word, turn, posting.
     postings: Vec<(u32, u32, Posting)>,
 }
 

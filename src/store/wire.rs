@@ -14,7 +14,6 @@ pub struct ContentOperation {
     pub point: Option<OperationId>,
     /// The changed contents, in the order of the session.
     pub edits: Vec<BlockEdit>,
-    /// The change of the window beside them.
     pub window: Option<WindowChange>,
 }
 
@@ -96,7 +95,6 @@ impl Store {
         self.connection.prepare_cached(sql)?.query_row([session, line], read).optional().map_err(damaged)
     }
 
-    /// Stores the state of a line of requests.
     pub fn save_wire_line(&self, session: &str, line: &str, state: &WireLine) -> Result<(), StoreError> {
         let dropped: Vec<u8> = state.dropped.iter().flat_map(|key| key.0.to_be_bytes()).collect();
         let unapplied: Vec<u8> = state.unapplied.iter().flat_map(|operation| operation.to_be_bytes()).collect();

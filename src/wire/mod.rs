@@ -39,7 +39,6 @@ pub struct Outgoing {
     pub body: Option<EditedBody>,
     /// True if the body offers the tool of aperture, so that its calls are to be withheld from the client.
     pub offers_tool: bool,
-    /// The facts for the list of requests.
     pub facts: RequestFacts,
 }
 
@@ -54,7 +53,6 @@ pub struct RequestFacts {
     pub line: String,
     /// The model; empty if the body names none.
     pub model: String,
-    /// Bytes of the body from the client.
     pub client_bytes: u64,
     /// Bytes of the body after the pipeline.
     pub sent_bytes: u64,
@@ -125,11 +123,8 @@ impl RequestFacts {
 /// The refusal of a request by the API.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal<'t> {
-    /// True if the request was changed.
     pub is_changed: bool,
-    /// True if the changes made it longer.
     pub is_longer: bool,
-    /// The cause that the API names.
     pub cause: RefusalCause,
     /// The reason for the user if it ends the changes.
     pub reason: &'t str,
@@ -258,7 +253,6 @@ impl Wire {
         Ok(condensation::logged(sessions.line(session, "")?, &parsed))
     }
 
-    /// Returns true if bodies are read.
     pub fn reads(&self) -> bool {
         self.settings.is_on(&ingest::INGEST)
     }

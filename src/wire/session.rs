@@ -37,14 +37,12 @@ impl WireError {
     }
 }
 
-/// A line of requests.
 #[derive(Default)]
 pub(super) struct Line {
     /// The contents of the session by its log.
     pub contents: Contents,
     /// The state after the last request; `None` before the first one that was changed.
     pub state: Option<WireLine>,
-    /// The inserted texts.
     pub insertions: Vec<Insertion>,
     /// The texts that wait for the next prompt.
     pub staged: Vec<StagedText>,
@@ -88,7 +86,6 @@ impl Line {
     }
 }
 
-/// The sessions on the wire.
 pub(super) struct Sessions {
     open: OpenStore,
     store: Option<Store>,
@@ -106,7 +103,6 @@ pub(super) struct Sessions {
     prepared: FxHashMap<String, Vec<PreparedText>>,
     /// Responses with calls that could not be stored, by their line, and the time of the first: they are in memory until they are.
     owed: FxHashMap<(String, String), (Vec<WithheldReply>, i64)>,
-    /// The elements of earlier requests.
     pub known: KnownElements,
 }
 
@@ -141,7 +137,6 @@ impl Sessions {
         is_free
     }
 
-    /// Ends a request.
     pub fn end(&mut self) {
         self.is_held = false;
     }
@@ -294,7 +289,6 @@ impl Sessions {
         Ok(())
     }
 
-    /// Returns the store, which is created if there is none.
     fn writable(&mut self) -> Result<&Store, WireError> {
         if self.store.is_none() {
             self.store = (self.open)(true).map_err(WireError::Closed)?;
@@ -303,13 +297,11 @@ impl Sessions {
         self.store.as_ref().ok_or_else(|| WireError::Closed("it cannot be created".to_owned()))
     }
 
-    /// Writes to the store, which is created if there is none.
     fn write(&mut self, write: impl FnOnce(&Store) -> Result<(), StoreError>) -> Result<(), WireError> {
         let written = self.writable().and_then(|store| Ok(write(store)?));
         self.noted(written)
     }
 
-    /// Stores the state of a line.
     pub fn save(&mut self, session: &str, line: &str, state: WireLine) -> Result<(), WireError> {
         if !self.is_held {
             self.write(|store| store.save_wire_line(session, line, &state))?;
@@ -446,7 +438,6 @@ impl Wire {
     }
 }
 
-/// Reads a line from the store.
 fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireError> {
     let Some(store) = store else { return Ok(Line::default()) };
     // A subagent has a file and a log of its own.

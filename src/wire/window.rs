@@ -446,7 +446,6 @@ impl<'a> Conversation<'a> {
         Some(items)
     }
 
-    /// Returns true if an item is a content, in any of its forms.
     fn is(&self, item: &Item, content: &SentContent) -> bool {
         let mut forms = [item.sent].into_iter().chain(item.recorded.iter().copied()).chain(self.rendered_as(item));
         is_answer(item.piece.role) == is_answer(content.role)

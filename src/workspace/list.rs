@@ -22,7 +22,6 @@ const READ_BYTES: usize = 1 << 18;
 /// A session with its totals.
 #[derive(Debug)]
 pub struct Listed {
-    /// The session.
     pub found: Found,
     /// The state of its file.
     pub identity: Identity,

@@ -65,7 +65,6 @@ pub struct Workspace<'a> {
     files: SessionFiles<'a>,
     /// The provider whose format the file has.
     pub provider: &'static dyn ProviderAdapter,
-    /// The file.
     pub path: PathBuf,
     /// The information in its path.
     pub location: Location,

@@ -23,7 +23,6 @@ pub enum WayBack {
     Exact,
     /// Every value would be restored. Other programs added or changed rows since, so there is no original to compare with.
     Values,
-    /// The undo would be refused.
     Refused(String),
     /// Unknown, because there is no file.
     #[default]
@@ -37,20 +36,15 @@ pub enum FileState {
     There,
     /// The session has no file: it is only in requests, with the changes of the log.
     InRequests,
-    /// The file no longer exists.
     Gone,
-    /// The file cannot be read.
     Unreadable(String),
 }
 
 /// The result of checking one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// The state of the session file.
     pub file: FileState,
-    /// The number of operations in the log.
     pub operations: usize,
-    /// The number of changes in force.
     pub in_force: usize,
     /// The number of values that were compared with the file.
     pub values: usize,

@@ -40,7 +40,6 @@ pub struct Arguments {
     pub dry_run: bool,
 }
 
-/// Parses a range of lines.
 fn range(text: &str) -> Result<(usize, usize), String> {
     let numbers = text.split_once(',').and_then(|(from, to)| Some((from.trim().parse().ok()?, to.trim().parse().ok()?)));
     numbers.filter(|(from, to)| (1..=*to).contains(from)).ok_or_else(|| "expected two line numbers, such as 30,60".to_owned())

@@ -162,7 +162,6 @@ fn roots(subject: &Subject<'_>) -> Vec<PathBuf> {
     roots
 }
 
-/// Returns the names and the places of the file.
 fn blamed(env: &Env, subject: &Subject<'_>, sources: &[Source]) -> BlamedFile {
     let names = subject.lines.iter().filter_map(|line| Some(line.introduced.as_ref()?.name.clone()));
     let mut names: BTreeSet<String> = names.filter(|name| !name.is_empty()).collect();

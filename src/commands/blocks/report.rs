@@ -294,7 +294,6 @@ const COLUMNS: [Column; 12] = [
 /// Maximum width of a topic.
 const TOPIC: usize = 20;
 
-/// Returns the cells of a block, one for each column.
 fn cells(style: &Style, block: &BlockRow) -> Vec<Cell> {
     let state = match block.state {
         State::Stale => Cell::new(style, Paint::Warning, block.state.name()),

@@ -139,7 +139,6 @@ fn summary(report: ChangeReport, rewritten: usize) -> Change {
     }
 }
 
-/// Returns the rows of the report.
 fn rows(visited: &mut [Visited<Change>], is_undo: bool) -> Vec<BulkRow> {
     let mut ids: BTreeMap<String, usize> = BTreeMap::new();
     visited.iter().for_each(|visited| *ids.entry(visited.session.id.clone()).or_default() += 1);

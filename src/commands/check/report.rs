@@ -74,7 +74,6 @@ pub struct CheckReport {
 }
 
 impl CheckedSession {
-    /// Returns the number of violations of a rule.
     fn count(&self, rule: &str) -> usize {
         self.findings.iter().filter(|finding| finding.rule == rule).count()
     }
@@ -89,7 +88,6 @@ fn failed(sessions: &[CheckedSession]) -> usize {
 }
 
 impl CheckReport {
-    /// Returns the number of findings.
     pub fn findings(&self) -> usize {
         findings(&self.sessions)
     }
@@ -247,7 +245,6 @@ fn hints(session: &CheckedSession, name: &str) -> Vec<String> {
     hints.into_iter().map(|hint| format!("{hint} -s {name}")).collect()
 }
 
-/// Escapes a text for XML.
 fn xml(text: &str) -> String {
     printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -87,7 +87,6 @@ impl Arguments {
     }
 }
 
-/// Serializes a preset by its name.
 fn preset_name<S: serde::Serializer>(preset: &Option<&'static engine::Preset>, serializer: S) -> Result<S::Ok, S::Error> {
     preset.map(|preset| preset.name).serialize(serializer)
 }
@@ -95,7 +94,6 @@ fn preset_name<S: serde::Serializer>(preset: &Option<&'static engine::Preset>, s
 /// The maximum size of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
-    /// A number of tokens.
     Tokens(u64),
     /// A share of the size of the window, in percent.
     Percent(f64),
@@ -134,7 +132,6 @@ pub fn level() -> impl TypedValueParser<Value = Level> {
     PossibleValuesParser::new(names).try_map(|name| Level::from_name(&name).ok_or("there is no such level"))
 }
 
-/// Returns the parser of the names of presets.
 fn preset() -> impl TypedValueParser<Value = &'static engine::Preset> {
     let names = engine::PRESETS.iter().map(|preset| preset.name);
     PossibleValuesParser::new(names).try_map(|name| engine::preset(&name).ok_or("there is no such preset"))

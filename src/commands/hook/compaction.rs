@@ -109,7 +109,6 @@ pub(super) fn endangered(workspace: &Workspace<'_>) -> Result<Option<String>, Co
     Ok(joined(&super::texts(workspace, &pinned)?))
 }
 
-/// Returns the files that were read last.
 fn last_files<'w>(workspace: &'w Workspace<'_>) -> BTreeSet<&'w str> {
     let mut files = BTreeSet::new();
     for file in workspace.reading.session.blocks.iter().rev().filter_map(read_target) {

@@ -158,7 +158,6 @@ fn decided(session: &StoredSession, proposal: &Proposal) -> CommandError {
     CommandError::new(ErrorKind::Refused, error).hint(format!("to list the operations: aperture log -s {name}"))
 }
 
-/// Returns the current session, if it is in the store.
 fn here(env: &Env, store: &Store) -> Result<Option<StoredSession>, CommandError> {
     Ok(store.find(&env.disk.resolve(&env.find(None)?.path)?)?)
 }

@@ -34,7 +34,6 @@ const JOB_WAIT: Duration = Duration::from_millis(1500);
 /// The result of a call in a session that is neither in a file nor in memory.
 const UNKNOWN: &str = "nothing was executed: aperture finds no content of this session";
 
-/// The heading of the results of commands.
 const RESULTS: &str = "Results of the commands in your last message:";
 
 /// The total time to wait for a session file, and the interval between two checks.
@@ -211,7 +210,6 @@ pub fn model_activity(workspace: &Workspace<'_>) -> Option<String> {
     ModelActivity::in_last_turn(&workspace.reading, &workspace.history).sentence(workspace.provider.agent())
 }
 
-/// Returns true if a session is in a file.
 pub fn has_file(env: &Env, session: &str) -> bool {
     known(env, session).is_some_and(|found| request_id(&found.path).is_none())
 }

@@ -54,7 +54,6 @@ pub struct LogRow {
 }
 
 impl LogRow {
-    /// Returns the row of a logged operation.
     pub fn new(operation: &Operation, history: &History) -> LogRow {
         let mut about = None;
         while let Some(id) = about.map_or(operation.inverts, |id| history.operation(id).and_then(|meant| meant.inverts)) {
@@ -205,7 +204,6 @@ impl Report for LogReport {
     }
 }
 
-/// Writes one line per turn.
 fn format_turns(turns: &[TurnActions]) -> String {
     let line = |actions: &TurnActions| {
         let waiting = (actions.waiting > 0).then(|| format!("{} pending in aperture inbox", actions.waiting));

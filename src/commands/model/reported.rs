@@ -21,7 +21,6 @@ const STEP: Duration = Duration::from_millis(20);
 /// The maximum number of commands in one message.
 const MOST_COMMANDS: usize = 100;
 
-/// Returns true if a message contains commands.
 pub fn has_commands(message: &str) -> bool {
     !find(message).is_empty()
 }
@@ -77,7 +76,6 @@ fn last_of_user(session: &Session) -> Option<usize> {
     session.rows.iter().rposition(|row| is_spoken(row) && row.kind == RowKind::User && row.id.is_some())
 }
 
-/// Returns the last row of the conversation itself.
 fn last_spoken(session: &Session) -> Option<&Row> {
     session.rows.iter().rfind(|row| is_spoken(row))
 }
@@ -144,7 +142,6 @@ pub fn announced(env: &Env, path: &Path) -> Option<(Found, std::path::PathBuf)> 
 pub struct Located {
     pub message: MessageId,
     pub row: Key,
-    /// Its commands, each with its place in the file.
     pub places: Vec<(ProposalNumber, CommandPlace)>,
 }
 

@@ -19,7 +19,6 @@ pub struct ProxyRequest {
     /// Time of arrival, in milliseconds since 1970, UTC.
     pub time: i64,
     pub method: String,
-    /// The path, without the query.
     pub path: String,
     /// The session that the client names; empty if it names none.
     pub session: String,
@@ -33,7 +32,6 @@ pub struct ProxyRequest {
     pub sent_tokens: u64,
     /// Bytes of the body as the client wrote it; 0 if it was passed on as a stream.
     pub client_bytes: u64,
-    /// Bytes of the body as it was sent.
     pub sent_bytes: u64,
     /// The figures of the response; `None` if it has none.
     pub billed: Option<BilledTokens>,
@@ -79,7 +77,6 @@ pub struct ProxyStatus {
     pub observe: bool,
     /// The client whose proxy it is; `None` if it serves all clients.
     pub client: Option<String>,
-    /// Number of requests so far.
     pub requests: u64,
     /// Number of requests without a complete response.
     pub running_requests: u64,

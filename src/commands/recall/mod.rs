@@ -82,7 +82,6 @@ pub enum Quota {
     Used,
 }
 
-/// Returns the parser of a form.
 pub fn forms() -> impl TypedValueParser<Value = TurnForm> {
     PossibleValuesParser::new(TurnForm::ALL.map(TurnForm::name)).try_map(|name| TurnForm::from_name(&name).ok_or("unknown form"))
 }
@@ -105,7 +104,6 @@ impl Arguments {
         Arguments { query: vec![query], max_tokens, ..Arguments::default() }
     }
 
-    /// Returns the arguments of a request for turns.
     pub fn of_turns(request: &TurnRequest) -> Arguments {
         Arguments {
             query: Some(request.query.clone()).filter(|query| !query.is_empty()).into_iter().collect(),
@@ -129,7 +127,6 @@ impl Arguments {
         if is_quoted { None } else { Selector::parse_all(&self.query).ok() }
     }
 
-    /// Returns the words of the query.
     pub fn words(&self) -> String {
         self.query.join(" ")
     }
@@ -142,7 +139,6 @@ impl Arguments {
         (self.all || self.project.is_some()).then(arguments)
     }
 
-    /// Returns true if the session is changed.
     pub fn changes(&self) -> bool {
         self.restore || self.inject
     }

@@ -61,7 +61,6 @@ impl Arguments {
         self.bulk.all_sessions && self.selector.is_empty() && self.text.is_none() && !self.all && !self.every
     }
 
-    /// Returns the options for many sessions, if there are many.
     pub fn many(&self) -> Option<&BulkOptions> {
         (self.every || self.bulk.is_bulk() && !self.is_earlier_all()).then_some(&self.bulk)
     }

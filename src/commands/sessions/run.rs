@@ -112,7 +112,6 @@ fn in_requests(env: &Env) -> Vec<Listed> {
     env.request_sessions().into_iter().filter_map(listed).collect()
 }
 
-/// Returns true if a session has the selected properties.
 fn is_selected(env: &Env, arguments: &Arguments, session: &Listed) -> bool {
     let Listed { found, identity, totals, .. } = session;
     let age = env.style.now.as_millisecond() - session.last_written();

@@ -93,7 +93,6 @@ fn topics(env: &Env, listed: &[Listed]) -> Vec<Vec<SessionTopic>> {
 struct Filter {
     since: Option<i64>,
     until: Option<i64>,
-    /// The stems of the words.
     words: Vec<String>,
 }
 
@@ -104,7 +103,6 @@ impl Filter {
         Filter { since, until, words: words.map(|word| stem(&word.to_lowercase()).to_owned()).collect() }
     }
 
-    /// Returns true if the topics of a cluster have all words.
     fn has_words(&self, cluster: &TopicCluster, topics: &[Vec<SessionTopic>]) -> bool {
         let has = |word: &String| {
             cluster.members.iter().any(|(session, place)| {

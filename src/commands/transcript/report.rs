@@ -138,7 +138,6 @@ pub struct PrunedRange {
 #[derive(Clone, Debug)]
 pub struct Headers {
     pub messages: Vec<MessageText>,
-    /// The pruned ranges of the window.
     pub pruned: Vec<PrunedRange>,
 }
 
@@ -149,7 +148,6 @@ aperture lists here the headers of the messages and parts since the last prompt.
 of their own, such as @expand(12). Turns Left: until a part is stale. PRUNED: shortened; the pruned ranges name all such
 blocks and why. Do not write headers yourself.";
 
-    /// Returns the text.
     pub fn text(&self, style: &Style) -> String {
         let mut text = String::new();
         for message in &self.messages {

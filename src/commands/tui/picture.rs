@@ -53,7 +53,6 @@ pub struct TurnRow {
     pub time: Option<i64>,
     pub tokens: f64,
     pub stale_tokens: f64,
-    /// The number of its blocks in the window.
     pub blocks: usize,
 }
 
@@ -117,7 +116,6 @@ impl Picture {
         }
     }
 
-    /// Returns a block of the window.
     pub fn block(&self, number: BlockNumber) -> Option<&BlockRow> {
         let place = self.blocks.binary_search_by_key(&number, |block| block.number).ok()?;
         self.blocks.get(place)
@@ -145,7 +143,6 @@ fn block_row(block: &Block) -> BlockRow {
     }
 }
 
-/// Returns the turns that have blocks in the window.
 fn turn_rows(reading: &Analysis, blocks: &[BlockRow]) -> Vec<TurnRow> {
     let mut rows: BTreeMap<u32, TurnRow> = BTreeMap::new();
     for block in blocks {

@@ -117,7 +117,6 @@ fn look() -> Look {
     Look { gate: Gate::default(), style }
 }
 
-/// Returns the text of the screen.
 fn drawn(screen: &mut Screen, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(frame, screen, &look(), 1_764_000_900_000)).unwrap();

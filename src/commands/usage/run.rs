@@ -171,7 +171,6 @@ fn logged(env: &Env) -> LoggedUsage {
     })
 }
 
-/// Returns the value of a session file.
 fn of_file<'a, T>(env: &Env, values: &'a BTreeMap<PathBuf, T>, path: &Path) -> Option<&'a T> {
     // Without values, no path is resolved.
     // The store has the path of before the client compressed the file.

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 /// Maximum number of listed findings per session.
 const LISTED: usize = 20;
-/// Columns of the label of a block.
 const LABEL_COLUMNS: usize = 40;
 
 /// The kind of a finding of `verify`.
@@ -59,7 +58,6 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns a finding of a kind, without details.
     pub fn new(kind: FindingKind) -> Finding {
         Finding { kind, operation: None, block: None, slot: None, label: String::new(), text: String::new() }
     }
@@ -173,7 +171,6 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Returns the number of problems.
     pub fn problems(&self) -> usize {
         self.store.len() + self.sessions.iter().map(VerifiedSession::problems).sum::<usize>()
     }

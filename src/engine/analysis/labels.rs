@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 /// Messages, and clauses of a message, after which the value of the next one is half.
 const MESSAGES: f32 = 4.0;
 const CLAUSES: f32 = 4.0;
-/// Value of the title of the session.
 const TITLE: f32 = 1.5;
 /// Blocks with a word from which on it has its full value, and the value of a word in no block.
 const SUPPORT: f32 = 4.0;

@@ -63,7 +63,6 @@ pub struct Transition {
     pub name: &'static str,
     /// The states that it leads out of.
     pub from: &'static [State],
-    /// The state that it leads to.
     pub to: State,
     /// The condition, as text.
     pub when: &'static str,

@@ -115,7 +115,6 @@ impl Copy {
         self.parts.drain(..extra);
     }
 
-    /// Returns the writer of each line of a text.
     fn writers(&self, texts: &[&str]) -> Vec<Option<usize>> {
         self.known(texts).into_iter().map(Option::flatten).collect()
     }

@@ -15,7 +15,6 @@ const ANSWER_BYTES: usize = 320;
 const ANSWER_CLAUSES: usize = 4;
 const CLAUSES: usize = 12;
 const RULES: usize = 4;
-/// Maximum number of words of a heading.
 const HEADING_WORDS: usize = 8;
 
 /// Adds the excerpts of the words that a person wrote to those of a block; of an answer, clauses of its start.

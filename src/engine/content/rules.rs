@@ -219,7 +219,6 @@ pub(crate) mod tests {
     const TASK: Option<Rule> = Some(Rule::Task);
     const LASTING: Option<Rule> = Some(Rule::Lasting);
 
-    /// Sentences of users with their rules.
     pub(crate) const SENTENCES: &[(&str, Option<Rule>)] = &[
         ("Never commit without running the tests.", LASTING),
         ("From now on, use pnpm.", LASTING),

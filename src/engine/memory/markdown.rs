@@ -68,7 +68,6 @@ enum Form {
 }
 
 impl Document {
-    /// Returns a new file, without entries.
     pub fn new(file: MemoryFile, scope: MemoryScope) -> Document {
         let pieces = vec![Piece::Text(format!("# {}\n", file.title())), Piece::Text("\n".to_owned())];
         Document { file, scope, pieces, feed: "\n", conflicts: 0, invalid: 0 }
@@ -94,7 +93,6 @@ impl Document {
         self.pieces.iter().map(Piece::source).collect()
     }
 
-    /// Returns the file of the tree.
     pub fn file(&self) -> &MemoryFile {
         &self.file
     }
@@ -206,7 +204,6 @@ impl Document {
         }
     }
 
-    /// Ends the line of the piece at a place.
     fn end_line(&mut self, place: usize) {
         let feed = self.feed;
         match self.pieces.get_mut(place) {

@@ -169,7 +169,6 @@ fn sentence(before: &str) -> &str {
     &last[ends(last).last().unwrap_or(0)..]
 }
 
-/// Returns the words of a sentence.
 fn words(sentence: &str) -> Vec<&str> {
     sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect()
 }

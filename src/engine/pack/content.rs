@@ -15,7 +15,6 @@ const RECORDS: usize = 60;
 /// The original of a block, with credentials masked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// The target of its tool.
     pub target: String,
     /// The input of a tool as it is sent; any other content for people.
     pub text: String,

@@ -81,7 +81,6 @@ impl Section {
     }
 }
 
-/// A row of the table of lanes.
 struct LaneRow {
     lane: Lane,
     section: Section,
@@ -169,7 +168,6 @@ pub struct Unit {
     pub title: Rc<str>,
     /// Tokens of the text with its line feed, in the vocabulary of the model, at most one too many; 0 far beyond the budget.
     pub tokens: f64,
-    /// Its place in its section.
     place: (u32, u32),
 }
 
@@ -240,9 +238,7 @@ pub struct LeftOut {
 pub struct Wanted {
     /// Words whose lines precede others.
     pub query: Option<Query>,
-    /// Turns that precede everything else.
     pub turns: TurnList,
-    /// The form of these turns.
     pub form: TurnForm,
     /// Other sessions of the project, the newest first.
     pub sessions: Vec<OtherSession>,

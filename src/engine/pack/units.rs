@@ -54,10 +54,8 @@ const WHOLE_TURNS: usize = 5;
 const SUMMARIZED_TURNS: usize = 5;
 /// Lines of the header and the summary of a turn, at most.
 const SUMMARY_LINES: u32 = 100;
-/// Lines about a query.
 const QUERY_LINES: usize = 300;
 
-/// Returns the directory of the session.
 pub(super) fn directory(reading: &Analysis) -> &str {
     reading.session.latest_origin().map_or("", |origin| origin.directory.as_str())
 }
@@ -191,7 +189,6 @@ impl Units {
         }
     }
 
-    /// Adds lists of parts.
     fn parts(&mut self, lane: Lane, lists: impl IntoIterator<Item = Vec<Part>>) {
         for part in lists.into_iter().flatten() {
             self.entry(lane, part.block, &part.text);

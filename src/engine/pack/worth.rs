@@ -17,9 +17,7 @@ pub(super) const LINE_BYTES: Range<usize> = 12..301;
 
 /// A piece of a text, which is shown whole.
 pub(super) struct Piece {
-    /// Its lines in the text.
     pub lines: Range<usize>,
-    /// Bytes of its lines.
     pub bytes: usize,
     names: Vec<u32>,
     /// Hashes of its lines that can be quoted.
@@ -106,7 +104,6 @@ fn piece(lines: &[&str], range: Range<usize>) -> Option<Piece> {
     })
 }
 
-/// Returns a line without the number of its line in a file.
 pub(super) fn plain(line: &str) -> &str {
     without_number(line).trim_end()
 }

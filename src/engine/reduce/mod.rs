@@ -175,7 +175,6 @@ fn around_held<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
 }
 
 impl<'a> Outline<'a> {
-    /// The pieces of each text.
     pub fn texts(&self) -> impl ExactSizeIterator<Item = &[Piece<'a>]> {
         self.parts.iter().map(|part| &*part.pieces)
     }
@@ -203,7 +202,6 @@ impl<'a> Outline<'a> {
         if self.text().is_none() { self.assembled(content, kept, marker) } else { Some(behind(marker, left)) }
     }
 
-    /// The pieces of a content that is one text.
     fn text(&self) -> Option<&[Piece<'a>]> {
         if let [Part { pieces, place: None }] = &*self.parts { Some(pieces) } else { None }
     }

@@ -37,7 +37,6 @@ pub struct Secret {
     pub kind: &'static str,
 }
 
-/// The kind of a private key.
 pub(super) const PRIVATE_KEY_KIND: &str = "private-key";
 
 /// Prefix of an object in a web token, and, after a dot, of its second part.
@@ -82,7 +81,6 @@ const START_BYTES: usize = 3;
 ///
 /// Each command would build an automaton again, in more time than most of them need.
 struct Anchors {
-    /// The texts, longest first.
     texts: Vec<(String, Anchor)>,
     /// The places in the list of those that can begin with some bytes.
     groups: FxHashMap<[u8; START_BYTES], Vec<u16>>,
@@ -452,7 +450,6 @@ fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
     random.then_some(Secret { range: from..from + length, kind: "password-in-address" })
 }
 
-/// Returns true if a text ends with one of these names.
 fn ends_with_name(text: &[u8], names: &[&str]) -> bool {
     names.iter().any(|name| text.len() >= name.len() && text[text.len() - name.len()..].eq_ignore_ascii_case(name.as_bytes()))
 }

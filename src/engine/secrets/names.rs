@@ -109,7 +109,6 @@ enum Sign {
     Element,
     /// `|` or a tab.
     Cell,
-    /// A following argument in quotes.
     Argument,
     /// A program option: `--token X`.
     Option,
@@ -325,7 +324,6 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
     separate_word(text, name, at, spaces)
 }
 
-/// Returns the start of a value that only spaces and words separate from its name.
 fn separate_word(text: &[u8], name: Name, at: usize, spaces: usize) -> Option<(usize, Sign)> {
     let rest = &text[spaces..];
     // `#define NAME "VALUE"`.
@@ -450,7 +448,6 @@ fn is_argument(text: &[u8], start: usize) -> bool {
     open == Some(b'(') || name.starts_with(b"--")
 }
 
-/// Returns the credential at the position of a value.
 fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> {
     let kind = name.kind;
     let block = from + run(text, from, 2, |byte| matches!(byte, b'|' | b'>' | b'-'));
@@ -633,7 +630,6 @@ fn column(text: &[u8], start: usize, end: usize, kind: &'static str) -> Vec<Secr
     found
 }
 
-/// Returns the range of a cell of a line.
 fn nth_cell(line: &[u8], separator: &[u8], place: usize) -> std::ops::Range<usize> {
     let mut signs = memchr::memmem::find_iter(line, separator);
     let start = place.checked_sub(1).map_or(Some(0), |before| signs.nth(before).map(|sign| sign + separator.len()));

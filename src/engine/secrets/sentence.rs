@@ -90,7 +90,6 @@ pub(super) fn before(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     is_value.then(|| Secret { range: from..from + value.len(), kind: "password" })
 }
 
-/// Returns true if a word is in a list.
 fn is_one_of(word: &[u8], list: &[&str]) -> bool {
     list.iter().any(|item| word.eq_ignore_ascii_case(item.as_bytes()))
 }
@@ -101,7 +100,6 @@ fn line(text: &[u8]) -> &[u8] {
     &text[..memchr::memmem::find(&text[..feed], b"\\n").unwrap_or(feed)]
 }
 
-/// Returns the words of a text, each with its offset.
 fn words(text: &[u8]) -> Vec<(usize, &[u8])> {
     let (mut words, mut at) = (Vec::new(), 0);
     for word in text.split(|byte| *byte == b' ') {

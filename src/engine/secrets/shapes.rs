@@ -33,7 +33,6 @@ pub(super) enum Alphabet {
     Hex,
     /// The same and `-`.
     Guid,
-    /// Capital letters and digits.
     Capital,
     /// The characters of a URL after its host.
     Address,
@@ -279,7 +278,6 @@ const FORMS: &[(&str, &str, Alphabet, usize, usize)] = &[
     ("yandex-token", "y0_", Alphabet::Url, 50, 80),
 ];
 
-/// The shape of each prefix.
 pub(super) static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     let shapes = |&(kind, prefixes, alphabet, least, most): &(&'static str, &'static str, Alphabet, usize, usize)| {
         prefixes.split(' ').map(move |prefix| Shape { kind, prefix, alphabet, length: (least, most) })

@@ -6,7 +6,6 @@ use super::looked_at;
 
 /// Lengths of a value after a name, in bytes.
 const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=2048;
-/// Lengths of a password, in bytes.
 const PASSWORD_BYTES: std::ops::RangeInclusive<usize> = 6..=128;
 /// Minimum number of changes between letters and digits in a generated value: words with a number have one or two.
 const CHANGES: usize = 3;
@@ -202,7 +201,6 @@ pub(super) fn is_rich(value: &[u8]) -> bool {
     symbols >= 3 && value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Returns true if a value is a path of words.
 fn is_path(value: &[u8]) -> bool {
     let slashes = value.iter().filter(|byte| **byte == b'/').count();
     let longest = value.split(|byte| *byte == b'/').map(<[u8]>::len).max().unwrap_or_default();

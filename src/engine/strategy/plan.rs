@@ -54,14 +54,12 @@ pub struct Subject<'a> {
 #[derive(Clone, Copy)]
 pub struct Left<'a> {
     pub tokens: f64,
-    /// Bytes of its content.
     pub bytes: usize,
     /// The original for people.
     pub readable: &'a str,
 }
 
 impl<'a> Subject<'a> {
-    /// Returns the input of a reducer.
     pub fn input(&self) -> Reducible<'_> {
         let block = self.block;
         Reducible {

@@ -81,7 +81,6 @@ impl Draft<'_> {
         self.addresses.row(row).is_none() && last.is_some_and(|edit| edit.after.is_none())
     }
 
-    /// Returns true if an operation added the row.
     pub(in crate::planning) fn added(&self, row: u32) -> bool {
         let Some(address) = self.addresses.address(row) else { return false };
         let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
@@ -284,7 +283,6 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Returns the current number of the block in a slot of a row.
     pub(in crate::planning) fn number_of(&self, row: RowAddress, slot: Slot) -> Option<BlockNumber> {
         self.addresses.row(row).and_then(|row| self.number(row, slot))
     }

@@ -42,7 +42,6 @@ pub const NOTE: &str = "aperture_note";
 /// A block before aperture first changed it.
 #[derive(Clone, Debug)]
 pub struct Original {
-    /// The block, measured.
     pub block: Block,
     /// The content as sent to the model.
     pub content: String,
@@ -173,7 +172,6 @@ impl<'a> Draft<'a> {
         engine::instructs(block) && !self.numbered.contains(&block.number)
     }
 
-    /// Returns the session with its analysis.
     pub fn reading(&self) -> &'a Analysis {
         self.source.reading
     }
@@ -186,7 +184,6 @@ impl<'a> Draft<'a> {
         self.reading().block(number).ok_or(PlanError::NoSuchBlock(number))
     }
 
-    /// Returns the line of a row in the file.
     pub(super) fn line(&self, row: u32) -> Result<Rc<[u8]>, PlanError> {
         Ok(self.rows.line(self.session(), row)?)
     }
@@ -201,7 +198,6 @@ impl<'a> Draft<'a> {
         Ok(contents(self.source.provider, self.reading(), numbers, &line)?)
     }
 
-    /// Returns all edits so far.
     pub(super) fn all_edits(&self) -> impl Iterator<Item = &Edit> {
         self.edits.values().chain(&self.lines)
     }
@@ -305,7 +301,6 @@ impl<'a> Draft<'a> {
         self.source.history.edits_of(address, block.index).next().map(|(_, edit)| edit)
     }
 
-    /// Returns the value that a logged edit replaced.
     fn replaced(&self, number: BlockNumber, edit: &LoggedEdit) -> Result<Vec<u8>, PlanError> {
         let (originals, address) = self.originals.zip(edit.before).ok_or(PlanError::NoOriginal(number))?;
         let value = originals.original(&address)?;

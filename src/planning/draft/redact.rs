@@ -11,7 +11,6 @@ use std::ops::Range;
 /// The result of a redaction.
 #[derive(Clone, Debug, Default)]
 pub struct Redacted {
-    /// The number of redacted credentials of each kind.
     pub kinds: BTreeMap<&'static str, usize>,
     /// The number of strings outside the blocks that change.
     pub outside_blocks: usize,
@@ -111,7 +110,6 @@ impl Draft<'_> {
         Some(covered)
     }
 
-    /// Redacts the credentials in the strings of a row.
     fn redact_strings(&mut self, row: u32, line: &[u8], found: &[Secret], redacted: &mut Redacted) -> Result<(), PlanError> {
         let Some(address) = self.addresses.any(row) else { return Ok(()) };
         let mut left = found.to_vec();

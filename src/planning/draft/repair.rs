@@ -104,7 +104,6 @@ impl Draft<'_> {
         Ok((!places.is_empty()).then_some(what))
     }
 
-    /// Returns the address of a row of the own file.
     fn own_address(&self, row: u32) -> Option<RowAddress> {
         self.addresses.any(row).filter(|_| self.session().inherited_from(row).is_none())
     }

@@ -69,7 +69,6 @@ impl Medium {
         (possible, finish(draft).plan)
     }
 
-    /// Returns the session after a plan.
     fn after(&self, plan: &Plan) -> Medium {
         let session = &self.reading.session;
         let addresses = Addresses::new(session);
@@ -89,7 +88,6 @@ impl Medium {
         self.draft().content(number).unwrap()
     }
 
-    /// Returns true if a block can be changed.
     fn can_change(&self, block: &Block) -> bool {
         let row = &self.reading.session.rows[block.row as usize];
         self.provider.slot(&self.bytes[row.offset as usize..][..row.length as usize], block.index).is_some()

@@ -14,7 +14,6 @@ const PLANS_ARE_FILES: [u32; 3] = [2, 0, 51];
 
 /// The first version of the client that records what it attaches to prompts.
 const ATTACHMENTS_ARE_ROWS: [u32; 3] = [2, 1, 90];
-/// Bytes of the number of a line.
 const LINE_NUMBER_BYTES: u64 = 6;
 
 /// The member of a display record that has the file before an edit.
@@ -170,7 +169,6 @@ fn row_kind(kind: &str) -> RowKind {
     }
 }
 
-/// Parses the values of a row.
 pub(in crate::provider) fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let kind = text_of(fields.kind).unwrap_or_default();
     let mut row = Row::new(row_kind(&kind));

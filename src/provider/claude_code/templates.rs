@@ -92,7 +92,6 @@ fn single_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
         .or_else(|| recorded_text(label, payload))
 }
 
-/// Composes the text of what a hook answered.
 fn hook_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
     let text = |name| payload.text(name);
     let name = text("hookName");

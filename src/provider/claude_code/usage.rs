@@ -31,7 +31,6 @@ skimmed! {
 }
 
 skimmed! {
-    /// The keys of a message with a bill.
     BilledMessage {
         id = "id",
         model = "model",

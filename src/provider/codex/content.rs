@@ -45,7 +45,6 @@ pub(super) fn is_standing(block: &Block) -> bool {
     block.kind == BlockKind::Attachment && STANDING.contains(&&*block.label)
 }
 
-/// Builds the block of a piece.
 pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     match piece.sort {
         Sort::Text => spoken(piece),

@@ -120,7 +120,6 @@ struct Response {
     open: bool,
     /// The model that the last state row named.
     model: Option<Box<str>>,
-    /// The last bill, and the response that it is for.
     bill: Option<Usage>,
     billed: Option<Key>,
     /// True once the turn has rows of the model, and once it has a new bill.

@@ -183,7 +183,6 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     }
 }
 
-/// Parses an item of the conversation.
 pub(in crate::provider) fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let pieces = pieces(fields);
     let mut blocks: Vec<ParsedBlock<'a>> = pieces.iter().map(content::block).collect();

@@ -17,7 +17,6 @@ pub struct ToolDefinition {
 }
 
 impl ToolDefinition {
-    /// Returns its JSON in requests to an API.
     pub fn json(&self, api: RequestApi) -> String {
         let mut properties = serde_json::Map::new();
         properties.insert(self.input.to_owned(), json!({"type": "string"}));
@@ -146,7 +145,6 @@ impl Occurrences {
     }
 }
 
-/// Returns the content blocks of a message.
 pub(super) fn content(message: &RawValue) -> Vec<&RawValue> {
     member(message, "content").map(elements).unwrap_or_default()
 }
@@ -218,7 +216,6 @@ pub(super) fn items<'a>(document: &RequestDocument<'a>) -> Vec<&'a RawValue> {
     document.values("input").collect()
 }
 
-/// Returns true if the kind of an item ends with one of these words.
 fn is_item(item: &RawValue, ends: &[&str]) -> bool {
     text_of(member(item, "type")).is_some_and(|kind| ends.iter().any(|end| kind.ends_with(end)))
 }

@@ -22,7 +22,6 @@ impl<'a> RequestDocument<'a> {
         found.filter(|member| self.bytes[member.value.clone()] != *b"null")
     }
 
-    /// Returns the value of a member.
     pub fn member(&self, name: &str) -> Option<&'a RawValue> {
         self.find(name).and_then(|member| self.parsed(member.value.clone()))
     }

@@ -54,7 +54,6 @@ impl RequestBody<'_> {
         Some(self.format.decode(&row[self.format.locate_slot(row, slot)?]))
     }
 
-    /// Returns true if a content is a reminder of the client.
     pub fn is_reminder(&self, element: usize, content: usize) -> bool {
         self.text(element, content).is_some_and(|text| text.starts_with(REMINDER.0))
     }
@@ -186,7 +185,6 @@ impl RequestBody<'_> {
         Some(vec![(at..at, text.into_bytes())])
     }
 
-    /// Returns a text as an element.
     fn element(&self, piece: &Piece) -> Option<String> {
         let role = piece.role.name();
         let quoted = serde_json::to_string(piece.text.as_deref()?).ok()?;

@@ -54,7 +54,6 @@ pub struct PreparedText {
 }
 
 impl PreparedText {
-    /// Creates a text.
     pub fn new(kind: TextKind, text: String) -> PreparedText {
         PreparedText { kind, is_top: false, text, answers: Vec::new() }
     }

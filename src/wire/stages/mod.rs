@@ -52,7 +52,6 @@ pub struct RequestStage {
 }
 
 impl RequestStage {
-    /// Returns the note of a stage.
     pub fn of(stage: &Stage, note: impl Into<String>) -> RequestStage {
         RequestStage { stage: stage.name.to_owned(), note: note.into() }
     }
@@ -63,7 +62,6 @@ pub(super) struct Passing<'p> {
     pub settings: &'p PipelineSettings,
     pub sessions: &'p mut Sessions,
     pub api: RequestApi,
-    /// The body as it was received.
     pub received: &'p RequestDocument<'p>,
     /// Milliseconds since 1970, UTC.
     pub now: i64,

@@ -109,7 +109,6 @@ impl Place {
     }
 }
 
-/// Returns the session files of the fixtures.
 fn fixtures() -> Vec<(PathBuf, File)> {
     let mut files = Vec::new();
     for path in crate::testing::fixtures() {
@@ -145,7 +144,6 @@ fn announced(plan: &Plan, request: &[(Role, BlockKind, String)]) -> Vec<(Role, B
     request.iter().filter(|(_, _, text)| keys.contains(&Key::from_bytes(text.as_bytes()))).cloned().collect()
 }
 
-/// Removes contents from a request that has each of them.
 fn without(contents: &mut Vec<(Role, BlockKind, String)>, removed: &[(Role, BlockKind, String)], name: &str) {
     for content in removed {
         // A text that is written again is a text, whatever it was.
@@ -346,7 +344,6 @@ fn lists_that_a_client_sends_once_stay_through_a_fold() {
     assert!(lists.len() == 1 && lists[0].2.contains("WebFetch"), "{lists:?}");
 }
 
-/// Returns a session with a number of turns.
 fn talk(turns: usize) -> File {
     talk_after(&[], turns)
 }

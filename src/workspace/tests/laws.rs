@@ -93,7 +93,6 @@ fn rows(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect()
 }
 
-/// Returns the kind of operation of an act, and the operation that it inverts.
 fn inverted(history: &History, act: &Act) -> (OperationKind, Option<OperationId>) {
     let undone = |id: &OperationId| history.undone_by(*id).is_none();
     match act {

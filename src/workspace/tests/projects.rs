@@ -25,7 +25,6 @@ impl Machine {
         Places { home: self.root.join("home"), ..Places::default() }
     }
 
-    /// Creates a directory.
     fn directory(&self, name: &str) -> PathBuf {
         let directory = self.root.join(name);
         fs::create_dir_all(&directory).unwrap();

@@ -88,7 +88,6 @@ impl Report for MemoryTreesReport {
     }
 }
 
-/// Adds a line to a text.
 pub fn line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
@@ -302,7 +301,6 @@ pub struct MemoryChangeReport {
     pub problems: Vec<MemoryProblem>,
 }
 
-/// Returns the word for a kind of change.
 fn word(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Added => "added",
@@ -590,7 +588,6 @@ pub struct MemoryDiffReport {
 }
 
 impl MemoryDiffReport {
-    /// Returns the bytes of a file as text.
     pub fn text_of(bytes: &Option<Vec<u8>>) -> String {
         String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
     }

@@ -236,7 +236,6 @@ fn script(program: &str, rest: &[Word]) -> Option<String> {
     (!word.is_text && is_name(name) && name.contains('.')).then(|| name.to_owned())
 }
 
-/// Returns the subcommands of a program that has them.
 fn subcommands<'a>(program: &str, rest: &'a [Word]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut words = rest.iter();

@@ -46,7 +46,6 @@ pub struct Failure {
     pub tool: String,
     /// The head of the command that failed; empty for a tool that does not run commands.
     pub head: String,
-    /// The normalized error line.
     pub line: String,
     /// The error line for texts: masked, at most 120 bytes.
     pub shown_line: String,
@@ -118,7 +117,6 @@ struct Success {
     time: i64,
 }
 
-/// A call without its result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct OpenCall {
     block: BlockNumber,
@@ -368,7 +366,6 @@ impl Fixes {
     }
 }
 
-/// The hash of no command.
 const NO_HASH: u64 = 0;
 
 /// The meaning of a call that worked for a failure.

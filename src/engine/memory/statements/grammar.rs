@@ -57,7 +57,6 @@ pub(super) struct Grammar {
 }
 
 impl Grammar {
-    /// Returns all lists.
     pub fn lists(&self) -> [&'static [&'static str]; 25] {
         [
             self.first_person, self.subjects, self.auxiliaries, self.question_words, self.reasons, self.openers, self.contrasts,

@@ -201,7 +201,6 @@ struct Scored<'a> {
     text: &'a str,
     signals: Vec<Signal>,
     score: Score,
-    /// True if one of its clauses reports a failure.
     reports_failure: bool,
     /// True if it says by itself what it is about.
     is_whole: bool,
@@ -252,7 +251,6 @@ fn joined(sentences: &[&Scored<'_>]) -> String {
     cut(&one_line(&texts.join(" ")), LONGEST_TEXT)
 }
 
-/// Returns the kind of a statement with these signals.
 fn kind_of(signals: &[Signal]) -> MemoryKind {
     const CORRECTIONS: [Signal; 9] = [
         Signal::Rejection,

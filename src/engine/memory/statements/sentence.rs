@@ -19,7 +19,6 @@ const STATEMENT_WORDS: usize = 4;
 /// Maximum number of words of a question without a verb behind a statement: `…, another idea?`.
 const TAIL_WORDS: usize = 4;
 
-/// Mood of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mood {
     /// States something.
@@ -45,7 +44,6 @@ pub(super) struct Sentence<'a> {
 }
 
 impl<'a> Sentence<'a> {
-    /// Reads a sentence.
     pub fn new(text: &'a str) -> Sentence<'a> {
         let words = plain_words(text);
         let (start, has_contrast) = openers(text, &words);
@@ -54,7 +52,6 @@ impl<'a> Sentence<'a> {
         sentence
     }
 
-    /// True if the sentence has one of the phrases.
     pub fn has(&self, phrases: &[&str]) -> bool {
         phrases.iter().any(|phrase| self.find(phrase).is_some())
     }
@@ -67,7 +64,6 @@ impl<'a> Sentence<'a> {
         })
     }
 
-    /// True if its first word is one of these.
     pub fn begins_with(&self, words: &[&str]) -> bool {
         self.words.split_whitespace().next().is_some_and(|first| words.contains(&first))
     }

@@ -10,7 +10,6 @@ use super::sentence::{is_foreign, plain_words};
 const LEAD_WORDS: usize = 14;
 const GREETING_WORDS: usize = 5;
 const HEADING_WORDS: usize = 5;
-/// Maximum number of words of the name of a speaker.
 const SPEAKER_WORDS: usize = 3;
 /// Lines at the end of a text in which it is signed.
 const SIGNED_LINES: usize = 3;
@@ -79,7 +78,6 @@ const ABOUT_OTHERS: &[&str] = &[
 /// Levels of the lines of a log.
 const LEVELS: &[&str] = &["CRITICAL", "DEBUG", "ERROR", "FATAL", "INFO", "NOTICE", "TRACE", "WARN", "WARNING"];
 
-/// A line of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Blank,

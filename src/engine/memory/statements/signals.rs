@@ -28,7 +28,6 @@ pub(super) enum Signal {
     ObligationQuestion,
     /// It contradicts from its start.
     Contrast,
-    /// It negates.
     Negation,
     /// It is an order with a negation at its start.
     Prohibition,
@@ -43,7 +42,6 @@ pub(super) enum Signal {
     Alternative,
     /// It is general.
     Generality,
-    /// It is a rule for the future.
     Rule,
     /// It prohibits something beyond the task at hand, in any language.
     General,
@@ -150,7 +148,6 @@ pub(super) fn is_clear(signals: &[Signal]) -> bool {
     has(&[Signal::Rule]) || is_enough && !has(&[Signal::Question, Signal::Hedge, Signal::Failure, Signal::Request])
 }
 
-/// Returns the score of signals.
 pub(super) fn score(signals: &[Signal]) -> Score {
     WEIGHTS.iter().filter(|weight| signals.contains(&weight.signal)).fold(Score::default(), |sum, weight| Score {
         statement: sum.statement + weight.statement,

@@ -76,7 +76,6 @@ pub(super) struct Fact {
     pub block: BlockNumber,
 }
 
-/// Facts of a turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     /// The edited files, the number of edits, and the block of the last edit; in the order of the first edit.
@@ -84,11 +83,8 @@ pub(super) struct Facts {
     /// Number of passed and failed tests in the last run, and its block.
     pub tests: Option<(u64, u64, BlockNumber)>,
     pub commits: Vec<Fact>,
-    /// Errors that were fixed.
     pub fixed: Vec<Fact>,
-    /// Errors that were not fixed.
     pub errors: Vec<Fact>,
-    /// True if the user interrupted.
     pub interrupted: bool,
 }
 

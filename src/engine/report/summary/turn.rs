@@ -39,7 +39,6 @@ pub(super) struct TurnFacts<'a> {
     pub outcomes: Vec<Outcome>,
 }
 
-/// Collects the facts of a turn.
 pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a Turn, live: bool) -> TurnFacts<'a> {
     let conventions = reading.session.conventions;
     let mut words = Vec::new();

@@ -31,7 +31,6 @@ pub(super) struct Node {
     pub removed: bool,
 }
 
-/// The parent of a row.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Parent {
     /// No parent: the row begins a conversation.
@@ -102,7 +101,6 @@ impl<'a> Tree<'a> {
         self.nodes[node as usize].parent != Parent::None
     }
 
-    /// Returns true if a node names a row.
     pub fn names_row(&self, node: u32) -> bool {
         matches!(self.nodes[node as usize].parent, Parent::Missing | Parent::Node(_))
     }

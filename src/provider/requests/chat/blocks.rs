@@ -11,7 +11,6 @@ use std::borrow::Cow;
 pub(super) const OLD_CALL: &str = "function_call";
 pub(super) const OLD_OUTPUT: &str = "function";
 
-/// Parses a message.
 pub(super) fn parse<'a>(message: &MessageFields<'a>) -> ParsedRow<'a> {
     let role = text_of(message.role).unwrap_or_default();
     let speaker = match &*role {

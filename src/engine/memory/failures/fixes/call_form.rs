@@ -83,7 +83,6 @@ impl CallForm {
             .unwrap_or(0)
     }
 
-    /// Returns true if a line names an argument of the command.
     pub(super) fn names_argument(&self, at: usize, line: &str) -> bool {
         /// Shorter arguments are parts of other words.
         const MIN_ARGUMENT: usize = 3;
@@ -93,7 +92,6 @@ impl CallForm {
         words.iter().skip(1).filter(|word| !word.is_text).any(|word| is_named(&word.text) || word.text.contains(['*', '?']))
     }
 
-    /// Returns true if a line names a member of the input.
     pub(super) fn names_member(&self, line: &str) -> bool {
         self.members.iter().any(|(name, _)| is_word_in(name, line))
     }
@@ -138,7 +136,6 @@ pub(super) fn is_word_in(word: &str, line: &str) -> bool {
             .any(|(at, found)| !line[..at].ends_with(is_inner) && !line[at + found.len()..].starts_with(is_inner))
 }
 
-/// Returns the options among words, without their values.
 pub(super) fn options<'a>(words: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
     words.filter(|word| word.starts_with('-')).map(|word| word.split('=').next().unwrap_or(word))
 }
