@@ -168,7 +168,6 @@ impl Env {
         self.requests.as_ref().map(|requests| requests.list()).unwrap_or_default()
     }
 
-    /// Returns the ids of the sessions that clients have open.
     pub fn open_sessions(&self) -> BTreeSet<String> {
         let mut open = workspace::open_sessions(self.disk, &self.places);
         open.extend(self.request_sessions().into_iter().map(|session| session.id));

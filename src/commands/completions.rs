@@ -71,6 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
     Ok(std::io::stdout().write_all(script(arguments.shell).as_bytes())?)
 }
 
+/// Returns the completion script of a shell.
 pub fn script(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut visible_definition(), "aperture", &mut script);

@@ -78,6 +78,7 @@ impl Report for GitHooksReport {
     }
 }
 
+/// Runs the hook.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match arguments.hook {
         GitHook::PreCommit => refuse(env, "git commit", &staged(env)?),

@@ -18,6 +18,7 @@ pub fn topic_text(name: &str) -> Option<String> {
     }
 }
 
+/// The names of the topics.
 pub const HELP_TOPICS: &[&str] = &["selectors", "lifecycle", "settings", "clients", "bulk", "files"];
 
 const FILES: &str = "\

@@ -144,6 +144,7 @@ fn key(argument: &Arg) -> String {
     }
 }
 
+/// Returns true if an argument takes no value.
 pub fn is_flag(argument: &Arg) -> bool {
     matches!(argument.get_action(), ArgAction::SetTrue)
 }

@@ -75,6 +75,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     })
 }
 
+/// Unpins the blocks.
 pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<ChangeReport, CommandError> {
     let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {

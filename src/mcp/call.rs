@@ -18,7 +18,6 @@ pub struct Call {
     /// The equivalent command line, for the log.
     pub line: String,
     pub session: Option<String>,
-    /// The maximum size of the answer, in tokens.
     pub max_tokens: usize,
     /// The first line of the answer, starting at 1.
     pub from_line: usize,

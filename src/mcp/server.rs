@@ -183,7 +183,6 @@ fn unusable(error: CommandError) -> ErrorData {
     ErrorData::internal_error(answer::error_text(&error), None)
 }
 
-/// Describes a tool in the terms of the protocol.
 fn described(tool: &Tool) -> rmcp::model::Tool {
     let removes = tool.effect == Effect::Removes;
     let annotations = ToolAnnotations::new()

@@ -58,7 +58,6 @@ impl MemoryProject {
         if has_tree(disk, data, &self.root) { TreePlace::in_project(own) } else { self.tree_in_data(data) }
     }
 
-    /// Returns the place of a tree in the project, which may not exist.
     pub fn tree_in_project(&self) -> TreePlace {
         TreePlace::in_project(self.root.join(IN_PROJECT))
     }

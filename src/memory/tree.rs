@@ -389,7 +389,6 @@ impl Tree {
         self.forgotten.allow(key);
     }
 
-    /// Returns the bytes of a file as they were read, by its path in the tree.
     pub(super) fn read_bytes(&self, path: &str) -> Option<&[u8]> {
         if path == FORGOTTEN_FILE {
             return self.forgotten_before.as_deref();
@@ -398,7 +397,6 @@ impl Tree {
     }
 }
 
-/// Returns the memory files of a tree that exist.
 fn known_files(disk: &dyn Disk, directory: &Path) -> Result<Vec<MemoryFile>, MemoryError> {
     let mut files = Vec::new();
     for category in MemoryCategory::ALL {

@@ -31,7 +31,6 @@ pub enum Refusal {
 pub struct Block {
     /// The index of its row in the session.
     pub row: u32,
-    /// Its index among the blocks of that row.
     pub index: u32,
     pub kind: BlockKind,
     pub role: Role,
@@ -55,7 +54,6 @@ pub struct Block {
     pub media: Media,
     /// The file with the whole result, if the content is only a preview.
     pub spilled_to: Option<Box<str>>,
-    /// Bytes of a signature over thinking.
     pub signature_bytes: u32,
     /// The first words of the content, on one line.
     pub preview: Box<str>,
@@ -190,7 +188,6 @@ impl Block {
         self.sent_cut().map_or(self.bytes, |cut| cut.bytes)
     }
 
-    /// Returns the block with the sizes of the content that is sent.
     pub fn as_sent(&self) -> Cow<'_, Block> {
         match self.sent_cut() {
             None => Cow::Borrowed(self),
@@ -399,6 +396,5 @@ pub struct Topic {
     pub label: String,
     /// Its words, most distinctive first.
     pub keywords: Vec<String>,
-    /// Its turns, in file order.
     pub turns: Vec<u32>,
 }

@@ -65,7 +65,6 @@ pub struct InputNames {
     pub edits: Vec<&'static str>,
     pub patches: Vec<&'static str>,
     pub patch_starts: Vec<&'static str>,
-    /// Prefixes of the lines of a patch that name its files.
     pub patch_files: Vec<&'static str>,
     /// Those of them that name the new path of the file before.
     pub patch_moves: Vec<&'static str>,

@@ -149,9 +149,7 @@ pub struct BlockChange {
     pub label: String,
     pub level_before: Level,
     pub level_after: Level,
-    /// Cost before the edit, in tokens.
     pub tokens_before: f64,
-    /// Cost after the edit, in tokens.
     pub tokens_after: f64,
     /// The reason that the user gave, if any.
     pub reason: String,
@@ -285,7 +283,6 @@ pub struct Plan {
     pub inverts: Option<OperationId>,
     /// The edits in file order; added rows are last, in their order.
     pub edits: Vec<Edit>,
-    /// The same changes as block edits, in file order.
     pub block_edits: Vec<BlockEdit>,
     /// The same changes of the window, as far as they add, remove or join contents; `None` if they do not.
     pub window: Option<WindowChange>,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 pub struct BilledTokens {
     /// Input tokens that were neither read from nor written to the cache.
     pub input: u64,
-    /// Output tokens, those of thinking included.
     pub output: u64,
     /// Input tokens that were written to the cache for five minutes.
     pub cache_write_5m: u64,
@@ -20,7 +19,6 @@ impl BilledTokens {
         self.input.saturating_add(self.cache_written()).saturating_add(self.cache_read)
     }
 
-    /// Returns the input tokens that were written to the cache.
     pub fn cache_written(&self) -> u64 {
         self.cache_write_5m.saturating_add(self.cache_write_1h)
     }

@@ -219,7 +219,6 @@ impl Session {
         })
     }
 
-    /// Returns the blocks of a row, in order.
     pub fn blocks_of(&self, row: u32) -> &[Block] {
         let start = self.blocks.partition_point(|block| block.row < row);
         let count = self.blocks[start..].iter().take_while(|block| block.row == row).count();

@@ -26,7 +26,6 @@ impl Addresses {
         Addresses { by_row: by_row.collect(), rows }
     }
 
-    /// Returns the address of a row; `None` if the row has no identity.
     pub fn address(&self, row: u32) -> Option<RowAddress> {
         self.any(row).filter(|address| address.id != NAMELESS)
     }

@@ -11,7 +11,6 @@ use std::rc::Rc;
 pub struct Content {
     /// The content as sent to the model: text, or the input of a tool use as JSON.
     pub sent: String,
-    /// The same content in readable form.
     pub readable: String,
     /// The remainder, if the client sends the content truncated.
     pub cut: Option<String>,

@@ -100,7 +100,6 @@ struct OldBlock<'a> {
     content: String,
     /// The words of a person in the content.
     words: Vec<String>,
-    /// True if the digest contains the whole block.
     whole: bool,
     /// True if the digest contains nothing of the block.
     hidden: bool,

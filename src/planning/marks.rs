@@ -77,7 +77,6 @@ fn last_changes<'h>(addresses: &Addresses, first: &[u32], history: &'h History) 
     changes
 }
 
-/// Returns the level that the marker of a block states.
 fn marked_level(block: &Block) -> Level {
     block.marker.map_or(Level::Original, |marker| marker.level)
 }

@@ -247,7 +247,6 @@ impl Draft<'_> {
         })
     }
 
-    /// Returns the difference of a removed row; `None` if the row has no block.
     fn removed_row(&self, edit: &Edit) -> Result<Option<BlockDifference>, PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
         let Some(block) = self.session().blocks_of(row).first() else { return Ok(None) };

@@ -162,7 +162,6 @@ impl<'a> Builder<'a> {
         self.old.rows.get(row + 1).map_or(self.old.bytes, |next| next.offset)
     }
 
-    /// Takes the next row of the old session.
     fn take(&mut self) -> OldRow {
         let row = self.place;
         let blocks = self.first..self.first + self.old.rows[row].blocks;

@@ -36,7 +36,6 @@ pub trait PlanCache: Sync {
 
     fn remember_plan(&self, key: Key, packed: &[u8]);
 
-    /// Returns the token count of a content, by its hash.
     fn count(&self, hash: Key) -> Option<u32>;
 }
 
@@ -322,7 +321,6 @@ fn reminders(content: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the numbers of the options in a block that the user chose.
 fn chosen_options(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
     let place = choices.partition_point(|choice| choice.offer < block);
     let own = choices[place..].iter().take_while(|choice| choice.offer == block);

@@ -134,7 +134,6 @@ impl Requests<'_> {
         places
     }
 
-    /// Returns the old content, at one of these places, that a new one is.
     fn same(&self, old: Range<usize>, new: &Item) -> Option<&Item> {
         let was = new.number().and_then(|number| self.was(number));
         let mut items = self.old[old.clone()].iter();
@@ -146,7 +145,6 @@ impl Requests<'_> {
         self.old[old].iter().flat_map(|item| item.part.blocks()).collect()
     }
 
-    /// Returns the blocks of new contents, by their numbers in the old session.
     fn new_blocks(&self, old: Range<usize>, new: Range<usize>) -> FxHashSet<BlockNumber> {
         let mut blocks = FxHashSet::default();
         for item in &self.new[new] {

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The session files of the fixtures, each with its provider.
 fn files() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
     let mut files = Vec::new();
     let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
@@ -26,7 +25,6 @@ fn files() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
     files
 }
 
-/// The rows of all fixtures, each with the provider of its file.
 fn rows() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
     let mut rows = Vec::new();
     for (provider, bytes) in files() {

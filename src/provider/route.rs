@@ -122,7 +122,6 @@ impl Layers {
         self.0.push(Layer { place: place.into(), values });
     }
 
-    /// Adds the settings of a file, read in their form.
     fn add_file(&mut self, launch: &Launch<'_>, path: &Path, read: impl Fn(&str) -> BTreeMap<String, String>) {
         if let Some(text) = (launch.file)(path) {
             self.add(path.display().to_string(), read(&text));

@@ -84,7 +84,6 @@ impl Requests {
         }
     }
 
-    /// Counts a request whose body was changed.
     pub fn count_changed(&self) {
         self.list().totals.changed += 1;
     }

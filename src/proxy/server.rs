@@ -214,7 +214,6 @@ impl Proxy {
         self.options.token.is_some()
     }
 
-    /// Returns true if the headers have the token that requests need.
     pub fn has_token(&self, headers: &HeaderMap) -> bool {
         let given = headers.get(TOKEN_HEADER).map(|value| value.as_bytes());
         self.options.token.as_ref().is_none_or(|token| given.is_some_and(|given| control::is_equal(given, token.as_bytes())))

@@ -51,7 +51,6 @@ impl Filter {
         !is_wide || self.blocks.is_some()
     }
 
-    /// Returns true if a passage, with the title of its call, is searched.
     fn wants(&self, passage: &Passage<'_>, call: &str) -> bool {
         let tool = call.split(' ').next().unwrap_or_default();
         (self.roles.is_empty() || self.roles.iter().any(|role| role == passage.kind.role()))

@@ -80,7 +80,6 @@ impl Cache {
         run(&mut connection).ok()
     }
 
-    /// Returns the cached data of a session file.
     pub fn file(&self, path: &Path) -> Option<CachedFile> {
         let path = path.to_str()?;
         let (identity, probe, pieces) = self.with(|db| {

@@ -138,7 +138,6 @@ impl Store {
         opened.and_then(|connection| Store::connect(connection, patience)).map_err(|error| named(error, &file))
     }
 
-    /// Opens the store in a directory for reading; `None` if there is none.
     pub fn open_existing(directory: &Path) -> Result<Option<Store>, StoreError> {
         Store::open_existing_within(directory, PATIENCE)
     }

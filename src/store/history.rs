@@ -68,7 +68,6 @@ impl Store {
         Ok(SessionKey(self.connection.last_insert_rowid()))
     }
 
-    /// Sets the path of a session's file.
     pub fn moved(&self, key: SessionKey, path: &Path) -> Result<(), StoreError> {
         self.connection.execute("UPDATE sessions SET path = ?2 WHERE id = ?1", params![key.0, StoredPath::of(path)])?;
         Ok(())

@@ -55,7 +55,6 @@ impl RequestLog {
         Ok(RequestLog { connection })
     }
 
-    /// Opens the log for reading; `None` if there is none.
     pub fn open_existing(directory: &Path) -> Result<Option<RequestLog>, StoreError> {
         let file = directory.join(REQUESTS_FILE);
         if !is_there(&file)? {

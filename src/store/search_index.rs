@@ -408,7 +408,6 @@ mod tests {
     use super::*;
     use crate::engine::search::Turn;
 
-    /// A file with a turn for each list of words.
     fn terms(turns: &[&[&str]]) -> FileTerms {
         let mut terms = FileTerms::default();
         for (turn, words) in turns.iter().enumerate() {

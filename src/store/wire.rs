@@ -152,7 +152,6 @@ impl Store {
         Ok(())
     }
 
-    /// Records the process of the proxy that the requests of a session pass.
     pub fn record_proxy(&self, session: &str, process: u32) -> Result<(), StoreError> {
         self.connection.execute("INSERT OR REPLACE INTO wire_sessions VALUES (?1, ?2)", params![session, process])?;
         Ok(())
@@ -164,7 +163,6 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
     }
 
-    /// Stages a text for the next prompt of a session.
     pub fn stage(&self, session: &str, text: &str, time: i64) -> Result<(), StoreError> {
         let sql = "INSERT INTO staged_texts (session, text, time) VALUES (?1, ?2, ?3)";
         self.connection.execute(sql, params![session, text, time])?;

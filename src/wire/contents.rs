@@ -228,7 +228,6 @@ mod tests {
         ContentOperation { id, point: Some(point), edits: Vec::new(), window: None }
     }
 
-    /// Checks what is sent for the contents of a request at a point of the log.
     #[track_caller]
     fn check(operations: &[ContentOperation], at: Option<OperationId>, request: &[&str], sent: &[&str]) {
         let known = ["long", "other"];

@@ -51,7 +51,6 @@ pub struct RequestFacts {
     pub session: String,
     /// The line of requests within the session: empty for the main one, or the id of a subagent.
     pub line: String,
-    /// The model; empty if the body names none.
     pub model: String,
     pub client_bytes: u64,
     /// Bytes of the body after the pipeline.
@@ -62,7 +61,6 @@ pub struct RequestFacts {
     pub is_main: bool,
     /// True if the client asks for a summary in the place of the conversation: the answer is not one to the user.
     pub asks_for_summary: bool,
-    /// The work of the stages, in order.
     pub stages: Vec<RequestStage>,
     /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,
@@ -86,7 +84,6 @@ pub struct LoggedElements {
 /// An element of a prompt, as the client wrote it, with contents that the operation log of the session changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedElement {
-    /// Its place among the elements of the prompt.
     pub place: usize,
     /// Its changed contents before any change.
     pub original: Key,

@@ -158,7 +158,6 @@ impl Sessions {
         self.fault.as_ref().map(|(fault, _)| fault.clone()).or_else(orphan)
     }
 
-    /// Notes the outcome of a use of the store.
     fn noted<T>(&mut self, outcome: Result<T, WireError>) -> Result<T, WireError> {
         self.fault = outcome.as_ref().err().map(|error| (error.to_string(), error.is_busy()));
         outcome
@@ -430,7 +429,6 @@ impl Wire {
         Ok(is_now)
     }
 
-    /// Records that the API accepted a request.
     pub fn accepted(&self, facts: &RequestFacts) {
         if let Some(line) = self.sessions().lines.get_mut(&(facts.session.clone(), facts.line.clone())) {
             line.refusals = Refusals::default();

@@ -176,7 +176,6 @@ impl<'a> Conversation<'a> {
         (has_reminder && answers.len() < REMINDER_ANSWERS).then(|| newest.key())
     }
 
-    /// Removes the reminders of some prompts.
     fn leave_out_reminders(&mut self, prompts: &[Key], body: &RequestBody<'_>) {
         let mut places = zones::places(body);
         places.retain(|place| prompts.contains(&place.key()));

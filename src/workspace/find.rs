@@ -163,7 +163,6 @@ fn linked_directories(disk: &dyn Disk, roots: &[PathBuf], mut entries: Vec<PathB
     entries
 }
 
-/// Returns the sessions of a provider below a directory.
 pub(super) fn find_in_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, directory: &Path) -> Vec<Found> {
     let mut all = Vec::new();
     find_in(disk, provider, vec![directory.to_owned()], &mut |_, _| {}, &mut all);

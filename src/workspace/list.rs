@@ -26,7 +26,6 @@ pub struct Listed {
     /// The state of its file.
     pub identity: Identity,
     pub totals: Totals,
-    /// Its bills, if the file was read for its totals.
     pub bills: Option<FileUsage>,
 }
 

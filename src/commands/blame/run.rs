@@ -366,7 +366,6 @@ fn notes(subject: &Subject<'_>, report: &BlameReport) -> Result<Vec<BlameNote>, 
     Ok(texts.into_iter().map(note).collect())
 }
 
-/// Adds the notes to those of their commits, without credentials.
 fn add_notes(env: &Env, subject: &Subject<'_>, notes: &[BlameNote]) -> Result<(), CommandError> {
     let repository = subject.repository.iter();
     repository

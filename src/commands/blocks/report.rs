@@ -135,7 +135,6 @@ pub struct BlockRow {
 }
 
 impl BlockRow {
-    /// Returns the row of a block of an analysed session.
     pub fn new(reading: &Analysis, block: &Block) -> BlockRow {
         BlockRow {
             number: block.number,

@@ -24,7 +24,6 @@ struct Change {
     what: Option<String>,
     tokens: Option<(f64, f64)>,
     operation: Option<u32>,
-    /// The reason why nothing was changed.
     reason: Option<String>,
 }
 

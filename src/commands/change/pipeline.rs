@@ -435,6 +435,7 @@ pub fn of_note(env: &Env) -> Vec<String> {
         .collect()
 }
 
+/// Returns the error for a session that a client has open.
 pub fn open_in_client(found: &Found) -> CommandError {
     let id = &found.location.id;
     let error = anyhow!("a client has the session {id} open and does not read it again automatically");

@@ -210,6 +210,7 @@ pub fn model_activity(workspace: &Workspace<'_>) -> Option<String> {
     ModelActivity::in_last_turn(&workspace.reading, &workspace.history).sentence(workspace.provider.agent())
 }
 
+/// Returns true if a session is in a file.
 pub fn has_file(env: &Env, session: &str) -> bool {
     known(env, session).is_some_and(|found| request_id(&found.path).is_none())
 }

@@ -6,6 +6,7 @@ use super::run::{Memories, changed, check_text, file_named};
 use crate::app::CommandError;
 use crate::model::{MemoryActor, MemoryKind, MemoryScope, MemoryState};
 
+/// Adds an entry.
 pub fn run(memories: &Memories<'_>, arguments: &AddArguments) -> Result<(), CommandError> {
     let text = memories.env.text(&arguments.text)?;
     memories.env.print(&report(memories, arguments, &text)?)

@@ -11,6 +11,7 @@ use crate::workspace::{find_all, find_in_folder};
 use anyhow::anyhow;
 use std::collections::BTreeSet;
 
+/// Lists entries.
 pub fn run(memories: &Memories<'_>, arguments: &ListArguments) -> Result<(), CommandError> {
     let file = arguments.file.as_deref().map(file_named).transpose()?;
     let state = arguments.state.as_deref().and_then(MemoryState::from_name);

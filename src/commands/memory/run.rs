@@ -328,6 +328,7 @@ pub fn changed(done: String, updated: Updated, is_dry_run: bool) -> MemoryChange
     MemoryChangeReport { done, operation: updated.operation, dry_run: is_dry_run, changes: updated.changes, hints, problems }
 }
 
+/// Returns a path as a word of a command.
 pub fn word(path: &Path) -> String {
     quoted_word(&path.to_string_lossy())
 }

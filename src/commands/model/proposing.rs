@@ -148,7 +148,6 @@ impl Decision {
         matches!(self, Decision::CarryOut(ModelAction::Recall(_)))
     }
 
-    /// Returns the selector of the blocks; empty if the request names none.
     pub fn blocks(&self) -> String {
         match self {
             Decision::CarryOut(action) | Decision::Wait(action, _) => action.blocks().join(", "),

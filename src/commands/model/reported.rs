@@ -21,6 +21,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// The maximum number of commands in one message.
 const MOST_COMMANDS: usize = 100;
 
+/// Returns true if a message contains commands.
 pub fn has_commands(message: &str) -> bool {
     !find(message).is_empty()
 }

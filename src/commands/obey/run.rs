@@ -163,6 +163,7 @@ fn take_up(store: &Store, session: SessionKey) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// Returns the executed commands of a turn.
 pub fn spent(store: &Store, session: SessionKey, turn: u32) -> Result<Spent, CommandError> {
     let mut spent = Spent::default();
     let done = |proposal: &Proposal| proposal.turn == turn && proposal.status == ProposalStatus::Done;

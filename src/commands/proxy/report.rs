@@ -24,7 +24,6 @@ pub struct ProxyRequest {
     pub session: String,
     /// The line of requests within the session: empty for the main one, or the id of a subagent.
     pub line: String,
-    /// The model; empty if the body names none.
     pub model: String,
     /// Estimated tokens of the body as the client wrote it; 0 if they were not counted.
     pub client_tokens: u64,
@@ -53,7 +52,6 @@ pub struct ProxyRequest {
     /// The same in dollars; `None` if the price of the model is unknown.
     #[serde(default)]
     pub saved_dollars: Option<f64>,
-    /// The work of each stage, in order.
     pub stages: Vec<RequestStage>,
     /// The process of `run` that started the client, if the proxy serves other clients too.
     #[serde(skip)]
@@ -101,7 +99,6 @@ pub struct ProxyStatus {
 pub struct ProxyTokens {
     /// Estimated tokens of the bodies as the clients wrote them.
     pub client: u64,
-    /// Billed tokens of the bodies as they were sent.
     pub sent: u64,
     /// The saving by the changes, in tokens at the full input price: tokens that the cache would have held count at its price.
     pub saved_full_price: f64,

@@ -76,12 +76,12 @@ pub struct Arguments {
 /// The state of the quota of recalls in a turn of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quota {
-    /// Tokens are left.
     Left,
     /// The quota is used: turns are returned as headers.
     Used,
 }
 
+/// Returns the parser of a form.
 pub fn forms() -> impl TypedValueParser<Value = TurnForm> {
     PossibleValuesParser::new(TurnForm::ALL.map(TurnForm::name)).try_map(|name| TurnForm::from_name(&name).ok_or("unknown form"))
 }

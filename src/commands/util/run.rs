@@ -9,6 +9,7 @@ use crate::workspace::{self, PlanError, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::BTreeMap;
 
+/// Runs a tool.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.tool {
         Tool::Instructions => env.print(&InstructionsReport::new(&env.model)),

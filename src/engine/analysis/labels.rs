@@ -33,7 +33,6 @@ pub(super) struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    /// Adds the clauses of a message, in order.
     pub(super) fn add(&mut self, clauses: impl Iterator<Item = &'a str>, is_answer: bool) {
         let texts = if is_answer { &mut self.agent } else { &mut self.user };
         let messages = &mut self.messages[usize::from(is_answer)];

@@ -209,7 +209,6 @@ impl Analysis {
         self.window.blocks.iter().filter_map(|number| self.block(*number))
     }
 
-    /// The label of a block's topic, empty without one.
     pub fn topic(&self, block: &Block) -> &str {
         block.topic.and_then(|topic| self.topics.get(topic as usize)).map_or("", |topic| &topic.label)
     }

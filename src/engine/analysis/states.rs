@@ -146,7 +146,6 @@ pub static TRANSITIONS: &[Transition] = &[
     },
 ];
 
-/// Returns the transitions from a state to a final state, in order.
 fn path(from: State, facts: &Facts) -> impl Iterator<Item = &'static Transition> {
     let mut state = from;
     let facts = *facts;

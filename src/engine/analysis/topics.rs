@@ -132,7 +132,6 @@ fn lowercase(word: &str) -> Cow<'_, str> {
     if word.chars().any(char::is_uppercase) { word.to_lowercase().into() } else { word.into() }
 }
 
-/// Returns the stems of the words of a stretch, each with the number of blocks that have it.
 fn stems<'n>(stretch: &Stretch<'_>, names: &'n [Cow<'_, str>]) -> FxHashMap<&'n str, u32> {
     let mut stems: FxHashMap<&str, u32> = FxHashMap::default();
     for (word, count) in &stretch.counts {

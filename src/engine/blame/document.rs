@@ -224,7 +224,6 @@ impl Copy {
         }
     }
 
-    /// Adds a part that was not known before the edit.
     fn add(&mut self, before: &[String], after: &[String], edit: usize) {
         let mut part = self.part(before, false);
         let (old, new): (Vec<&str>, Vec<&str>) =

@@ -115,7 +115,6 @@ pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
     found.into_iter().map(|(_, memory)| memory).collect()
 }
 
-/// Returns the words of each paragraph of some texts.
 fn paragraphs(texts: &[String]) -> Vec<FxHashSet<u32>> {
     texts.iter().flat_map(|text| text.split("\n\n")).map(words).filter(|words| !words.is_empty()).collect()
 }

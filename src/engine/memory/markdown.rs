@@ -441,7 +441,6 @@ fn dedented(line: &str) -> &str {
     line.strip_prefix('\t').unwrap_or_else(|| line.strip_prefix("  ").unwrap_or_else(|| line.trim_start()))
 }
 
-/// Returns true if a line is a comment with metadata, valid or not.
 fn is_comment(line: &str) -> bool {
     let inner = line.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE));
     inner.is_some_and(|inner| ["memory-", "user-"].iter().any(|name| inner.trim_start().starts_with(name)))

@@ -117,7 +117,6 @@ impl Topic {
 /// Finds the statements that can be related to another one, by parts that each relation needs in common.
 #[derive(Default)]
 pub struct TopicIndex {
-    /// The places of the statements, by the hash of a part.
     places: FxHashMap<u64, Vec<usize>>,
     /// The number of statements with a word.
     frequencies: FxHashMap<String, u32>,

@@ -132,7 +132,6 @@ impl Work {
         self.uses.push(Use { block, call, time, name, kind });
     }
 
-    /// Returns the uses, in file order.
     pub fn uses(&self) -> impl Iterator<Item = NamedUse<'_>> {
         self.uses.iter().filter_map(|used| {
             let name = self.names.get(used.name as usize)?;

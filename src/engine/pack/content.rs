@@ -51,7 +51,6 @@ impl<'a> LiveBlocks<'a> {
         LiveBlocks { blocks, calls }
     }
 
-    /// Returns the original target of the call of a block.
     pub fn target<'s>(&'s self, block: &'s Block, sources: &'s Sources) -> &'s str {
         let call = block.call.and_then(|call| self.calls.get(&call)).filter(|call| call.level != Level::Original);
         call.and_then(|call| sources.get(&call.number)).map_or_else(|| block.target(), |source| &source.target)

@@ -195,7 +195,6 @@ pub struct Pack {
     pub tokens: u64,
     /// Units of the text, in the order of value.
     pub units: Vec<Unit>,
-    /// Units that are left out, in the order of value.
     pub left_out: Vec<Unit>,
 }
 
@@ -348,7 +347,6 @@ pub fn left_out(units: &[Unit]) -> Vec<LeftOut> {
     found.into_iter().flatten().collect()
 }
 
-/// Returns the line about what is left out.
 fn rest(left: &[LeftOut]) -> String {
     let mut text = String::new();
     for left in left {

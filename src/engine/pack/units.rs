@@ -573,7 +573,6 @@ fn record_text(reading: &Analysis, block: &Block, sources: &Sources) -> Option<S
     Some(text.lines().filter(is_own).fold(String::new(), |text, line| text + line + "\n"))
 }
 
-/// Returns the text that the input of an edit replaces.
 fn replaced_text(reading: &Analysis, block: &Block, sources: &Sources) -> String {
     let is_edit = block.kind == BlockKind::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit);
     let source = sources.get(&block.number).filter(|_| is_edit);

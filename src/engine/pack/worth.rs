@@ -61,7 +61,6 @@ pub(super) fn pieces(lines: &[&str], is_code: bool) -> Vec<Piece> {
     found.into_iter().filter_map(|range| piece(lines, range)).collect()
 }
 
-/// Splits a run of lines without a blank one.
 fn runs(lines: &[&str], first: usize, is_code: bool, found: &mut Vec<Range<usize>>) {
     if !is_code {
         found.extend((first..first + lines.len()).map(|at| at..at + 1));

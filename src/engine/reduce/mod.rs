@@ -69,7 +69,6 @@ trait Reducer: Sync {
     fn name(&self) -> &'static str;
     /// True if it knows contents of this kind.
     fn fits(&self, input: &Reducible<'_>) -> bool;
-    /// The pieces, in their order.
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>>;
 }
 

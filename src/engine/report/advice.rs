@@ -33,7 +33,6 @@ pub struct Advice<'a> {
     pub prices: &'a Prices,
     /// The current time, in milliseconds since 1970, UTC.
     pub now: i64,
-    /// Lifetime of the client's cache entries, in milliseconds.
     pub cache_lifetime_milliseconds: i64,
     /// True if a change drops the thinking after it.
     pub binds_thinking: bool,

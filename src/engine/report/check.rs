@@ -21,7 +21,6 @@ pub struct LocatedSecret {
 #[serde(default, deny_unknown_fields)]
 pub struct CheckLimits {
     pub max_tokens: Option<u64>,
-    /// Maximum usage of the window, in percent.
     pub max_percent: Option<f64>,
     /// Maximum tokens of stale blocks in the window.
     pub max_stale: Option<u64>,

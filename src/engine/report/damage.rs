@@ -53,7 +53,6 @@ pub enum FindingKind {
     },
     /// The session that it inherits rows from is missing.
     MissingParent,
-    /// Rows with the identities of earlier rows.
     RepeatedRows {
         /// The earlier row of the first one.
         first: u32,

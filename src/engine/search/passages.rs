@@ -45,7 +45,6 @@ pub struct RankedPassage {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretch {
     pub passage: usize,
-    /// The places of its lines that no stretch before it has, in order.
     pub lines: Vec<Range<usize>>,
 }
 
@@ -280,7 +279,6 @@ fn divide(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns the places of the lines of a part of a text, without their ends.
 fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let start = part.start;
     let part = &text[part];

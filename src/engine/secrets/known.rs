@@ -220,7 +220,6 @@ impl Values {
         })
     }
 
-    /// Returns the kind of the value in a sorted list that starts with a piece.
     fn kind_of_piece(&self, sorted: &[String], piece: Vec<u8>, value: impl Fn(&str) -> String) -> Option<&'static str> {
         let piece = String::from_utf8(piece).ok()?;
         let place = sorted.partition_point(|value| *value < piece);

@@ -94,7 +94,6 @@ fn is_one_of(word: &[u8], list: &[&str]) -> bool {
     list.iter().any(|item| word.eq_ignore_ascii_case(item.as_bytes()))
 }
 
-/// Returns the text up to the end of its line.
 fn line(text: &[u8]) -> &[u8] {
     let feed = memchr::memchr(b'\n', text).unwrap_or(text.len());
     &text[..memchr::memmem::find(&text[..feed], b"\\n").unwrap_or(feed)]

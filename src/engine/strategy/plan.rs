@@ -305,7 +305,6 @@ impl<'a> Outlined<'a> {
         Some((texts.clone(), pieces(shorter), shorter))
     }
 
-    /// Returns the tokens of the window that are saved with the kept pieces.
     pub fn saved(&self, kept: &[KeptPieces]) -> f64 {
         self.savings(kept).into_iter().map(|(_, saved)| saved).sum()
     }

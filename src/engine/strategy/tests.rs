@@ -281,7 +281,6 @@ fn check_words(block: &Block, content: &str) -> usize {
     shortened.len()
 }
 
-/// Returns the positions of consecutive texts in a content.
 fn places(content: &str, texts: &[&str]) -> Box<[(u32, u32)]> {
     let place = |text: &&str| content.find(text).map(|at| (at as u32, (at + text.len()) as u32));
     texts.iter().filter_map(place).collect()

@@ -125,7 +125,6 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the blocks of a window, in its order.
 pub(super) fn blocks<'a>(revision: &'a Revision, window: &'a Window) -> impl Iterator<Item = &'a Block> {
     window.blocks.iter().map(|number: &BlockNumber| &revision.session.blocks[*number as usize - 1])
 }

@@ -12,7 +12,6 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default)]
 pub struct Redacted {
     pub kinds: BTreeMap<&'static str, usize>,
-    /// The number of strings outside the blocks that change.
     pub outside_blocks: usize,
     /// Blocks with credentials that stay unchanged, with the reason.
     pub kept: Vec<(SkipReason, BlockNumber)>,

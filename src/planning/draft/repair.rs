@@ -108,7 +108,6 @@ impl Draft<'_> {
         self.addresses.any(row).filter(|_| self.session().inherited_from(row).is_none())
     }
 
-    /// Plans the removal of copies of earlier rows, from a row on.
     fn remove_copies(&mut self, first: u32, rows: u32) -> Result<Option<String>, PlanError> {
         let mut left = rows;
         let copies = self.copies();

@@ -97,7 +97,6 @@ impl Draft<'_> {
         timeline.first_unfit(revision, window, &|block| self.is_spared(&revision.session, block))
     }
 
-    /// Returns the thinking blocks that would be excluded from a window.
     pub(super) fn lost_thinking(&self, revision: &Revision, window: &Window) -> FxHashSet<BlockNumber> {
         let Some(first) = self.first_unfit(revision, window) else { return FxHashSet::default() };
         let behind = blocks(revision, window).skip_while(|block| block.number != first);
@@ -290,7 +289,6 @@ impl Draft<'_> {
         Ok(lines.chain(emptied.into_iter().map(|row| (row, Slot::Message))).collect())
     }
 
-    /// Removes a row that aperture added.
     fn remove_line(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let before = self.added_line(address)?;

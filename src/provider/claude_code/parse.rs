@@ -348,7 +348,6 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
         && blocks.first().is_some_and(|first| opens_turn(blocks, first) && !words::is_foreign(fields, &first.content));
 }
 
-/// Returns the change of the plan by a tool use.
 fn plan_change(element: &RawValue) -> Option<Event> {
     let input = member(element, "input")?;
     let is_done =

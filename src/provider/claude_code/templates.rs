@@ -197,7 +197,6 @@ fn mode_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
     }
 }
 
-/// Returns the text of an attachment whose row records all of it.
 fn recorded_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
     let text = match label {
         "total_tokens_reminder" | "silent_turn_reminder" | "elapsed_time_reminder" | "output_limit_note" => {

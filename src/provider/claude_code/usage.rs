@@ -82,7 +82,6 @@ skimmed! {
 }
 
 skimmed! {
-    /// The parts of the output that are billed as output.
     OutputDetails {
         thinking = "thinking_tokens",
     }

@@ -382,12 +382,10 @@ pub(super) fn only_thinking(row: &[u8]) -> bool {
     elements(content).len() == 1 && !thinking_elements(content).is_empty()
 }
 
-/// Returns the thinking blocks of a content as they are written.
 pub(super) fn thinking_elements(content: &RawValue) -> Vec<&str> {
     elements(content).into_iter().filter(|element| thinks(element)).map(RawValue::get).collect()
 }
 
-/// Returns true if an element of a content is a thinking block.
 fn thinks(element: &RawValue) -> bool {
     text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
 }

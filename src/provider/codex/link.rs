@@ -125,7 +125,6 @@ struct Response {
     /// True once the turn has rows of the model, and once it has a new bill.
     answered: bool,
     counted: bool,
-    /// True if bills precede the rows of their responses.
     bill_first: bool,
     /// The bill of the rows that follow, and its row.
     ahead: Option<(Usage, usize)>,

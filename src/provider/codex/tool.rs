@@ -103,7 +103,6 @@ fn command(name: &str, command: &str, directory: &str) -> Tool {
     Tool { scope: scope(&[lines]), whole: printed.whole, ..tool(name, ToolVerb::Read, &path, "") }
 }
 
-/// Resolves a path against a directory.
 fn joined(directory: String, path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     match path {

@@ -170,7 +170,6 @@ pub(super) fn chat_keys(message: &RawValue) -> Vec<Key> {
     calls.into_iter().map(|call| chat_call_key(&text_of(member(call, "id")).unwrap_or_default())).collect()
 }
 
-/// Returns the calls of a message of the Chat Completions API.
 pub(in crate::provider) fn chat_calls(message: &RawValue) -> Vec<&RawValue> {
     member(message, "tool_calls").map(elements).unwrap_or_default()
 }

@@ -47,7 +47,6 @@ impl<'a> RequestDocument<'a> {
         names.iter().filter_map(|name| self.find(name)).flat_map(of).collect()
     }
 
-    /// Returns the model; empty if the body names none.
     pub fn model(&self) -> String {
         json::text_of(self.member("model")).unwrap_or_default().into_owned()
     }

@@ -97,7 +97,6 @@ impl EditedBody {
         self.0.iter().map(BodyPiece::len).sum()
     }
 
-    /// Returns the pieces in order.
     pub fn into_pieces(self) -> impl Iterator<Item = BodyPiece> {
         self.0.into_iter()
     }

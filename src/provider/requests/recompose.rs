@@ -169,7 +169,6 @@ impl RequestBody<'_> {
         Some(vec![at(place.start, open), at(place.end, close)])
     }
 
-    /// Returns the edit that adds texts as elements.
     fn own(&self, gap: &Gap<'_>, texts: &[Piece]) -> Option<Vec<BodyEdit>> {
         if texts.is_empty() {
             return Some(Vec::new());

@@ -71,7 +71,6 @@ pub(super) struct Passing<'p> {
     pub edits: Vec<BodyEdit>,
     /// An edit of the received body on which no stage depends: it is made with others, so that the body is not parsed for it alone.
     pub offer: Option<BodyEdit>,
-    /// True if the body offers the tool of aperture.
     pub offers_tool: bool,
     /// The body for the stages that work on its contents.
     pub body: Option<RequestBody<'p>>,

@@ -105,7 +105,6 @@ impl KeptCopies<'_> {
         Ok(true)
     }
 
-    /// Writes the content of a file, which has this state, to a new copy.
     fn write(&self, copy: &Path, mut content: Box<dyn OpenFile>, file: &Identity) -> io::Result<()> {
         let mut new = private(self.disk, copy)?;
         // A compressed session has another length than its content.

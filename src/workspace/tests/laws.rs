@@ -197,7 +197,6 @@ fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns true if an error is an expected refusal of a plan.
 fn is_refusal(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),

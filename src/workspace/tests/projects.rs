@@ -39,7 +39,6 @@ impl Machine {
         fs::write(path, content).unwrap();
     }
 
-    /// Writes a session that records its directory.
     fn session(&self, directory: &str, id: &str) {
         self.write(directory, &format!("{id}.jsonl"), &prompt(id, Some(directory)));
     }

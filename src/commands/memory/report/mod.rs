@@ -88,6 +88,7 @@ impl Report for MemoryTreesReport {
     }
 }
 
+/// Adds a line to a text.
 pub fn line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');

@@ -51,7 +51,6 @@ pub struct Failure {
     pub shown_line: String,
     /// Equal for failures of the same head or tool with the same normalized error line.
     pub signature: u64,
-    /// The program that the error reports as missing.
     pub missing_program: Option<String>,
     pub nature: Nature,
     /// True if the words of the error tell its kind. If not, the call that worked told it.

@@ -56,7 +56,6 @@ impl<'a> Sentence<'a> {
         phrases.iter().any(|phrase| self.find(phrase).is_some())
     }
 
-    /// True if the sentence proper starts with one of the phrases.
     pub fn starts_with(&self, phrases: &[&str]) -> bool {
         let rest = &self.words[self.start..];
         phrases.iter().any(|phrase| {

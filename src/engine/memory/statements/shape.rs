@@ -145,7 +145,6 @@ fn has_any(words: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| has(words, phrase))
 }
 
-/// Returns true if plain words begin with one of some phrases.
 fn begins(words: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| {
         words.strip_prefix(' ').is_some_and(|rest| rest.strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))

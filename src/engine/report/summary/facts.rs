@@ -88,7 +88,6 @@ pub(super) struct Facts {
     pub interrupted: bool,
 }
 
-/// Collects the facts from the blocks of a turn.
 pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Facts {
     let conventions = reading.session.conventions;
     let mut facts = Facts::default();

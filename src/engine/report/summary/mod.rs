@@ -222,7 +222,6 @@ impl<'a> Told<'a> {
         Told { reading, contents, turns }
     }
 
-    /// Returns the turns, in file order.
     pub fn turns(&self) -> impl ExactSizeIterator<Item = &'a Turn> + DoubleEndedIterator {
         self.turns.iter().map(|told| told.turn)
     }

@@ -143,7 +143,6 @@ pub(super) struct Children {
 }
 
 impl Children {
-    /// Returns the children of a node, in order.
     pub fn children_of(&self, node: u32) -> &[u32] {
         let start = (node as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.nodes[start as usize..self.ends[node as usize] as usize]

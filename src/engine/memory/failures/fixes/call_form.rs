@@ -106,7 +106,6 @@ impl CallForm {
     }
 }
 
-/// Returns the scalar members of a tool's input.
 fn members(input: &str) -> Vec<(String, String)> {
     let Ok(input) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(input) else { return Vec::new() };
     let scalar = |value: &serde_json::Value| match value {
