@@ -24,6 +24,11 @@ pub fn fixtures() -> Vec<PathBuf> {
     files
 }
 
+/// Returns the entries of a table in JSON lines, without its comments.
+pub fn entries<T: serde::de::DeserializeOwned>(table: &str) -> Vec<T> {
+    table.lines().filter(|line| !line.starts_with("//")).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 /// Returns `all` if every case is to be tested (`APERTURE_ALL_CASES`, which `.ci/run` sets), otherwise `usual`.
 pub fn all_or<T>(all: T, usual: T) -> T {
     if std::env::var_os("APERTURE_ALL_CASES").is_some() { all } else { usual }

@@ -19,7 +19,7 @@ mod values;
 pub use examples::examples;
 
 use base64::Engine as _;
-use names::{KEY_WORDS, NAMES, Name};
+use names::{KEY_WORDS, Name, names};
 use passwords::{Finder, PLACES, PROGRAMS, SERVICES, Space};
 use rustc_hash::FxHashMap;
 use shapes::{Alphabet, INFIXES, Infix, LONGEST, SHAPES, Shape};
@@ -150,7 +150,7 @@ static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     for (names, flags, space) in PROGRAMS {
         patterns.extend(names.split('¦').map(|name| (name.to_owned(), Anchor::Program(flags, *space))));
     }
-    for (name, kind) in NAMES {
+    for (name, kind) in names() {
         patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Name(kind))));
     }
     for (name, finder) in PLACES.iter().flat_map(|(names, finder)| names.split('¦').map(move |name| (name, finder))) {
@@ -601,7 +601,7 @@ mod tests {
 
     #[test]
     fn the_work_grows_with_the_text_and_no_faster() {
-        let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(NAMES.iter().map(|(name, _)| *name));
+        let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(names().map(|(name, _)| name));
         let patterns =
             patterns.chain(INFIXES.iter().map(|infix| infix.mark)).chain(PLACES.iter().flat_map(|(texts, _)| texts.split('¦')));
         let patterns = patterns.chain([

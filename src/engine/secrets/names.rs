@@ -12,69 +12,28 @@ const LONGEST_VALUE: usize = 2049;
 const TABLE_ROWS: usize = 50;
 const TABLE_BYTES: usize = 8 << 10;
 
-/// Names that precede a credential, and the kind of the credential.
-pub(super) static NAMES: &[(&str, &str)] = &[
-    ("password", "password"),
-    ("passwd", "password"),
-    ("passphrase", "password"),
-    ("passcode", "password"),
-    ("pass", "password"),
-    ("pwd", "password"),
-    ("pw", "password"),
-    ("psk", "password"),
-    ("passwort", "password"),
-    ("kennwort", "password"),
-    ("mot de passe", "password"),
-    ("contraseña", "password"),
-    ("contrasena", "password"),
-    ("senha", "password"),
-    ("parola d'ordine", "password"),
-    ("wachtwoord", "password"),
-    ("lösenord", "password"),
-    ("lösenordet", "password"),
-    ("salasana", "password"),
-    ("hasło", "password"),
-    ("heslo", "password"),
-    ("şifre", "password"),
-    ("пароль", "password"),
-    ("Пароль", "password"),
-    ("パスワード", "password"),
-    ("密码", "password"),
-    ("密碼", "password"),
-    ("口令", "password"),
-    ("비밀번호", "password"),
-    ("clave", "password"),
-    ("parola", "password"),
-    ("jelszó", "password"),
-    ("adgangskode", "password"),
-    ("passord", "password"),
-    ("lozinka", "password"),
-    ("geslo", "password"),
-    ("пароля", "password"),
-    ("κωδικός", "password"),
-    ("סיסמה", "password"),
-    ("كلمة المرور", "password"),
-    ("mật khẩu", "password"),
-    ("kata sandi", "password"),
-    ("authtok", "password"),
-    ("masterauth", "password"),
-    ("secret", "named-secret"),
-    ("credential", "named-secret"),
-    ("token", "named-token"),
-    ("authorization", "named-token"),
-    ("bearer", "named-token"),
-    ("_auth", "named-token"),
-    ("_pat", "named-token"),
-    ("phpsessid", "session-cookie"),
-    (concat!("jsession", "id"), "session-cookie"),
-    ("connect.sid", "session-cookie"),
-    ("apikey", "named-key"),
-    ("accesskey", "named-key"),
-    ("accountkey", "named-key"),
-    ("authkey", "named-key"),
-    ("privatekey", "named-key"),
-    ("presharedkey", "named-key"),
+/// Names that precede a credential, by the kind of the credential.
+static NAMES: &[(&str, &[&str])] = &[
+    (
+        "password",
+        &[
+            "password", "passwd", "passphrase", "passcode", "pass", "pwd", "pw", "psk", "passwort", "kennwort", "mot de passe",
+            "contraseña", "contrasena", "senha", "parola d'ordine", "wachtwoord", "lösenord", "lösenordet", "salasana", "hasło",
+            "heslo", "şifre", "пароль", "Пароль", "パスワード", "密码", "密碼", "口令", "비밀번호", "clave", "parola", "jelszó",
+            "adgangskode", "passord", "lozinka", "geslo", "пароля", "κωδικός", "סיסמה", "كلمة المرور", "mật khẩu", "kata sandi",
+            "authtok", "masterauth",
+        ],
+    ),
+    ("named-secret", &["secret", "credential"]),
+    ("named-token", &["token", "authorization", "bearer", "_auth", "_pat"]),
+    ("session-cookie", &["phpsessid", concat!("jsession", "id"), "connect.sid"]),
+    ("named-key", &["apikey", "accesskey", "accountkey", "authkey", "privatekey", "presharedkey"]),
 ];
+
+/// Returns each of [`NAMES`] with its kind.
+pub(super) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NAMES.iter().flat_map(|(kind, names)| names.iter().map(move |name| (*name, *kind)))
+}
 
 /// The last word of the name of a key, in its spellings.
 pub(super) const KEY_WORDS: [&str; 8] = ["_key", "_KEY", "-key", "-KEY", "-Key", "Key", " key", " Key"];
