@@ -17,10 +17,7 @@ pub struct Content {
 }
 
 /// Returns the contents of blocks; `line` reads each row once.
-///
-/// # Errors
-///
-/// A row cannot be read, or changed since it was read.
+/// Errors: a row cannot be read, or changed since it was read.
 pub fn contents(
     provider: &dyn ProviderAdapter,
     reading: &Analysis,

@@ -36,10 +36,7 @@ pub enum DigestFold {
 
 /// Replaces the old part of a window by one digest, if the digest has at most half the bytes. Pinned, focused and protected blocks
 /// are included in the digest verbatim.
-///
-/// # Errors
-///
-/// The session cannot be read, or the provider cannot write a digest.
+/// Errors: the session cannot be read, or the provider cannot write a digest.
 pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &Rules) -> Result<DigestFold, PlanError> {
     let Some(kept) = first_kept(draft.source.reading, scope.end) else {
         return Ok(DigestFold::Nothing("there are only 3 tool calls or fewer, and the newest 3 stay"));
@@ -70,10 +67,6 @@ struct TurnHeader {
 
 impl Story {
     /// Returns the points of a briefing and the headers of turns.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub(super) fn new(draft: &Draft<'_>) -> Result<Story, PlanError> {
         let reading = draft.source.reading;
         let contents = summary_contents(draft)?;
@@ -119,10 +112,6 @@ pub(super) struct Fold<'a> {
 
 impl<'a> Fold<'a> {
     /// Prepares the fold of the window before a block. The inner error is the reason why there is none.
-    ///
-    /// # Errors
-    ///
-    /// The session cannot be read.
     pub(super) fn new(draft: &Draft<'a>, kept: BlockNumber, rules: &Rules) -> Result<Result<Fold<'a>, &'static str>, PlanError> {
         let reading = draft.source.reading;
         let chain = draft.chain_turns();
@@ -179,10 +168,7 @@ impl<'a> Fold<'a> {
     }
 
     /// Writes a digest in the place of the old blocks, and returns these.
-    ///
-    /// # Errors
-    ///
-    /// The session cannot be read, or the provider cannot write a digest.
+    /// Errors: the session cannot be read, or the provider cannot write a digest.
     pub(super) fn write(&self, draft: &mut Draft<'_>, digest: &str) -> Result<Vec<BlockNumber>, PlanError> {
         let reading = draft.source.reading;
         let first_row = reading.block(self.kept).map_or(0, |block| block.row);

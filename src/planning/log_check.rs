@@ -74,10 +74,7 @@ impl LoggedSession<'_> {
     }
 
     /// Checks whether the file has the last logged value of each slot.
-    ///
-    /// # Errors
-    ///
-    /// The line of an added row, or a value edited in it later, is not in the store.
+    /// Errors: the line of an added row, or a value edited in it later, is not in the store.
     pub fn check(&self) -> Result<LogCheck, OriginalError> {
         let addresses = Addresses::new(self.session);
         let mut slots: BTreeMap<(RowAddress, Slot), (OperationId, &LoggedEdit)> = BTreeMap::new();
@@ -177,10 +174,6 @@ impl LoggedSession<'_> {
 
     /// Returns the edits that restore the state after an operation, or the original state for 0. `None` if a row was removed since
     /// then, because its position is not known, or if the file lacks an edited row or slot.
-    ///
-    /// # Errors
-    ///
-    /// A value is not in the store.
     pub fn back_to(&self, operation: OperationId) -> Result<Option<Vec<Edit>>, OriginalError> {
         let addresses = Addresses::new(self.session);
         let mut first: BTreeMap<(RowAddress, Slot), &LoggedEdit> = BTreeMap::new();

@@ -51,10 +51,7 @@ impl Draft<'_> {
     }
 
     /// Plans to restore the values that the log has for a point. Other bytes are not restored.
-    ///
-    /// # Errors
-    ///
-    /// Another program changed a block since, or a value is not in the store.
+    /// Errors: another program changed a block since, or a value is not in the store.
     pub(super) fn revert_to(&mut self, point: OperationId) -> Result<(), PlanError> {
         let mut edits = Vec::new();
         for ((row, slot), then) in self.edited_after(point) {
@@ -120,10 +117,6 @@ impl Draft<'_> {
 
     /// Returns the differences in content between two points of the log, block by block. Without `to`, compares with the current
     /// state.
-    ///
-    /// # Errors
-    ///
-    /// A value is not in the store.
     pub fn differences(&self, from: OperationId, to: Option<OperationId>) -> Result<Vec<BlockDifference>, PlanError> {
         let reading = self.source.reading;
         let until: BTreeMap<(RowAddress, Slot), Then<'_>> =
@@ -179,10 +172,6 @@ impl Draft<'_> {
     }
 
     /// Returns the differences in content that the edits so far would cause.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub(super) fn planned(&self) -> Result<Vec<BlockDifference>, PlanError> {
         let mut differences = Vec::new();
         for ((row, _, slot), edit) in &self.edits {

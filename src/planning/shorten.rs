@@ -163,10 +163,7 @@ pub struct Scope {
 /// Shortens the old blocks of a window according to how useful the agent will find them.
 ///
 /// A plan for the same contents and the same aim is taken from `cache`.
-///
-/// # Errors
-///
-/// The session cannot be read, or the budget is too small to be reached.
+/// Errors: the session cannot be read, or the budget is too small to be reached.
 pub fn shrink(
     draft: &mut Draft<'_>,
     aim: Aim,
@@ -349,10 +346,6 @@ fn untouchable(draft: &Draft<'_>, block: &Block) -> Result<Option<SkipReason>, P
 }
 
 /// Changes blocks to the given levels, whatever their current one. `rules` protect blocks that the user did not name.
-///
-/// # Errors
-///
-/// The session cannot be read.
 pub fn shorten(
     draft: &mut Draft<'_>,
     wanted: &BTreeMap<BlockNumber, Level>,

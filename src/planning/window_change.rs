@@ -48,10 +48,6 @@ struct Requests<'a> {
 impl Draft<'_> {
     /// Returns the planned change of the window beside the changes of single blocks; `None` if there is none, and for an exact
     /// reversal, which leads to a logged state.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub(super) fn window_change(&self, revision: &Revision, window: &Window) -> Result<Option<WindowChange>, PlanError> {
         if self.reversal.is_some() || self.all_edits().all(|edit| !edit.slot.is_sent()) {
             return Ok(None);

@@ -18,10 +18,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use std::sync::Arc;
 
 /// Answers a request.
-///
-/// # Errors
-///
-/// The client closed the connection while it sent the request.
+/// Errors: the client closed the connection while it sent the request.
 pub async fn answer(
     proxy: Arc<Proxy>,
     connection: Arc<Connection>,

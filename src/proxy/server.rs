@@ -102,10 +102,7 @@ pub struct Server {
 }
 
 /// Starts a proxy.
-///
-/// # Errors
-///
-/// The address is in use, or the runtime cannot be started.
+/// Errors: the address is in use, or the runtime cannot be started.
 pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let listen = options.listen;
     let refused = |error: anyhow::Error| {

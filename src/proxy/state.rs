@@ -41,10 +41,7 @@ pub struct State {
 impl State {
     /// Returns the state of the proxy that runs, if one does; of several, that of all clients, or else the first one. A file whose process
     /// has ended, or whose address does not answer, is ignored.
-    ///
-    /// # Errors
-    ///
-    /// There is no data directory.
+    /// Errors: there is no data directory.
     pub fn running(env: &Env) -> Result<Option<State>, CommandError> {
         let mut states = State::alive(env)?;
         states.sort_by_key(|state| (state.client.is_some(), state.started));
@@ -52,10 +49,7 @@ impl State {
     }
 
     /// Returns true if there is a file of this proxy, and its process runs.
-    ///
-    /// # Errors
-    ///
-    /// There is no data directory.
+    /// Errors: there is no data directory.
     pub fn is_current(&self, env: &Env) -> Result<bool, CommandError> {
         Ok(State::alive(env)?.iter().any(|state| state.token == self.token))
     }
@@ -116,19 +110,11 @@ impl State {
     }
 
     /// Asks the proxy for a value.
-    ///
-    /// # Errors
-    ///
-    /// It does not answer.
     pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CommandError> {
         self.value("GET", path)
     }
 
     /// Tells the proxy to do something.
-    ///
-    /// # Errors
-    ///
-    /// It does not answer.
     pub fn post<T: DeserializeOwned>(&self, path: &str) -> Result<T, CommandError> {
         self.value("POST", path)
     }

@@ -375,10 +375,6 @@ impl Wire {
     }
 
     /// Stores responses whose withheld calls later requests of the line contain.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
     pub fn add_replies(&self, facts: &RequestFacts, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
         let (mut sessions, name) = (self.sessions(), (facts.session.clone(), facts.line.clone()));
         // A line that is read after this has them.
@@ -393,10 +389,7 @@ impl Wire {
     /// Records that the API refused a request. Returns true if requests of this line are sent as the client writes them from now on:
     /// after a refusal of a content of a changed request, or after the second refusal in a row if the cause is another one, which the
     /// client can repair by itself. If the original request is refused too, the changes are not the cause, and later requests are changed again.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written; the line is observed until the proxy ends.
+    /// Errors: the store cannot be written; the line is observed until the proxy ends.
     pub fn refused(&self, facts: &RequestFacts, refusal: &Refusal<'_>) -> Result<bool, WireError> {
         let mut sessions = self.sessions();
         let known = sessions.line(&facts.session, &facts.line)?;
@@ -456,10 +449,6 @@ fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireEr
 }
 
 /// Returns the operations in force whose contents the last request of a session did not have.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn unapplied(store: &Store, session: &str) -> Result<Vec<OperationId>, WireError> {
     let state = store.wire_line(session, "")?.filter(|state| state.observed.is_none()).unwrap_or_default();
     if state.unapplied.is_empty() {

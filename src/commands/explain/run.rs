@@ -23,10 +23,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
 }
 
 /// Returns the explanation of a block of a session.
-///
-/// # Errors
-///
-/// There is no such block; the session or the store cannot be read.
+/// Errors: there is no such block; the session or the store cannot be read.
 pub fn of_block(env: &Env, workspace: &Workspace<'_>, number: BlockNumber) -> Result<ExplainReport, CommandError> {
     let reading = &workspace.reading;
     let block = reading.block(number).ok_or_else(|| {

@@ -34,10 +34,7 @@ pub fn count(env: &Env) -> usize {
 }
 
 /// Returns the pending proposals of the selected session: their numbers and commands, with credentials masked.
-///
-/// # Errors
-///
-/// The store cannot be read, or there is no session.
+/// Errors: the store cannot be read, or there is no session.
 pub fn waiting_here(env: &Env) -> Result<Vec<(ProposalNumber, String)>, CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(Vec::new()) };
     let Some(session) = here(env, &store)? else { return Ok(Vec::new()) };

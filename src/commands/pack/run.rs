@@ -22,10 +22,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the pack.
-///
-/// # Errors
-///
-/// The budget is too small, the query has no words, or the session cannot be read.
+/// Errors: the budget is too small, the query has no words, or the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandError> {
     let query = arguments.query.as_deref().map(search::parse).transpose()?;
     let found = env.find(arguments.session.as_deref())?;

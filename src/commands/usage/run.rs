@@ -89,10 +89,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Checks the name of a client.
-///
-/// # Errors
-///
-/// No client has this name.
+/// Errors: no client has this name.
 pub fn check_client(name: Option<&str>) -> Result<(), CommandError> {
     let names: Vec<&str> = crate::provider::PROVIDERS.iter().map(|provider| provider.name()).collect();
     match name {

@@ -256,10 +256,7 @@ pub struct OtherSession {
 
 /// Returns the content of a session in at most `budget` tokens of its model. `sources` has the originals of the blocks that [`needed`]
 /// returns; `clock` formats a time as the time of day.
-///
-/// # Errors
-///
-/// The budget is too small for the summary of the session and the newest headers.
+/// Errors: the budget is too small for the summary of the session and the newest headers.
 pub fn pack(
     reading: &Analysis,
     sources: &Sources,

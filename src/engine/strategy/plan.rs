@@ -227,10 +227,7 @@ impl<'a> Outlined<'a> {
 
     /// Returns the first choices of a selection that save at least the given tokens, in tokens of the originals. The block `lead`
     /// is shortened in any case.
-    ///
-    /// # Errors
-    ///
-    /// Less can be saved: the smallest possible rest.
+    /// Errors: less can be saved: the smallest possible rest.
     pub fn saving(
         &self,
         selection: &Selection,

@@ -41,10 +41,7 @@ impl Default for Rules {
 
 impl Rules {
     /// Adds protected tools and paths, given as globs, and protected patterns in content.
-    ///
-    /// # Errors
-    ///
-    /// The invalid glob.
+    /// Errors: the invalid glob.
     pub fn protecting(mut self, tools: &[String], paths: &[String], patterns: &[String]) -> Result<Rules, String> {
         for tool in tools {
             let glob = GlobBuilder::new(tool).case_insensitive(true).build().map_err(|_| tool.clone())?;

@@ -7,10 +7,7 @@ use rustc_hash::FxHashSet;
 
 impl Draft<'_> {
     /// Inverts an operation.
-    ///
-    /// # Errors
-    ///
-    /// A later operation or another program changed the same block.
+    /// Errors: a later operation or another program changed the same block.
     pub fn invert(&mut self, operation: &Operation) -> Result<(), PlanError> {
         self.refuse_changed_later(operation)?;
         // A deleted value is logged as its replacement, so that before and after are equal. Links are exempt: an earlier version
@@ -165,10 +162,7 @@ impl Draft<'_> {
     }
 
     /// Replaces current values by logged ones, as `undo` and `restore` do; `edits` are ordered newest first.
-    ///
-    /// # Errors
-    ///
-    /// A value differs from the log.
+    /// Errors: a value differs from the log.
     pub fn revert(&mut self, edits: Vec<Edit>, marks: Vec<Mark>) -> Result<(), PlanError> {
         let followed = self.followed(&edits);
         let gone = edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());

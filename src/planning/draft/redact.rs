@@ -26,10 +26,6 @@ impl Draft<'_> {
     /// credentials in a row.
     ///
     /// Thinking is signed and stays unchanged. So do rows whose identity or links would change.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub fn redact(
         &mut self,
         blocks: &BTreeSet<BlockNumber>,

@@ -114,10 +114,6 @@ impl Draft<'_> {
 
     /// Leaves out the thinking of earlier turns that each request is billed for, in a range of blocks, oldest first until `tokens` are
     /// saved. The thinking of a model that binds it stays: what follows would be refused. Returns the saved tokens.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub(crate) fn leave_out_thinking(&mut self, range: Range<BlockNumber>, tokens: f64) -> Result<f64, PlanError> {
         let reading = self.reading();
         let rows = &self.session().rows;
