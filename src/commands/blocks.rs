@@ -1,3 +1,6 @@
+//! `aperture blocks`: prints the table of blocks.
+
+use crate::app::{CommandError, Env};
 use crate::engine::{Analysis, label, lifecycle, stale_reason};
 use crate::model::{
     As, Block, BlockKind, BlockNumber, JsonOf, Level, Media, Outdated, Pin, Role, State, Time, TokenCount, Zone, json_forms,
@@ -6,6 +9,73 @@ use crate::output::table::{Cell, Column, Table, left, rest, right};
 use crate::output::{Paint, Report, Style, age, clip, plural, tokens, unit};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// Arguments of `blocks`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture blocks                                the blocks of the window
+  aperture blocks 'stale & larger(2k)'           candidates for compression
+  aperture blocks 'tool(Read)' --sort tokens     reads, the most expensive first
+  aperture blocks --tree                         under their turns
+  aperture blocks cold --json                    blocks outside the window
+
+Blocks are named by selectors: aperture help selectors.")]
+pub struct Arguments {
+    /// Block selectors; matches are combined
+    #[arg(default_value = "window")]
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
+    /// Sort key
+    #[arg(long, value_name = "KEY", default_value = "number")]
+    #[serde(serialize_with = "super::json::choice")]
+    pub sort: SortKey,
+    /// Reverse the order
+    #[arg(long)]
+    pub reverse: bool,
+    /// Show the blocks under their turns
+    #[arg(long, conflicts_with_all = ["sort", "reverse"])]
+    pub tree: bool,
+}
+
+impl Arguments {
+    /// Returns the request that lists the blocks that a selector matches.
+    pub fn new(selector: &str) -> Arguments {
+        Arguments { selector: vec![selector.to_owned()], sort: SortKey::Number, reverse: false, tree: false }
+    }
+}
+
+/// Lists the blocks.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the table of blocks.
+/// Errors: the selector is invalid or names something that does not exist; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandError> {
+    let selector = env.selector(&arguments.selector)?;
+    let workspace = env.open(None)?;
+    let reading = &workspace.reading;
+    let blocks: Vec<BlockRow> = selector
+        .select(reading)?
+        .into_iter()
+        .filter_map(|number| reading.block(number))
+        .map(|block| BlockRow::new(reading, block))
+        .collect();
+    let empty = match &arguments.selector[..] {
+        [word] if word == "pinned" => "no pinned blocks",
+        [word] if word == "focused" => "no focused blocks",
+        _ => "no matching blocks",
+    };
+    let mut report = BlocksReport {
+        empty,
+        tokens: blocks.iter().map(|block| block.tokens).sum(),
+        blocks,
+        tree: arguments.tree,
+        prompts: reading.turns.iter().map(|turn| turn.prompt.clone()).collect(),
+    };
+    report.sort(arguments.sort, arguments.reverse);
+    Ok(report)
+}
 
 /// A reason why a block is outdated.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]

@@ -1,17 +1,89 @@
-use super::report::{InboxReport, InboxRow};
-use super::{ApproveArguments, Arguments, DenyArguments, ProposalSelection, REJECTED};
+//! `aperture inbox`, `approve` and `deny`: the model commands that await the user's approval.
+
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::change::pipeline::{is_live, open_in_client};
 use crate::commands::model::proposing::{Decision, follow, outcome, shown};
 use crate::commands::obey::{ObeyReport, ObeyedCommand};
 use crate::commands::{ModelAction, Request};
 use crate::engine::model_commands::read;
-use crate::model::{Proposal, ProposalNumber, ProposalStatus};
-use crate::output::ChangeReport;
+use crate::model::{As, Proposal, ProposalNumber, ProposalStatus, Time};
+use crate::output::{ChangeReport, Paint, Report, Style, age, amount, clip, padded};
 use crate::store::{Outcome, Store, StoredSession};
 use crate::text::shell::quoted_word;
 use crate::workspace;
 use anyhow::anyhow;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Arguments of `inbox`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture inbox           pending commands, and the effect of each
+  aperture inbox --all     in every session on this machine
+  aperture approve 3 4     executes them
+  aperture deny --pending --reason 'still needed'
+
+The commands that need approval are set under [model]: aperture help settings.")]
+pub struct Arguments {
+    /// In every session on this machine
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// The selected proposals.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[group(id = "which", required = true, multiple = false)]
+pub struct ProposalSelection {
+    /// Numbers, as listed by aperture inbox
+    #[arg(group = "which", value_name = "NUMBER")]
+    pub numbers: Vec<ProposalNumber>,
+    /// All pending ones of this session
+    #[arg(long = "pending", alias = "all", group = "which")]
+    pub all: bool,
+}
+
+/// Arguments of `approve`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture approve 3 --dry-run
+  aperture approve 3 4
+  aperture approve --pending
+  aperture approve 3 --live      in a session that a client has open
+
+Each is one operation in aperture log; aperture undo reverts it. The exit code is 1
+if one could not be executed; the model receives the results with the next prompt.")]
+pub struct ApproveArguments {
+    /// The selected proposals.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub which: ProposalSelection,
+    /// Dry run: show the result; write nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Also change a session that a client has open; type /resume in the client afterwards
+    #[arg(long)]
+    pub live: bool,
+}
+
+/// The reason for the model, if the user states none.
+pub const REJECTED: &str = "rejected by the user";
+
+/// Arguments of `deny`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture deny 3 --reason 'the tests still need it'
+  aperture deny --pending
+
+The model receives the answer with the next prompt.")]
+pub struct DenyArguments {
+    /// The selected proposals.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub which: ProposalSelection,
+    /// Reason, for the model
+    #[arg(long, value_name = "TEXT", default_value = REJECTED)]
+    pub reason: String,
+}
 
 /// Lists the pending proposals.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -192,5 +264,81 @@ fn row(env: &Env, session: &StoredSession, proposal: &Proposal) -> InboxRow {
         why: proposal.answer.clone(),
         effect: if status == ProposalStatus::Done { answer } else { format!("can no longer be executed: {answer}") },
         change,
+    }
+}
+
+/// Maximum number of listed blocks per proposal.
+const NAMED: usize = 3;
+/// Columns before the text of a proposal.
+const MARGIN: usize = 14;
+
+/// A command of the model that waits for the user.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Proposal")]
+pub struct InboxRow {
+    /// Number, for `approve` and `deny`.
+    pub number: ProposalNumber,
+    /// Session id.
+    pub session: String,
+    /// Turn in which it was written.
+    pub turn: u32,
+    /// Time at which it was found.
+    #[serde(with = "As::<Time>")]
+    pub time: i64,
+    /// Command as written, on one line, with credentials masked.
+    pub command: String,
+    /// Reason for waiting.
+    pub why: String,
+    /// Effect that it would have now, on one line.
+    pub effect: String,
+    /// The effect in full; null if it is no longer possible.
+    pub change: Option<ChangeReport>,
+}
+
+/// The commands of the model that wait for the user.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct InboxReport {
+    /// Waiting commands, the oldest first.
+    pub proposals: Vec<InboxRow>,
+    /// True if a running client has the session of one of them open.
+    #[serde(skip)]
+    pub live: bool,
+}
+
+impl Report for InboxReport {
+    const SCHEMA: &str = "aperture.inbox/2";
+
+    fn text(&self, style: &Style) -> String {
+        if self.proposals.is_empty() {
+            return "no pending commands\n".to_owned();
+        }
+        let room = style.width.saturating_sub(MARGIN).max(MARGIN);
+        let margin = " ".repeat(MARGIN);
+        let mut text = String::new();
+        for row in &self.proposals {
+            let number = style.paint(Paint::Name, &format!("{:>4}", row.number));
+            let when = padded(&age(style.now, row.time), 6);
+            text.push_str(&format!("{number}  {when}  {}\n", clip(&row.command, room)));
+            text.push_str(&format!("{margin}{}\n", clip(&row.effect, room)));
+            let changes = row.change.iter().flat_map(|change| &change.changes);
+            for change in changes.clone().take(NAMED) {
+                let tokens = |value: f64| amount(value.round() as u64);
+                let (before, after) = (tokens(change.tokens_before), tokens(change.tokens_after));
+                let name = clip(&change.label, room.saturating_sub(28).max(MARGIN));
+                text.push_str(&format!("{margin}  #{} {name}  {before} → {after}\n", change.number));
+            }
+            let more = changes.count().saturating_sub(NAMED);
+            if more > 0 {
+                text.push_str(&format!("{margin}  … and {more} more\n"));
+            }
+            text.push_str(&style.paint(Paint::Dim, &format!("{margin}pending: {}", clip(&row.why, room.saturating_sub(9)))));
+            text.push('\n');
+        }
+        let live = if self.live { " --live" } else { "" };
+        let first = self.proposals.first().map(|row| row.number).unwrap_or_default();
+        let hint = format!("to execute one: aperture approve {first}{live}; to reject one: aperture deny {first}");
+        text.push_str(&style.paint(Paint::Dim, &hint));
+        text.push('\n');
+        text
     }
 }

@@ -1,3 +1,6 @@
+//! `aperture log`: lists the operations on a session.
+
+use crate::app::{CommandError, Env};
 use crate::model::{
     Actor, As, BlockNumber, Estimated, History, Operation, OperationId, OperationKind, OperationState, Proposal, ProposalStatus,
     Snapshot, Time, Verb,
@@ -7,6 +10,42 @@ use comfy_table::{CellAlignment, Table, presets};
 use schemars::JsonSchema;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
+
+/// Arguments of `log`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture log            the newest operation first
+  aperture log --json | jq '.operations[0].command'
+
+aperture undo N reverts operation N; aperture diff N shows the changes since it.")]
+pub struct Arguments {
+    /// Session: a path, an id or an id prefix
+    #[arg(id = "named", value_name = "SESSION")]
+    pub session: Option<String>,
+}
+
+/// Lists the operations.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the operations, newest first, and the model's actions in each turn.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandError> {
+    let found = env.find(arguments.session.as_deref())?;
+    let history = env.history_of(&found)?;
+    env.learn(&found);
+    let (mut proposals, mut deferred) = (Vec::new(), Vec::new());
+    if let Some(store) = env.existing_store()?
+        && let Some(session) = store.find(&env.disk.resolve(&found.path)?)?
+    {
+        (proposals, deferred) = (store.proposals(session.key)?, store.deferred(session.key)?);
+    }
+    let row = |operation: &Operation| LogRow::new(operation, &history);
+    let mut operations: Vec<LogRow> = history.operations.iter().chain(&deferred).map(row).collect();
+    operations.sort_by_key(|row| std::cmp::Reverse(row.id));
+    let turns = TurnActions::collect(found.provider.agent(), &proposals, &history);
+    Ok(LogReport { operations, snapshots: history.snapshots.clone(), turns })
+}
 
 /// Maximum number of columns before the command, for operation numbers of at most two digits.
 const OTHERS: usize = 38;
