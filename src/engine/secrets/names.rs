@@ -3,6 +3,7 @@
 use super::shapes::SHAPES;
 use super::values::{is_generated, is_key, is_password, is_rich};
 use super::{OBJECT, Secret, calls, run, sentence, shaped, web_token};
+use crate::text::lists::word_lists;
 
 /// Bytes that are examined after a name up to its value.
 const LONGEST_GAP: usize = 60;
@@ -37,27 +38,7 @@ pub(super) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The last word of the name of a key, in its spellings.
 pub(super) const KEY_WORDS: [&str; 8] = ["_key", "_KEY", "-key", "-KEY", "-Key", "Key", " key", " Key"];
-/// First words of the names of keys.
-const KEYS: [&str; 35] = [
-    "api", "access", "account", "admin", "anon", "app", "application", "auth", "client", "decryption", "deploy", "encryption",
-    "functions", "hmac", "instrumentation", "integration", "jwt", "license", "master", "my", "private", "preshared", "role",
-    "secret", "server", "service", "shared", "signing", "storage", "subscription", "the", "validation", "webhook", "write",
-    "your",
-];
-
-/// First words of the names of other keys.
-const OTHER_KEYS: [&str; 14] = [
-    "cache", "foreign", "group", "hash", "idempotency", "index", "lookup", "object", "partition", "primary", "public",
-    "registry", "sort", "unique",
-];
-
-/// Names that are only used for credentials.
-const SURE_NAMES: [&str; 5] = ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"];
-/// Last parts of a name, after the word for a credential.
-const ENDINGS: [&str; 22] = [
-    "_key", "key", "_base", "_value", "value", "_prod", "_production", "_dev", "_live", "_test", "_staging", "_id_rsa",
-    "_default", "_main", "_primary", "_secondary", "_old", "_new", "_b64", "_string", "'s value", "'s",
-];
+word_lists! { "names.txt": KEYS, OTHER_KEYS, SURE_NAMES, ENDINGS }
 
 /// The form in which a value follows its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
