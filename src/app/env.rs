@@ -497,7 +497,7 @@ impl Env {
         whole: &dyn Fn(&Session) -> bool,
     ) -> Result<Workspace<'static>, CommandError> {
         let path = found.path.clone();
-        let opened = Workspace::open_as_wanted(self.disk, self.cache(), history, found, &self.settings, whole);
+        let opened = Workspace::open(self.disk, self.cache(), history, found, &self.settings, whole);
         let know = |mut workspace: Workspace<'static>| {
             workspace.know(&self.chosen_texts);
             workspace

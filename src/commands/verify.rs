@@ -7,7 +7,7 @@ use crate::commands::stored::stored;
 use crate::model::{Address, BlockNumber, OperationId};
 use crate::output::{Paint, Report, Style, bytes, clip, plural, printable, short_id};
 use crate::store::{Store, StoredSession};
-use crate::workspace::{self, DriftKind, FileState, Verified, WayBack};
+use crate::workspace::{DriftKind, FileState, Verified, Verifier, WayBack};
 use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -75,12 +75,11 @@ fn verify_sessions(
     report.sessions_in_store = store.sessions()?.len();
     let selected = if arguments.bulk.is_bulk() { Some(bulk::stored(env, store, &arguments.bulk)?) } else { None };
     let sound = sound(store, report)?;
-    let verify = |stored: &StoredSession| {
-        let now = env.style.now.as_millisecond();
-        match workspace::verify(env.disk, env.cache(), store, stored, &env.settings, &sound, now) {
-            Ok(verified) => session(stored, &verified),
-            Err(error) => unreadable(stored, error.to_string()),
-        }
+    let now = env.style.now.as_millisecond();
+    let verifier = Verifier { disk: env.disk, cache: env.cache(), store, settings: &env.settings, sound: &sound, now };
+    let verify = |stored: &StoredSession| match verifier.verify(stored) {
+        Ok(verified) => session(stored, &verified),
+        Err(error) => unreadable(stored, error.to_string()),
     };
     let Some(selected) = selected else {
         report.sessions.extend(stored(env, store, arguments.session.as_deref())?.iter().map(verify));

@@ -227,7 +227,8 @@ impl Store {
     /// Logs a plan as prepared, with all its values, in one transaction that is durable when this returns.
     ///
     /// `hunks` are the bytes that it replaces, each with its offset. `after` is the prefix of the new file: its length and
-    /// BLAKE3 hash; `None` for a plan that writes no file, which is committed at once.
+    /// BLAKE3 hash; `None` for a plan that writes no file, which is committed at once. `deferred` is the number of the deferred operation
+    /// that it writes.
     pub fn prepare<'h>(
         &self,
         key: SessionKey,
@@ -235,21 +236,9 @@ impl Store {
         time: i64,
         hunks: impl Iterator<Item = (u64, Cow<'h, [u8]>, Cow<'h, [u8]>)>,
         after: Option<(u64, Address)>,
+        deferred: Option<OperationId>,
     ) -> Result<OperationId, StoreError> {
-        self.log(key, plan, time, hunks, after, Logged::New)
-    }
-
-    /// Logs a deferred operation as prepared, with the plan that writes it; see [`Store::prepare`].
-    pub fn prepare_deferred<'h>(
-        &self,
-        key: SessionKey,
-        id: OperationId,
-        plan: &Plan,
-        time: i64,
-        hunks: impl Iterator<Item = (u64, Cow<'h, [u8]>, Cow<'h, [u8]>)>,
-        after: Option<(u64, Address)>,
-    ) -> Result<OperationId, StoreError> {
-        self.log(key, plan, time, hunks, after, Logged::Written(id))
+        self.log(key, plan, time, hunks, after, deferred.map_or(Logged::New, Logged::Written))
     }
 
     pub(super) fn log<'h>(

@@ -216,7 +216,7 @@ fn once(
             return Ok(report);
         }
         let key = register(env, found, workspace, store)?;
-        report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
+        report.operation = workspace::apply(workspace, store, key, &plan, None, now, &wait)?;
         if let (true, Some(operation)) = (report.edits > 0, report.operation) {
             let process = clients(env, found).first().copied().filter(|_| has_copy || plan.window.is_some());
             if let Some(process) = process {

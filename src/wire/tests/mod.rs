@@ -71,7 +71,7 @@ impl Place {
         };
         let store = self.store();
         let key = store.register("claude-code", "s", Path::new("/s.jsonl"), "p").unwrap();
-        let id = store.prepare(key, &plan, 0, std::iter::empty(), None).unwrap();
+        let id = store.prepare(key, &plan, 0, std::iter::empty(), None, None).unwrap();
         store.settle(key, id, OperationState::Committed).unwrap();
         id
     }

@@ -91,7 +91,7 @@ impl Place {
     fn log(&self, provider: &str, plan: &Plan) -> SessionKey {
         let store = self.store();
         let key = store.register(provider, "s", Path::new("/s.jsonl"), "p").unwrap();
-        let id = store.prepare(key, plan, 0, std::iter::empty(), None).unwrap();
+        let id = store.prepare(key, plan, 0, std::iter::empty(), None, None).unwrap();
         store.settle(key, id, OperationState::Committed).unwrap();
         key
     }
