@@ -8,13 +8,18 @@ use std::path::{Path, PathBuf};
 
 /// Returns every session file of the fixtures.
 pub fn fixtures() -> Vec<PathBuf> {
+    fixtures_with(&["jsonl"])
+}
+
+/// Returns every file of the fixtures whose name has one of these endings.
+pub fn fixtures_with(endings: &[&str]) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
     while let Some(directory) = directories.pop() {
         for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
                 directories.push(path);
-            } else if path.extension().is_some_and(|end| end == "jsonl") {
+            } else if path.extension().is_some_and(|end| endings.iter().any(|known| end == *known)) {
                 files.push(path);
             }
         }

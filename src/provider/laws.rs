@@ -9,20 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn files() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
-    let mut files = Vec::new();
-    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
-    while let Some(directory) = directories.pop() {
-        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                directories.push(path);
-            } else if path.extension().is_some_and(|end| end == "jsonl") {
-                let bytes = fs::read(path).unwrap();
-                let FileKind::Session(name) = sniff(&bytes) else { continue };
-                files.push((by_name(name).unwrap(), bytes));
-            }
-        }
-    }
-    files
+    let files = crate::testing::fixtures().into_iter().map(|path| fs::read(path).unwrap());
+    let session = |bytes: Vec<u8>| match sniff(&bytes) {
+        FileKind::Session(name) => Some((by_name(name).unwrap(), bytes)),
+        _ => None,
+    };
+    files.filter_map(session).collect()
 }
 
 fn rows() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {

@@ -128,13 +128,7 @@ pub fn find(
         }
         bytes.push(postings);
     }
-    let postings: Vec<_> =
-        bytes.iter().map(|list| list.iter().map(|(first, bytes)| (*first, read_postings(bytes))).collect::<Vec<_>>()).collect();
-    let turns = wanted_turns(searched, index, indexed)?;
-    let continued = index.continued()?;
-    let turn_of = |turn: u32| continued.get(&turn).copied().unwrap_or(turn);
-    let is_wanted = |turn: u32| turns.as_ref().is_none_or(|turns| turns.contains(&turn));
-    let (candidates, weights) = candidates(&query, &postings, index.turn_count()?, &turn_of, &is_wanted);
+    let (candidates, weights) = candidates_of(searched, index, indexed, &query, &bytes)?;
     let total = candidates.len();
     let (chosen, is_capped) = choose(searched, index, indexed, candidates, &query, filter)?;
     let matcher = query.matcher();
@@ -152,12 +146,25 @@ pub fn find(
     Ok(Hits { turns, total, is_capped, replaced, query })
 }
 
-/// Returns the turns of the wanted sources; `None` if the index has no others.
-pub(super) fn wanted_turns(
+/// Returns the turns that match a query, best first, and the weights of its terms. `bytes` are the postings of its terms.
+pub(super) fn candidates_of(
     searched: &Searched<'_>,
     index: &SearchIndex,
     indexed: &Indexed,
-) -> rusqlite::Result<Option<FxHashSet<u32>>> {
+    query: &Query,
+    bytes: &[Vec<(u32, Vec<u8>)>],
+) -> rusqlite::Result<(Vec<Candidate>, Vec<f32>)> {
+    let postings: Vec<_> =
+        bytes.iter().map(|list| list.iter().map(|(first, bytes)| (*first, read_postings(bytes))).collect::<Vec<_>>()).collect();
+    let turns = wanted_turns(searched, index, indexed)?;
+    let continued = index.continued()?;
+    let turn_of = |turn: u32| continued.get(&turn).copied().unwrap_or(turn);
+    let is_wanted = |turn: u32| turns.as_ref().is_none_or(|turns| turns.contains(&turn));
+    Ok(candidates(query, &postings, index.turn_count()?, &turn_of, &is_wanted))
+}
+
+/// Returns the turns of the wanted sources; `None` if the index has no others.
+fn wanted_turns(searched: &Searched<'_>, index: &SearchIndex, indexed: &Indexed) -> rusqlite::Result<Option<FxHashSet<u32>>> {
     let wanted: Vec<i64> = indexed.iter().filter(|(_, source)| (searched.is_wanted)(**source)).map(|(file, _)| *file).collect();
     let is_all = wanted.len() == indexed.len() && indexed.len() == index.file_count()? as usize;
     if is_all { Ok(None) } else { index.turns_of(&wanted).map(Some) }
