@@ -33,7 +33,6 @@ pub struct Settings {
     /// The limits that `check` uses if none are given.
     check: Option<CheckLimits>,
     pub hooks: Hooks,
-    /// The lifetime of focus marks.
     focus: FocusSettings,
     watch: WatchSettings,
     pipeline: PipelineSettings,
@@ -316,7 +315,6 @@ impl Settings {
         self.check.unwrap_or(full)
     }
 
-    /// Returns the name of the preset in use.
     pub fn preset(&self) -> &str {
         self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET)
     }
@@ -340,7 +338,6 @@ impl Settings {
         self.watch.idle_seconds
     }
 
-    /// Returns the settings for reading a session.
     pub fn for_reading(&self, window_tokens: Option<u64>) -> ReadSettings {
         ReadSettings {
             window_tokens,

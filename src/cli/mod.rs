@@ -133,7 +133,6 @@ fn with_sessions(env: &Env) -> Env {
     env.clone()
 }
 
-/// Refuses to start the proxy.
 #[cfg(not(feature = "proxy"))]
 fn proxy(_: &Env, _: &commands::proxy::Arguments) -> Result<(), app::CommandError> {
     Err(without_proxy())

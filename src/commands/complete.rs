@@ -18,13 +18,10 @@ pub struct Arguments {
 /// The kind of the word at the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completed {
-    /// The id of a session.
     Session,
-    /// A selector of blocks.
     Selector,
     /// A selector of a turn or a block.
     Turn,
-    /// The name of a command or a topic.
     Topic,
 }
 
@@ -73,7 +70,6 @@ impl Arguments {
 /// The number of blocks up to which the topics of a session are computed.
 const FEW_BLOCKS: usize = 2_000;
 
-/// A candidate and its description.
 type Candidate = (String, String);
 
 /// Prints the candidates, one on each line, each followed by a tab and its description. A failure is the same as no candidates.

@@ -18,10 +18,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use std::sync::Arc;
 
 /// Answers a request.
-///
-/// # Errors
-///
-/// The client closed the connection while it sent the request.
+/// Errors: the client closed the connection while it sent the request.
 pub async fn answer(
     proxy: Arc<Proxy>,
     connection: Arc<Connection>,
@@ -179,7 +176,6 @@ fn outgoing(
     Ok(Request::from_parts(parts, upload.body))
 }
 
-/// Returns the response to the client.
 fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, base: &str) -> Response<ResponseBody> {
     let (mut parts, body) = response.into_parts();
     passage.status(parts.status);

@@ -50,10 +50,7 @@ const STOP_STEP: Duration = Duration::from_millis(50);
 const STOP_STEPS: u32 = 640;
 
 /// Serves until the proxy is stopped, or executes an action on the running one.
-///
-/// # Errors
-///
-/// The address is in use or not allowed, another proxy runs, or none runs for the action.
+/// Errors: the address is in use or not allowed, another proxy runs, or none runs for the action.
 pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.action {
         None => listen(env, arguments),

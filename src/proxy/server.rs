@@ -69,27 +69,22 @@ pub enum Phase {
     Serving,
     /// Running requests may finish.
     Stopping,
-    /// It ends at once.
     Ended,
 }
 
 /// The values that all requests share.
 pub struct Proxy {
-    /// The environment.
     pub env: Env,
     pub options: Options,
-    /// The address on which it listens.
     pub address: SocketAddr,
     pub wire: Arc<Wire>,
     /// The sessions that are in no file.
     pub memory: Arc<Memory>,
     /// The connections to APIs.
     pub upstream: Upstream,
-    /// The buffers of request bodies.
     pub buffers: Buffers,
     /// The room in kB for bodies that are kept as received while their responses pass.
     pub room: Arc<Semaphore>,
-    /// The newest requests.
     pub requests: Requests,
     /// The work after requests.
     pub tasks: Tasks,
@@ -107,10 +102,7 @@ pub struct Server {
 }
 
 /// Starts a proxy.
-///
-/// # Errors
-///
-/// The address is in use, or the runtime cannot be started.
+/// Errors: the address is in use, or the runtime cannot be started.
 pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let listen = options.listen;
     let refused = |error: anyhow::Error| {
@@ -168,7 +160,6 @@ impl Server {
         }
     }
 
-    /// Returns the status.
     pub fn status(&self) -> ProxyStatus {
         self.proxy.status()
     }
@@ -216,18 +207,15 @@ impl Proxy {
         SocketAddr::new(ip, self.address.port())
     }
 
-    /// Returns true if requests need a token.
     pub fn needs_token(&self) -> bool {
         self.options.token.is_some()
     }
 
-    /// Returns true if the headers have the token that requests need.
     pub fn has_token(&self, headers: &HeaderMap) -> bool {
         let given = headers.get(TOKEN_HEADER).map(|value| value.as_bytes());
         self.options.token.as_ref().is_none_or(|token| given.is_some_and(|given| control::is_equal(given, token.as_bytes())))
     }
 
-    /// Returns the status.
     pub fn status(&self) -> ProxyStatus {
         let totals = self.requests.totals();
         ProxyStatus {

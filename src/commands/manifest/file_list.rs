@@ -18,7 +18,6 @@ pub struct FileList {
     pub lines: Vec<String>,
     /// The same files in short: `b.rs #7*`.
     pub short: Vec<String>,
-    /// The names of the other files.
     pub names: Vec<String>,
 }
 

@@ -50,7 +50,6 @@ pub struct ManifestReport {
 
 /// Maximum length of a quoted rule.
 const RULE_CHARACTERS: usize = 110;
-/// Characters of the label of a topic.
 const TOPIC_CHARACTERS: usize = 40;
 /// Maximum number of entries of a list if there is a limit.
 const LISTED: usize = 12;
@@ -471,18 +470,15 @@ impl ManifestReport {
     }
 }
 
-/// Returns a directory as a place, if it is named.
 fn place(directory: &str) -> String {
     if directory.is_empty() { String::new() } else { format!(" in {}", printable(directory)) }
 }
 
-/// Returns the title of a zone with its size.
 fn zone_title(zone: &ZoneSummary, total: TokenCount, pinned: &str) -> String {
     let blocks = if zone.blocks > 0 { plural(zone.blocks as usize, "block") + ", " } else { String::new() };
     format!("{} ({blocks}{}{pinned}):", zone.zone.label().to_uppercase(), unit(&tokens(total), "token"))
 }
 
-/// Returns the line of one block in a zone.
 fn entry_line(kind: &str, entry: &BlockSummary) -> String {
     format!("  - {kind}#{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry))
 }

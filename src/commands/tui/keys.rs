@@ -109,12 +109,10 @@ pub(super) fn action(prefix: &str, key: &str) -> Result<Option<Action>, String> 
     if found.is_none() && prefix.is_empty() && key == PREFIX { Err(name) } else { Ok(found) }
 }
 
-/// Returns the shown key of an action.
 pub(super) fn key_of(action: Action) -> &'static str {
     BINDINGS.iter().find(|binding| binding.action == action).map_or("", |binding| binding.keys[0])
 }
 
-/// Returns the name of a key, as the table has it.
 pub(super) fn name(key: &KeyEvent) -> String {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {

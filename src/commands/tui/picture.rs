@@ -55,7 +55,6 @@ pub struct TurnRow {
     pub time: Option<i64>,
     pub tokens: f64,
     pub stale_tokens: f64,
-    /// The number of its blocks in the window.
     pub blocks: usize,
 }
 
@@ -132,7 +131,6 @@ impl Picture {
         }
     }
 
-    /// Returns a block of the window.
     pub fn block(&self, number: BlockNumber) -> Option<&BlockRow> {
         let place = self.blocks.binary_search_by_key(&number, |block| block.number).ok()?;
         self.blocks.get(place)
@@ -160,7 +158,6 @@ fn block_row(block: &Block) -> BlockRow {
     }
 }
 
-/// Returns the turns that have blocks in the window.
 fn turn_rows(reading: &Analysis, blocks: &[BlockRow]) -> Vec<TurnRow> {
     let mut rows: BTreeMap<u32, TurnRow> = BTreeMap::new();
     for block in blocks {

@@ -124,7 +124,6 @@ fn look() -> Look {
     Look { gate: Gate::default(), style }
 }
 
-/// Returns the text of the screen.
 fn drawn(screen: &mut Screen, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(frame, screen, &look(), 1_764_000_900_000)).unwrap();
@@ -240,7 +239,7 @@ fn matches_are_turns_to_go_to() {
 fn a_click_goes_to_a_row_and_a_second_one_opens_it() {
     let mut screen = Screen::new(picture());
     assert_eq!(press(&mut screen, "m"), [Task::Mouse(true)]);
-    let mut click = |screen: &mut Screen, row: u16| {
+    let click = |screen: &mut Screen, row: u16| {
         drawn(screen, 140, 30);
         let kind = MouseEventKind::Down(MouseButton::Left);
         screen.update(Event::Mouse(MouseEvent { kind, column: 9, row, modifiers: KeyModifiers::NONE }), 0)

@@ -243,7 +243,6 @@ fn row_tokens(screen: &Screen, row: &Row) -> f64 {
     }
 }
 
-/// The texts of a row of the map.
 struct RowText {
     front: String,
     name: String,
@@ -317,7 +316,6 @@ fn map_line(screen: &Screen, row: &Row, text: RowText, size: (f64, usize, usize)
     ])
 }
 
-/// Returns the letter of the state of a block.
 fn letter(block: &BlockRow) -> char {
     match (block.pin, block.is_focused, block.level, block.state) {
         (Some(_), ..) => 'P',

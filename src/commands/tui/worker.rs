@@ -10,7 +10,6 @@ use crate::workspace::{Found, Workspace};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender};
 
-/// Columns of the output of commands.
 const OUTPUT_COLUMNS: usize = 100;
 
 /// Returns what a command line does.

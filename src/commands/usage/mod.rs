@@ -70,14 +70,12 @@ pub enum By {
 /// A day, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Day {
-    /// A date.
     Date(Date),
     /// The day this many days before today.
     Ago(u16),
 }
 
 impl Day {
-    /// Returns the date.
     pub fn date(self, today: Date) -> Date {
         match self {
             Day::Date(date) => date,

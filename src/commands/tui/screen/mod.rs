@@ -55,7 +55,6 @@ pub(super) struct Detail {
     pub facts: String,
     pub reasons: Vec<String>,
     pub content: String,
-    /// The rest of it at each level.
     pub levels: Vec<LevelPreview>,
 }
 
@@ -67,7 +66,6 @@ pub(super) struct Plan {
     pub effect: Option<Result<Effect, String>>,
 }
 
-/// The effect of a change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Effect {
     /// The change in words, such as `12 blocks compressed`.
@@ -79,7 +77,6 @@ pub(super) struct Effect {
     pub saved_per_turn: Option<f64>,
     pub paid_now: Option<f64>,
     pub notes: Vec<String>,
-    /// True if nothing would change.
     pub is_nothing: bool,
 }
 
@@ -152,7 +149,6 @@ pub(super) enum Task {
     Leave(Option<String>),
 }
 
-/// An event of the screen.
 #[derive(Clone, Debug)]
 pub(super) enum Event {
     Key(KeyEvent),
@@ -180,7 +176,6 @@ pub(super) enum Event {
     Failed(String),
 }
 
-/// The state of the screen.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Screen {
     pub picture: Picture,
@@ -371,7 +366,6 @@ impl Screen {
         self.at = self.at.min(self.rows.len().saturating_sub(1));
     }
 
-    /// Returns the block of a row.
     pub fn block_at(&self, at: usize) -> Option<&BlockRow> {
         match self.rows.get(at)? {
             Row::Block(at) => self.picture.blocks.get(*at),
@@ -379,7 +373,6 @@ impl Screen {
         }
     }
 
-    /// Returns the blocks of a row.
     fn blocks_of(&self, row: &Row) -> Vec<BlockNumber> {
         let of = |is_in: &dyn Fn(&BlockRow) -> bool| {
             self.picture.blocks.iter().filter(|block| is_in(block)).map(|block| block.number).collect()
@@ -403,7 +396,6 @@ impl Screen {
         (self.selected, self.estimate) = (None, None);
     }
 
-    /// Returns the tokens of the marked blocks.
     pub fn marked_tokens(&self) -> f64 {
         self.marked.iter().filter_map(|number| self.picture.block(*number)).map(|block| block.tokens).sum()
     }
@@ -478,7 +470,6 @@ impl Screen {
 }
 
 impl BlockRow {
-    /// Returns true if it is stale.
     pub fn is_stale(&self) -> bool {
         self.state == crate::model::State::Stale
     }

@@ -107,7 +107,6 @@ impl Screen {
         }
     }
 
-    /// Goes to a turn, and opens it.
     pub(super) fn go_to_turn(&mut self, turn: u32) -> Vec<Task> {
         self.form = MapForm::Turns;
         self.open_turns.insert(turn);

@@ -255,7 +255,6 @@ pub fn bills(session: &Session, model: &str) -> Bills {
 /// The versions of the oldest client whose sessions are read, whose reminders have rules of their own.
 const EARLY_VERSIONS: &str = "2.0.";
 
-/// Returns the change of the plan by a block of a response.
 fn plan_change(row: &Row, block: &Block) -> Option<PlanChange> {
     match row.event.as_deref() {
         Some(Event::Plan(change)) if block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan) => Some(*change),
