@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Version of the cached data; increased with any change of its meaning. A cache of another version is emptied.
-const FORMAT: i32 = 42;
+const FORMAT: i32 = 43;
 
 /// File name of the cache.
 pub const CACHE_FILE: &str = "cache.db";
