@@ -229,7 +229,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
         if let Some(growth) = growth.filter(|growth| *growth > 0.0) {
             let estimate = correction.predict(guesses) + unrecorded;
             let guess = estimate + hidden.filter(|_| reminder.is_shown()).unwrap_or_default();
-            hidden = hidden.filter(|size| reminder.billed(*size, growth - estimate));
+            hidden = hidden.filter(|size| reminder.billed(*size, growth, growth - estimate));
             let error = (guess - growth).abs() / growth;
             let place = usize::from(!previous.is_some_and(|previous| previous.finished));
             accuracy.step_errors.entry(call.model.clone()).or_default()[place].push(error);

@@ -15,6 +15,10 @@ const EARLY_ROWS: [u32; 3] = [7, 6, 3];
 const PLAN: f64 = 20.0;
 const ENTRY: f64 = 7.0;
 const CHARACTER: f64 = 0.2;
+/// The largest surplus of a bill without the reminder, relative to its size, and the smallest size, relative to the bill's growth, that
+/// a bill can show.
+const ABSENT: f64 = 0.15;
+const VISIBLE: f64 = 0.05;
 /// Weight of the reminders before the last one in the decision whether the bills show them.
 const MEMORY: f64 = 0.8;
 
@@ -74,9 +78,13 @@ impl Reminder {
         self.hits >= self.misses
     }
 
-    /// Returns true if the surplus of a bill over its estimate shows the reminder of this size.
-    pub(super) fn billed(&mut self, size: f64, surplus: f64) -> bool {
+    /// Returns true if the surplus of the growth of a bill over its estimate shows the reminder of this size. One that is clearly absent is
+    /// due in the next call: the client counts from a later row, as after some compactions. In 2.0 the next one follows soon.
+    pub(super) fn billed(&mut self, size: f64, growth: f64, surplus: f64) -> bool {
         let seen = (surplus - size).abs() < surplus.abs();
+        if surplus < ABSENT * size && size > VISIBLE * growth && self.rows == USUAL_ROWS {
+            self.left[1] = 0;
+        }
         (self.hits, self.misses) = (MEMORY * self.hits, MEMORY * self.misses);
         *if seen { &mut self.hits } else { &mut self.misses } += 1.0;
         seen
@@ -160,8 +168,23 @@ mod tests {
     #[test]
     fn bills_decide_whether_reminders_are_shown() {
         let mut reminder = Reminder::new(false, false);
-        assert!(reminder.billed(90.0, 95.0) && reminder.is_shown());
-        assert!(!reminder.billed(90.0, 5.0) && !reminder.is_shown());
-        assert!(reminder.billed(90.0, 80.0) && reminder.is_shown());
+        assert!(reminder.billed(90.0, 500.0, 95.0) && reminder.is_shown());
+        assert!(!reminder.billed(90.0, 500.0, 5.0) && !reminder.is_shown());
+        assert!(reminder.billed(90.0, 500.0, 80.0) && reminder.is_shown());
+    }
+
+    #[test]
+    fn a_reminder_that_is_clearly_absent_is_due_in_the_next_call() {
+        // In the last case a bill is too large to show it.
+        for (growth, surplus, due) in [(500.0, 95.0, None), (500.0, 5.0, Some(90.0)), (500.0, 40.0, None), (5000.0, 5.0, None)] {
+            let mut reminder = after(10, false, false);
+            reminder.take(90.0);
+            reminder.billed(90.0, growth, surplus);
+            assert_eq!(reminder.take(90.0), due, "{growth} {surplus}");
+        }
+        let mut early = after(7, false, true);
+        early.take(90.0);
+        early.billed(90.0, 500.0, 5.0);
+        assert_eq!(early.take(90.0), None);
     }
 }
