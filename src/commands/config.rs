@@ -2,6 +2,7 @@
 
 use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, Settings, files, settings_file};
 use crate::output::{Paint, Report, Style, padded, printable};
+use crate::wire::SettingValue;
 use crate::wire::stages::STAGES;
 use anyhow::{Context, anyhow};
 use schemars::JsonSchema;
@@ -94,10 +95,10 @@ pub struct ConfigValue {
     pub in_project: bool,
 }
 
-/// A stage of the proxy that can be switched.
+/// A switch of a stage of the proxy.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ConfigStage {
-    /// Setting that switches it.
+pub struct ConfigSwitch {
+    /// Setting.
     pub key: String,
     /// Its meaning.
     pub meaning: String,
@@ -112,8 +113,8 @@ pub struct ConfigReport {
     pub files: Vec<ConfigFile>,
     /// Settings in them; of one in both, the first counts.
     pub values: Vec<ConfigValue>,
-    /// Stages of the proxy, in the order of their work.
-    pub stages: Vec<ConfigStage>,
+    /// Switches of the stages of the proxy, in the order of their work.
+    pub switches: Vec<ConfigSwitch>,
     /// Setting that was asked for, if one was.
     #[serde(skip)]
     pub asked: Option<String>,
@@ -136,10 +137,10 @@ impl Report for ConfigReport {
             }
         }
         text += &style.paint(Paint::Heading, "\nstages of the proxy, which reads the settings when it starts\n");
-        let width = self.stages.iter().map(|stage| stage.key.len()).max().unwrap_or_default();
-        for stage in &self.stages {
-            let state = if stage.on { "on " } else { "off" };
-            text += &format!("  {state} {}  {}\n", padded(&stage.key, width), stage.meaning);
+        let width = self.switches.iter().map(|switch| switch.key.len()).max().unwrap_or_default();
+        for switch in &self.switches {
+            let state = if switch.on { "on " } else { "off" };
+            text += &format!("  {state} {}  {}\n", padded(&switch.key, width), switch.meaning);
         }
         text
     }
@@ -198,7 +199,7 @@ fn path(env: &Env, in_project: bool) -> Result<PathBuf, CommandError> {
 fn report(env: &Env) -> Result<ConfigReport, CommandError> {
     let [user, project] = [path(env, false)?, path(env, true)?];
     let pipeline = Settings::read(env.disk, Some(&user), Some(&project))?.pipeline();
-    let mut report = ConfigReport { files: Vec::new(), values: Vec::new(), stages: Vec::new(), asked: None };
+    let mut report = ConfigReport { files: Vec::new(), values: Vec::new(), switches: Vec::new(), asked: None };
     for (path, in_project) in [(user, false), (project, true)] {
         let text = files::text(env.disk, &path)?;
         let document: DocumentMut = text.as_deref().unwrap_or_default().parse().unwrap_or_default();
@@ -208,9 +209,10 @@ fn report(env: &Env) -> Result<ConfigReport, CommandError> {
         report.values.splice(0..0, values);
         report.files.push(ConfigFile { in_project, path: path.display().to_string(), exists: text.is_some() });
     }
-    for setting in STAGES.iter().filter_map(|stage| stage.settings.first()) {
+    let switches = STAGES.iter().flat_map(|stage| stage.settings);
+    for setting in switches.filter(|setting| matches!(setting.default, SettingValue::Switch(_))) {
         let (key, on) = (format!("pipeline.{}", setting.key), pipeline.is_on(setting));
-        report.stages.push(ConfigStage { key, meaning: setting.meaning.to_owned(), on });
+        report.switches.push(ConfigSwitch { key, meaning: setting.meaning.to_owned(), on });
     }
     Ok(report)
 }

@@ -1,4 +1,4 @@
-//! A proxy between clients and their API, and clients that are started behind it.
+//! A proxy between clients and their API, clients that are started behind it, and the server of the page.
 //!
 //! Requests and responses pass byte for byte; only the body of a request is replaced, by the bytes that [`crate::wire`] gives.
 //! If that fails, the original bytes are sent. This layer is async, because requests run at the same time; the work on

@@ -14,7 +14,7 @@ mod window;
 
 pub use crate::provider::{RefusalCause, RequestApi, RequestHead};
 pub use session::{WireError, unapplied};
-pub use settings::PipelineSettings;
+pub use settings::{PipelineSettings, SettingValue};
 pub use stages::RequestStage;
 pub use stages::injection::{PreparedText, TASK, TextKind};
 pub use stages::tool::TOOL;

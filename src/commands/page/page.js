@@ -158,7 +158,7 @@ function changed(event) {
     if (!own.has(event.operation)) toast((event.actor === "user" ? "" : event.actor + ": ") + event.command, () => page.run({ undo: { operation: event.operation } }));
   }, 700);
   clearTimeout(waiting);
-  waiting = setTimeout(() => guarded(load), 60);
+  waiting = setTimeout(() => guarded(load), 20);
 }
 
 // Asks what the marked blocks would become, for the buttons of the foot.

@@ -268,14 +268,15 @@ function requests(state) {
 
 // The settings in the files, and the switches of the proxy's stages.
 function settings(state, page) {
-  const { files, values, stages } = state.config ?? { files: [], values: [], stages: [] };
-  const toggle = (stage) => page.run({ config: { action: { set: { key: stage.key, value: String(!stage.on) } } } });
+  const { files, values, switches } = state.config ?? { files: [], values: [], switches: [] };
+  const toggle = ({ key, on }) => page.run({ config: { action: { set: { key, value: String(!on) } } } });
+  const set = (file) => values.filter((value) => value.in_project === file.in_project).map((value) => value.key + " = " + value.value + "\n");
   return [
     h("h2", {}, "Stages of the proxy, which reads them when it starts"),
-    stages.map((stage) => h("p", {}, h("label", {}, h("input", { type: "checkbox", checked: stage.on, onchange: () => toggle(stage) }), " ", h("code", {}, stage.key), " ", stage.meaning))),
+    switches.map((each) => h("div", {}, h("label", {}, h("input", { type: "checkbox", checked: each.on, onchange: () => toggle(each) }), " ", h("code", {}, each.key), " ", each.meaning))),
     files.map((file) => [
       h("h2", {}, (file.in_project ? "Project: " : "User: ") + file.path),
-      h("pre", {}, values.filter((value) => value.in_project === file.in_project).map((value) => value.key + " = " + value.value + "\n")),
+      set(file).length > 0 ? h("pre", {}, set(file)) : h("p", { class: "dim" }, "nothing is set"),
     ]),
   ];
 }
