@@ -425,7 +425,6 @@ impl CheckReport {
     }
 }
 
-/// Formats a finding with its location.
 fn place(finding: &Violation) -> String {
     let effect = if finding.effect.is_empty() { String::new() } else { format!("; {}", finding.effect) };
     let text = format!("{}{effect}", finding.message);

@@ -155,7 +155,6 @@ fn kind(block: Option<&Block>) -> String {
 /// Output styles of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptStyle {
-    /// For reading.
     Plain,
     /// With the in-band header of each message and part.
     Headers,

@@ -145,12 +145,10 @@ impl Tree {
         self.files.values().flat_map(|file| file.document.memories())
     }
 
-    /// Returns the entry with a number.
     pub fn find(&self, id: MemoryId) -> Option<&Memory> {
         self.memories().find(|memory| memory.id == id && id != 0)
     }
 
-    /// Returns the keys of deleted entries.
     pub fn forgotten(&self) -> &[u64] {
         self.forgotten.keys()
     }

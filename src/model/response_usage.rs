@@ -14,7 +14,6 @@ pub struct BilledTokens {
 }
 
 impl BilledTokens {
-    /// Returns the tokens of the request.
     pub fn sent(&self) -> u64 {
         self.input.saturating_add(self.cache_written()).saturating_add(self.cache_read)
     }

@@ -66,7 +66,6 @@ pub struct Workspace<'a> {
     /// The provider whose format the file has.
     pub provider: &'static dyn ProviderAdapter,
     pub path: PathBuf,
-    /// The information in its path.
     pub location: Location,
     pub reading: Analysis,
     /// The operations of aperture on the session.

@@ -311,7 +311,6 @@ fn forget_readded(subject: &Subject<'_>, edits: &[SourcedEdit], writers: &mut [O
     }
 }
 
-/// Returns the report about some lines.
 fn report(
     env: &Env,
     subject: &Subject<'_>,

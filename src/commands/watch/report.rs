@@ -177,7 +177,6 @@ pub struct Arrived {
     pub time: Option<i64>,
     pub number: BlockNumber,
     pub role: Role,
-    /// A short description.
     pub label: String,
     pub tokens: TokenCount,
 }
@@ -207,7 +206,6 @@ pub struct WatchScreen {
     /// The model of the last response.
     pub model: String,
     pub turns: usize,
-    /// Number of model responses.
     pub steps: u32,
     /// Modification time of the file, in milliseconds since 1970, UTC.
     pub last_written: Option<i64>,
@@ -215,7 +213,6 @@ pub struct WatchScreen {
     pub open: bool,
     /// Tokens of the window. `None` until the session is read for the first time.
     pub tokens: Option<TokenCount>,
-    /// Capacity of the window in tokens.
     pub capacity: u64,
     /// Tokens of the window that are free until the client compacts the session.
     pub free: u64,
@@ -229,7 +226,6 @@ pub struct WatchScreen {
     pub arrived: Vec<Arrived>,
     /// Blocks that became stale since the start of the watch, the newest first.
     pub went_stale: Vec<WentStale>,
-    /// The hottest blocks of the window.
     pub hot: Vec<Hot>,
     /// Commands executed by aperture, the newest first.
     pub commands: Vec<ExecutedCommand>,

@@ -64,7 +64,6 @@ pub struct Transition {
     /// The states that it leads out of.
     pub from: &'static [State],
     pub to: State,
-    /// The condition, as text.
     pub when: &'static str,
     holds: fn(&Facts) -> bool,
 }

@@ -101,7 +101,6 @@ impl<'a> BilledMessage<'a> {
     }
 }
 
-/// Collects the bills of a file.
 #[derive(Default)]
 pub(super) struct UsageScan {
     bills: Bills,

@@ -53,11 +53,9 @@ struct Figures {
     output: u64,
 }
 
-/// Collects the bills of a file.
 #[derive(Default)]
 pub(super) struct UsageScan {
     bills: Bills,
-    /// The model of the current turn.
     model: String,
     total: Option<Figures>,
 }

@@ -24,12 +24,10 @@ const CALLS: &str = "tool_calls";
 pub(super) struct Chat {
     /// The id of the first response.
     id: Value,
-    /// The texts of the current message.
     message: Map<String, Value>,
     calls: Vec<Call>,
     /// The texts of the message that the client receives.
     received: Map<String, Value>,
-    /// Output tokens of the current response.
     output: u64,
     /// The withheld end: chunks from the reason of the stop on, or a document.
     held: Vec<Value>,

@@ -70,7 +70,6 @@ pub(super) struct Event {
     pub value: Value,
 }
 
-/// The responses of one API, joined.
 pub(super) trait Joiner: Debug + Send + Sync {
     /// Takes an event and adds the bytes for the client.
     fn event(&mut self, joint: &mut Joint, event: Event, passed: &mut Vec<u8>);

@@ -11,7 +11,6 @@ use std::borrow::Cow;
 
 /// The stop of a response in which the model calls tools.
 const TOOL_USE: &str = "tool_use";
-/// The stop of a complete response.
 const END_TURN: &str = "end_turn";
 /// The figures of a response that its last event can leave out.
 const INPUT_FIGURES: [&str; 3] = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -220,7 +219,6 @@ fn replacing(told: [u64; 3], mut figures: [u64; 3]) -> [u64; 3] {
 }
 
 impl Content {
-    /// Adds a part of the content.
     fn add(&mut self, delta: &Value) {
         for (name, delta) in delta.as_object().into_iter().flatten().filter(|(name, _)| *name != "type") {
             match (name.as_str(), delta, self.block.get_mut(name)) {

@@ -22,11 +22,9 @@ pub(super) struct Responses {
     /// The number of the next event for the client.
     sequence: Option<u64>,
     id: Value,
-    /// The withheld end of the response.
     held: Option<Value>,
 }
 
-/// An item of the current response.
 #[derive(Debug)]
 struct Item {
     index: u64,

@@ -46,7 +46,6 @@ impl Place {
         })
     }
 
-    /// Logs an operation that changes contents.
     fn operation(&self, edits: &[(&str, &str)]) -> OperationId {
         self.edits(edits.iter().map(|(content, text)| edit(content, text)).collect())
     }

@@ -318,7 +318,6 @@ fn talk_after(first: &[(&str, &str)], turns: usize) -> Medium {
     Medium::new(by_name("claude-code").unwrap(), rows.into_bytes())
 }
 
-/// Returns a body with more messages.
 fn with_messages(request: &[u8], messages: &[&str]) -> Vec<u8> {
     let document = RequestDocument::new(request).unwrap();
     let list = document.member("messages").unwrap().get();

@@ -11,7 +11,6 @@ use crate::provider::claude_code::settings::{self, Calls, Edited, NO_FILE};
 use anyhow::{Context, anyhow};
 use std::path::{Path, PathBuf};
 
-/// The name of this program.
 const NAME: &str = "aperture";
 
 /// A file that the installation changes or creates.

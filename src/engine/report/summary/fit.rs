@@ -33,7 +33,6 @@ impl PointKind {
         }
     }
 
-    /// Returns the separator between the parts.
     pub fn separator(self) -> &'static str {
         match self {
             PointKind::Changed | PointKind::Files | PointKind::Functions | PointKind::Concepts | PointKind::State => ", ",

@@ -30,9 +30,7 @@ const VERBS: &[(ToolVerb, &[&str])] = &[
 ];
 /// Tools whose inputs are those of Codex: commands as lists, and patches.
 const CODEX: &[&str] = &["shell", "shell_command", "local_shell", "container.exec", "exec_command", "apply_patch", "update_plan"];
-/// Input members that name a file.
 const FILES: &[&str] = &["filePath", "file_path", "absolute_path", "target_file", "filename", "file", "path"];
-/// Input members that hold a command.
 const COMMANDS: &[&str] = &["command", "cmd"];
 /// Input members that name the directory of a command.
 const DIRECTORIES: &[&str] = &["workdir", "working_directory", "cwd", "directory"];
