@@ -8,7 +8,6 @@ use crate::model::{BlockKind, BlockNumber, NewContent, Role};
 use crate::planning::tests::medium::{Medium, NoCache, fixtures};
 use crate::planning::*;
 use crate::provider::{EditedBody, KnownElements, ProviderAdapter, RequestBody, body, by_name};
-use crate::store::SessionKey;
 use crate::testing::sample;
 
 /// A change of a session; `Err` if it is impossible there.
@@ -47,14 +46,6 @@ fn contents(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Vec<(Role, BlockKin
 }
 
 impl Place {
-    fn log(&self, provider: &str, plan: &Plan) -> SessionKey {
-        let store = self.store();
-        let key = store.register(provider, "s", Path::new("/s.jsonl"), "p").unwrap();
-        let id = store.prepare(key, plan, 0, std::iter::empty(), None, None).unwrap();
-        store.settle(key, id, OperationState::Committed).unwrap();
-        key
-    }
-
     fn sent(&self, provider: &dyn ProviderAdapter, request: &[u8]) -> Vec<u8> {
         let (target, header) = match api(provider) {
             RequestApi::Responses => ("/v1/responses", "session-id"),
