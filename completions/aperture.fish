@@ -46,6 +46,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain the state of a block: references to it, staleness, levels'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Print the conversation as the model would see it'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "timeline" -d 'List the requests of a session: their windows, cache and cost'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "recall" -d 'Search archived, shortened and compacted content; optionally restore it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blame" -d 'Show which session, turn and prompt wrote the lines of a file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "usage" -d 'Add up tokens and cost by day, week, month, session, project or model'
@@ -79,6 +80,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "housekeeping" -d 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "memory" -d 'Manage memories learned from sessions'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "tui" -d 'Show and change a session on a screen'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "serve" -d 'Show and change sessions on a page in the browser'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "run" -d 'Run a client behind the proxy'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "proxy" -d 'Serve as a proxy between clients and their API'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "stage" -d 'Queue text for the next prompt of a proxied session'
@@ -93,6 +95,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Check
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Delete unreferenced originals (dry run unless --yes)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session to one file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Read the originals and the log of a session from such a file'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "report" -d 'Write one HTML file that shows a session, or the usage of many'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print a shell completion script'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
@@ -287,6 +290,17 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l limit -d 'Requests to print, the newest; 0 prints all' -r
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Maximum number of tokens printed' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of the project in this directory [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l turns -d 'Turns, such as 3,7..9 or 3.., in the window or not' -r
@@ -1158,6 +1172,19 @@ complete -c aperture -n "__fish_aperture_using_subcommand tui" -l json -d 'Print
 complete -c aperture -n "__fish_aperture_using_subcommand tui" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand tui" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand tui" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l listen -d 'Address to listen on, of this machine; port 0 chooses a free one' -r
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l allow-host -d 'Also answer requests to this host, such as the near end of a tunnel' -r
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l open -d 'Open the page in the browser'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand run" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1495,6 +1522,20 @@ complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l html -d 'File to write' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l project -d 'The usage of the project in this directory [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l since -d 'The usage from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
+complete -c aperture -n "__fish_aperture_using_subcommand report" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand report" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l force -d 'Replace the file if it exists'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

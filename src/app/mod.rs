@@ -16,6 +16,7 @@ mod selection;
 mod session_name;
 mod settings;
 
+pub use again::Followed;
 pub use env::{Answer, Client, Env, settings_file, wait};
 pub use error::{CommandError, ErrorKind, next_step, print_error, print_line};
 pub use globals::{ColorChoice, Globals, number, tokens};

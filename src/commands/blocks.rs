@@ -186,6 +186,8 @@ pub struct BlockRow {
     pub pin: Option<Pin>,
     /// True if the user focused the block.
     pub focused: bool,
+    /// True if a person wrote all or a part of it.
+    pub by_person: bool,
     /// True if the block is a tool result that reports an error.
     pub error: bool,
     #[serde(flatten, with = "As::<BlockMedia>")]
@@ -241,6 +243,7 @@ impl BlockRow {
             state_rule: lifecycle(reading, block).last().map_or("arrived", |rule| rule.name),
             pin: block.pin,
             focused: block.focused,
+            by_person: !block.words.is_empty(),
             error: block.error,
             media: block.media.clone(),
             spilled_to: block.spilled_to.as_ref().map(|path| path.to_string()),

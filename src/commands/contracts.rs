@@ -33,9 +33,9 @@ pub fn contracts() -> Vec<Contract> {
         memory: MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport MemoryLearnReport MemoryListReport
         MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport MemoryTreesReport MemoryWhyReport;
         model: InstructionsReport; obey: ObeyReport TellReport; pack: PackReport; preset: PresetReport;
-        proxy: ProxyRequestReport ProxyRequestsReport ProxyStatusReport; recall: RecallReport; search: SearchReport;
+        proxy: ProxyRequestReport ProxyRequestsReport ProxyStatusReport; recall: RecallReport; report: HtmlReport; search: SearchReport;
         sessions: SessionsReport; show: ShowReport; snapshot: SnapshotReport; stage: StageReport; status: StatusReport;
-        statusline: StatusLineReport; summary: SummaryReport; topics: TopicsReport; transcript: TranscriptReport;
+        statusline: StatusLineReport; summary: SummaryReport; timeline: TimelineReport; topics: TopicsReport; transcript: TranscriptReport;
         usage: UsageReport; util: AccuracyReport PlaceholdersReport; verify: VerifyReport;
     };
     contracts.extend([

@@ -20,6 +20,13 @@ pub struct Arguments {
     pub action: Option<Action>,
 }
 
+impl Arguments {
+    /// Returns true if nothing is written.
+    pub fn only_reads(&self) -> bool {
+        !matches!(self.action, Some(Action::Use { .. }))
+    }
+}
+
 /// The actions.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
 #[serde(rename_all = "kebab-case")]

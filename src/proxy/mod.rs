@@ -14,6 +14,7 @@ mod headers;
 mod kept;
 mod ledger;
 mod memory;
+mod page;
 mod passage;
 mod peer;
 mod relay;
@@ -27,6 +28,7 @@ mod upload;
 mod upstream;
 
 pub use child::run;
+pub use page::serve as serve_page;
 pub use state::with_sessions;
 
 use crate::app::{CommandError, Env, ErrorKind};

@@ -316,16 +316,16 @@ async fn obey_signals(proxy: Arc<Proxy>) {
 
 /// The signals that stop the proxy.
 #[cfg(unix)]
-struct Signals([tokio::signal::unix::Signal; 3]);
+pub(super) struct Signals([tokio::signal::unix::Signal; 3]);
 
 #[cfg(unix)]
 impl Signals {
-    fn catch() -> io::Result<Signals> {
+    pub(super) fn catch() -> io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?]))
     }
 
-    async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         let [interrupt, terminate, hangup] = &mut self.0;
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -337,15 +337,15 @@ impl Signals {
 
 /// The interrupt from the keyboard.
 #[cfg(not(unix))]
-struct Signals;
+pub(super) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn catch() -> io::Result<Signals> {
+    pub(super) fn catch() -> io::Result<Signals> {
         Ok(Signals)
     }
 
-    async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         let _ = tokio::signal::ctrl_c().await;
     }
 }

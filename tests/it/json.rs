@@ -291,6 +291,8 @@ const LINES: &[&str] = &[
     "recall echo --all",
     "search echo",
     "topics",
+    "timeline",
+    "report --html r.html",
     "search echo nosuchword",
     "search --literal echo",
     "diff",

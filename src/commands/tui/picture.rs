@@ -41,6 +41,8 @@ pub struct Picture {
     pub turns: Vec<TurnRow>,
     /// Blocks in the window, in file order.
     pub blocks: Vec<BlockRow>,
+    /// Subagents, in the order of their ends.
+    pub subagents: Vec<SubagentRow>,
     /// Commands of the model that wait for the user.
     pub proposals: Vec<(ProposalNumber, String)>,
 }
@@ -54,6 +56,18 @@ pub struct TurnRow {
     pub tokens: f64,
     pub stale_tokens: f64,
     pub blocks: usize,
+}
+
+/// A subagent of the session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SubagentRow {
+    pub path: PathBuf,
+    pub title: String,
+    /// The turn in which it ended.
+    pub turn: u32,
+    /// Tokens of its own window.
+    pub tokens: f64,
+    pub steps: u32,
 }
 
 /// A block of the map.
@@ -112,6 +126,7 @@ impl Picture {
             is_open: crate::commands::change::pipeline::is_live(env, &found),
             turns: turn_rows(reading, &blocks),
             blocks,
+            subagents: Vec::new(),
             proposals: inbox::waiting_here(env).unwrap_or_default(),
         }
     }

@@ -1,7 +1,8 @@
 //! Typed texts, and lists in which something is chosen.
 
 use super::{Entry, MapForm, Mode, PAGE_ROWS, Purpose, Row, Screen, Task};
-use crate::commands::tui::worker::{CommandKind, kind};
+use crate::commands::RequestEffect;
+use crate::commands::tui::worker::kind;
 
 impl Screen {
     pub(super) fn ask(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {
@@ -57,12 +58,12 @@ impl Screen {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let line = if names_session { words.iter().map(|word| (*word).to_owned()).collect() } else { self.line(&words) };
         match kind(&line) {
-            Ok(CommandKind::Change) => self.confirm(line),
-            Ok(CommandKind::Read) => {
+            Ok(RequestEffect::Change) => self.confirm(line),
+            Ok(RequestEffect::Read) => {
                 self.command = super::acting::text(&line);
                 vec![Task::Print(line)]
             }
-            Ok(CommandKind::Other) => {
+            Ok(RequestEffect::Other) => {
                 self.say(format!("{} does not run inside of the screen: leave with q", words.first().unwrap_or(&"it")));
                 Vec::new()
             }
@@ -101,6 +102,7 @@ impl Screen {
         match self.rows.get(at) {
             Some(Row::Turn(at)) => self.picture.turns[*at].number,
             Some(Row::Block(at)) => self.picture.blocks[*at].turn,
+            Some(Row::Subagent(at)) => self.picture.subagents[*at].turn,
             _ => 0,
         }
     }

@@ -11,6 +11,7 @@
 //! name of a model does not always identify its tokenizer.
 
 mod calls;
+pub(in crate::engine) use calls::calls as requests_of;
 mod correction;
 mod cuts;
 mod family;
