@@ -13,15 +13,7 @@ use report::SummaryFormat;
 
 /// Arguments of `summary`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture summary                          the newest session here: goal, story, state, next steps
-  aperture summary 6666 --turns 3..         each turn from the third on, a few lines each
-  aperture summary --turn 4 --full          one turn with all its texts
-  aperture summary --format markdown > notes.md
-  aperture summary --json | jq '.turns[].header.text'
-
-Extractive only: every sentence is quoted from the session; files, tests, commits and errors come from the
-tool calls. At most 300 tokens for the session, 120 for a turn and 12 for its header, counted in o200k.")]
+#[command(after_help = help_text!("summary"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]

@@ -1,7 +1,5 @@
 //! Block edits mean the same for a session file and for the body of the request that resumes the session.
 
-#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
-
 use super::medium::{Medium, NoCache, fixtures};
 use crate::engine::{PRESETS, Preset, Rules};
 use crate::model::{Block, BlockEdit, BlockNumber, OperationKind, Plan, Slot};

@@ -1,7 +1,5 @@
 //! A request gets the contents that the changed session file makes the client send.
 
-#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
-
 use super::*;
 use crate::engine::{PRESETS, Rules};
 use crate::model::{BlockKind, BlockNumber, NewContent, Role};
