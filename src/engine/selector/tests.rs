@@ -182,13 +182,6 @@ fn every_documented_name_is_known() {
     }
 }
 
-proptest::proptest! {
-    #[test]
-    fn any_text_parses_or_fails(text in "\\PC{0,40}") {
-        let _ = Selector::parse(&text);
-    }
-}
-
 #[test]
 fn a_path_is_matched_as_it_is_shown() {
     for (pattern, path, expected) in [
