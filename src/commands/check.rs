@@ -20,7 +20,6 @@ pub struct Arguments {
     /// Sessions: paths, ids or id prefixes [default: the newest of this project]
     #[arg(conflicts_with_all = ["all_sessions", "project"])]
     pub sessions: Vec<String>,
-    /// The sessions, if there are many.
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,

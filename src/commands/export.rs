@@ -27,7 +27,6 @@ pub struct Arguments {
     /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
-    /// The sessions, if there are many.
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,

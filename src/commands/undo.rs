@@ -20,7 +20,6 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
-    /// The sessions, if there are many.
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,

@@ -20,7 +20,6 @@ pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION", conflicts_with_all = ["all_sessions", "project"])]
     pub session: Option<String>,
-    /// The sessions, if there are many.
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,
