@@ -13,15 +13,10 @@ pub struct Arguments {
     pub shell: Shell,
 }
 
-/// Completes the words whose candidates `aperture complete` knows, and all others by the generated function.
+/// Complete the words whose candidates `aperture complete` knows, and all others by the generated function. fish completes the value of
+/// an option only from the definition of this option.
 const BASH: &str = include_str!("completions/values.bash");
-
-/// As [`BASH`], with descriptions.
 const ZSH: &str = include_str!("completions/values.zsh");
-
-/// As [`BASH`]: fish takes the descriptions after the tabs.
-///
-/// fish completes the value of an option only from the definition of this option.
 const FISH: &str = include_str!("completions/values.fish");
 
 /// Prints the script.

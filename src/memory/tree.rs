@@ -157,11 +157,6 @@ impl Tree {
         self.files.keys().map(|file| (file, self.place.directory.join(file.path())))
     }
 
-    /// Returns the text of a file as it will be written; `None` if it does not exist.
-    pub fn text(&self, file: &MemoryFile) -> Option<String> {
-        self.files.get(file).map(|file| file.document.print())
-    }
-
     /// Returns the reason why a file cannot be changed; `None` if it can.
     pub fn blocked(&self, file: &MemoryFile) -> Option<&str> {
         self.files.get(file).and_then(|file| file.blocked.as_deref())

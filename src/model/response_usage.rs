@@ -104,8 +104,4 @@ impl FileUsage {
         }
         place as u32
     }
-
-    pub fn model_of(&self, response: &ResponseUsage) -> &str {
-        self.models.get(response.model as usize).map_or("", String::as_str)
-    }
 }

@@ -92,10 +92,6 @@ impl Document {
         self.pieces.iter().map(Piece::source).collect()
     }
 
-    pub fn file(&self) -> &MemoryFile {
-        &self.file
-    }
-
     /// Returns the entries in file order; those that a person wrote without metadata have the number 0.
     pub fn memories(&self) -> impl Iterator<Item = &Memory> {
         self.entries().map(|entry| &entry.memory)

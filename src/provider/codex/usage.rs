@@ -168,7 +168,7 @@ mod tests {
         let found =
             scan(&[CONTEXT, ("event_msg", &first), ("event_msg", &first), ("event_msg", &second), ("event_msg", &second)]);
         assert_eq!(tokens(&found), [[60, 40, 9], [70, 80, 10]]);
-        assert_eq!(found.model_of(&found.responses[1]), "gpt-5.5");
+        assert_eq!(found.models[found.responses[1].model as usize], "gpt-5.5");
     }
 
     #[test]

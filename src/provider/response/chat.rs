@@ -261,6 +261,7 @@ fn event_of(value: &Value) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::super::CallFilter;
+    use super::super::filter::tests::{in_pieces, push};
     use super::*;
     use crate::provider::RequestApi;
 
@@ -293,14 +294,6 @@ mod tests {
 
     fn new() -> CallFilter {
         CallFilter::new(RequestApi::Chat, ResponseForm::Events, "own", "commands")
-    }
-
-    fn push(filter: &mut CallFilter, stream: &str, size: usize) -> String {
-        String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
-    }
-
-    fn in_pieces(check: impl Fn(usize)) {
-        [1, 2, 7, 100_000].into_iter().for_each(check);
     }
 
     fn own_call(id: &str) -> Value {

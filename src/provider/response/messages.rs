@@ -275,6 +275,7 @@ impl Content {
 #[cfg(test)]
 mod tests {
     use super::super::CallFilter;
+    use super::super::filter::tests::{in_pieces, push};
     use super::*;
     use crate::provider::RequestApi;
     use serde_json::json;
@@ -317,14 +318,6 @@ mod tests {
 
     fn key(kind: &str, lasting: &str) -> ReplyPart {
         ReplyPart::Passed(Key::from_bytes(format!("{kind}:{lasting}").as_bytes()))
-    }
-
-    fn push(filter: &mut CallFilter, stream: &str, size: usize) -> String {
-        String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
-    }
-
-    fn in_pieces(check: impl Fn(usize)) {
-        [1, 2, 7, 100_000].into_iter().for_each(check);
     }
 
     #[test]

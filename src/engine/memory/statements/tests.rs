@@ -18,7 +18,7 @@ fn second(text: &str, source: PromptSource) -> Option<Statement> {
     let mut statements = Statements::default();
     statements.push(&prompt("port the parser", PromptSource::Typed));
     statements.push(&prompt(text, source));
-    statements.take().pop()
+    statements.found().last().cloned()
 }
 
 fn check(text: &str, expected: Option<&str>) {
@@ -76,7 +76,7 @@ fn memory_and_the_manifest_agree_on_the_rules_of_the_user() {
         assert_eq!(Scored::new(&text, &[]).signals.contains(&Signal::Rule), is_lasting, "{text}");
         let mut statements = Statements::default();
         statements.push(&prompt(&text, PromptSource::Typed));
-        let found = statements.take().pop().map(|found| (found.kind, found.is_strong, found.is_lasting));
+        let found = statements.found().last().map(|found| (found.kind, found.is_strong, found.is_lasting));
         assert!(!is_lasting || found == Some((MemoryKind::Preference, true, true)), "{text}: {found:?}");
     }
 }
