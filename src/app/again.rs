@@ -62,7 +62,7 @@ impl Env {
     /// Runs a command line of a shell in the terminal of this process, such as the one that resumes a session.
     /// Errors: it cannot be started, or fails.
     pub fn run_shell(&self, line: &str) -> Result<(), CommandError> {
-        let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+        let (shell, option) = if cfg!(windows) { ("powershell", "-Command") } else { ("sh", "-c") };
         let status = Command::new(shell).arg(option).arg(line).status();
         match status {
             Ok(status) if status.success() => Ok(()),

@@ -252,6 +252,12 @@ impl Settings {
         merged.map_err(|error| CommandError::new(ErrorKind::Usage, error))
     }
 
+    /// Checks the text of a settings file.
+    /// Errors: it is not TOML, or has unknown names or values.
+    pub fn check_text(text: &str) -> anyhow::Result<()> {
+        toml::from_str::<Settings>(text)?.rules().map(drop).map_err(|error| error.source)
+    }
+
     /// Returns the settings of two files. The project's take precedence, value by value. It can extend the protection but not
     /// lift it, and cannot trust the model more than the user does, because the model can write there.
     fn merged(mut project: Table, mut user: Table) -> Result<Settings, toml::de::Error> {

@@ -18,6 +18,7 @@ mod compact;
 mod complete;
 pub mod completions;
 mod compress;
+mod config;
 mod contracts;
 mod create;
 mod deferred;

@@ -2,11 +2,11 @@
 
 use super::deferred::commands;
 use super::{
-    ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
-    export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json, keep, log, manifest, mcp,
-    memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, report, restore, run, search, serve, sessions, show,
-    shrink, snapshot, stage, status, statusline, summary, timeline, topics, transcript, tui, undo, update, usage, util, verify,
-    watch,
+    ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, config, create, diff, expand,
+    explain, export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json, keep, log, manifest,
+    mcp, memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, report, restore, run, search, serve, sessions,
+    show, shrink, snapshot, stage, status, statusline, summary, timeline, topics, transcript, tui, undo, update, usage, util,
+    verify, watch,
 };
 use crate::app::Globals;
 use crate::output::ChangeReport;
@@ -92,7 +92,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Model", &["obey", "inbox", "approve", "deny", "housekeeping", "mcp"]),
     ("Memory", &["memory"]),
     ("Live", &["tui", "serve", "run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
-    ("Maintenance", &["keep", "check", "verify", "gc", "export", "import", "report", "completions", "help"]),
+    ("Maintenance", &["config", "keep", "check", "verify", "gc", "export", "import", "report", "completions", "help"]),
 ];
 
 /// A request: a command line, a tool call, or a command of the model. Each kind has one function that executes it.
@@ -207,6 +207,8 @@ pub enum Other: () {
     Snapshot(snapshot::Arguments) = "snapshot" => snapshot::run,
     /// Copy a session up to a turn or a block into a new one
     Fork(fork::Arguments) = "fork" => fork::run,
+    /// Print and change the settings
+    Config(config::Arguments) = "config" => config::run,
     /// List and choose compression presets
     Preset(preset::Arguments) = "preset" => preset::run,
     /// Show and change a session on a screen
@@ -303,7 +305,7 @@ impl Request {
         match name {
             "sessions" | "search" | "topics" | "status" | "transcript" | "timeline" | "blame" | "usage" | "inbox" | "check"
             | "verify" | "preset" | "proxy" => RequestEffect::Read,
-            "snapshot" | "approve" | "deny" | "memory" | "stage" => RequestEffect::Change,
+            "config" | "snapshot" | "approve" | "deny" | "memory" | "stage" => RequestEffect::Change,
             name if Read::NAMES.contains(&name) => RequestEffect::Read,
             name if Change::NAMES.contains(&name) => RequestEffect::Change,
             _ => RequestEffect::Other,
@@ -315,6 +317,10 @@ impl Request {
         match self {
             Request::Change(change) if change.bulk().is_some() => RequestEffect::Other,
             Request::Change(_) => RequestEffect::Change,
+            Request::Other(Other::Config(arguments)) if arguments.only_reads() => RequestEffect::Read,
+            Request::Other(Other::Config(config::Arguments { action: Some(config::Action::Edit { .. }) })) => {
+                RequestEffect::Other
+            }
             Request::Other(Other::Preset(arguments)) if !arguments.only_reads() => RequestEffect::Other,
             Request::Other(Other::Blame(arguments)) if arguments.note => RequestEffect::Other,
             Request::Program(Program::Proxy(arguments)) if !arguments.only_reads() => RequestEffect::Other,

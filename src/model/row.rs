@@ -116,10 +116,25 @@ pub enum Event {
     File { bytes: u64 },
     /// A change of the agent's plan, which the client repeats in its reminders.
     Plan(PlanChange),
+    /// A change of the prompts that wait while the agent works.
+    Queue(QueueChange),
     /// The size of the model's window in tokens, as reported by the client.
     Capacity(u64),
     /// The user rewound the conversation by this number of prompts.
     RolledBack(u32),
+}
+
+/// A change of the prompts that wait while the agent works; the first one leaves first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum QueueChange {
+    /// A prompt of this number of characters waits; none if it is a notice of the client.
+    Added(u32),
+    /// One was sent beside the results of tools.
+    Sent,
+    /// One became the next prompt.
+    Prompted,
+    /// All were returned to the user.
+    Emptied,
 }
 
 /// A change of a plan, or the whole plan.

@@ -110,11 +110,7 @@ impl Requests<'_> {
         let by_number: FxHashMap<BlockNumber, usize> =
             (first..old_end).filter_map(|place| Some((old[place].number()?, place))).collect();
         let mut places: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-        let mut add = |old: Range<usize>, new: Range<usize>| match places.last_mut() {
-            _ if old.is_empty() && new.is_empty() => {}
-            Some(last) if last.0.end == old.start && last.1.end == new.start => (last.0.end, last.1.end) = (old.end, new.end),
-            _ => places.push((old, new)),
-        };
+        let mut add = |old: Range<usize>, new: Range<usize>| add(&mut places, old, new);
         let (mut old_place, mut new_place) = (first, first);
         for (place, item) in new.iter().enumerate().take(new_end).skip(first) {
             let was = item.number().and_then(|number| self.was(number));
@@ -126,14 +122,34 @@ impl Requests<'_> {
             (old_place, new_place) = (same + 1, place + 1);
         }
         add(old_place..old_end, new_place..new_end);
-        places
+        self.with_joined(places)
     }
 
-    fn same(&self, old: Range<usize>, new: &Item) -> Option<&Item> {
+    /// Returns places that also have the texts that a client can join to their last content: a result, with words of its own, that
+    /// goes.
+    fn with_joined(&self, places: Vec<(Range<usize>, Range<usize>)>) -> Vec<(Range<usize>, Range<usize>)> {
+        let ends: Vec<usize> = places.iter().skip(1).map(|(old, _)| old.start).chain([self.old.len()]).collect();
+        let mut all = Vec::with_capacity(places.len());
+        for ((mut old, mut new), end) in places.into_iter().zip(ends) {
+            let last = self.old[old.clone()].iter().rev().find(|item| item.rendered != Some(Rendered::Generated));
+            let result = last.filter(|item| item.rendered == Some(Rendered::Result)).and_then(Item::number);
+            if result.is_some_and(|result| !self.new_blocks(old.clone(), new.clone()).contains(&result)) {
+                let is_text =
+                    |(old, new): &(&Item, &Item)| old.rendered == Some(Rendered::Text) && old.signature == new.signature;
+                let texts = self.old[old.end..end].iter().zip(&self.new[new.end..]).take_while(is_text).count();
+                (old.end, new.end) = (old.end + texts, new.end + texts);
+            }
+            add(&mut all, old, new);
+        }
+        all
+    }
+
+    /// Returns the place of the old content, among these, that a new one is.
+    fn same(&self, mut old: Range<usize>, new: &Item) -> Option<usize> {
         let was = new.number().and_then(|number| self.was(number));
-        let mut items = self.old[old.clone()].iter();
-        let same = items.find(|item| was.is_some() && item.number() == was);
-        same.or_else(|| self.old[old].iter().find(|item| item.role == new.role && item.signature == new.signature))
+        let same = old.clone().find(|place| was.is_some() && self.old[*place].number() == was);
+        let is_equal = |item: &Item| item.role == new.role && item.signature == new.signature;
+        same.or_else(|| old.find(|place| is_equal(&self.old[*place])))
     }
 
     fn old_blocks(&self, old: Range<usize>) -> FxHashSet<BlockNumber> {
@@ -143,7 +159,7 @@ impl Requests<'_> {
     fn new_blocks(&self, old: Range<usize>, new: Range<usize>) -> FxHashSet<BlockNumber> {
         let mut blocks = FxHashSet::default();
         for item in &self.new[new] {
-            match self.same(old.clone(), item).filter(|same| same.signature == item.signature) {
+            match self.same(old.clone(), item).map(|same| &self.old[same]).filter(|same| same.signature == item.signature) {
                 Some(same) => blocks.extend(same.part.blocks()),
                 None => blocks.extend(item.part.blocks().filter_map(|number| self.was(number))),
             }
@@ -170,8 +186,14 @@ impl Requests<'_> {
         let sent = |items: &[Item]| items.iter().map(|item| self.sent(item)).collect::<Result<Vec<_>, _>>();
         let (lead, trail) = (sent(&self.old[lead])?, sent(&self.old[trail])?);
         let announced = self.announced(old.clone(), new.clone()).map(|item| self.sent(item)).collect::<Result<_, _>>()?;
-        let after: Vec<NewContent> =
-            self.new[new.clone()].iter().map(|item| self.new_content(old.clone(), item)).collect::<Result<_, _>>()?;
+        // Contents of a request keep their order: one that was before another is written again after it.
+        let mut rest = old;
+        let mut after: Vec<NewContent> = Vec::with_capacity(new.len());
+        for item in &self.new[new.clone()] {
+            let same = self.same(rest.clone(), item);
+            after.push(self.new_content(same.map(|same| &self.old[same]), item)?);
+            rest.start = same.map_or(rest.start, |same| same + 1);
+        }
         let mut words = Vec::new();
         for (place, (item, content)) in self.new[new].iter().zip(&after).enumerate() {
             if let NewContent::Changed(_, text) | NewContent::Moved(_, text) = content {
@@ -235,8 +257,8 @@ impl Requests<'_> {
         (lead..place.start, place.end..trail)
     }
 
-    fn new_content(&self, old: Range<usize>, item: &Item) -> Result<NewContent, PlanError> {
-        match self.same(old, item) {
+    fn new_content(&self, same: Option<&Item>, item: &Item) -> Result<NewContent, PlanError> {
+        match same {
             Some(same) if same.signature == item.signature => return Ok(NewContent::Kept(self.sent(same)?)),
             Some(same) if same.role == item.role => return Ok(NewContent::Changed(self.sent(same)?, self.new_text(item)?)),
             _ => {}
@@ -276,6 +298,15 @@ impl Requests<'_> {
             Some(was) => self.revision.contents.get(&(was - 1)).cloned().map_or_else(|| self.draft.content(was), Ok),
             None => self.revision.added.get(&number).cloned().ok_or(PlanError::Moved),
         })
+    }
+}
+
+/// Adds a place of changes that follows others, or extends the last one to it.
+fn add(places: &mut Vec<(Range<usize>, Range<usize>)>, old: Range<usize>, new: Range<usize>) {
+    match places.last_mut() {
+        _ if old.is_empty() && new.is_empty() => {}
+        Some(last) if last.0.end == old.start && last.1.end == new.start => (last.0.end, last.1.end) = (old.end, new.end),
+        _ => places.push((old, new)),
     }
 }
 

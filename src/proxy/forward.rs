@@ -2,11 +2,12 @@
 
 use super::body::{self, RequestBody, ResponseBody, Tee};
 use super::connection::{ClientBody, Connection};
+use super::page::answer::is_of_page;
 use super::passage::Passage;
 use super::secret::{self, Owner};
 use super::server::Proxy;
 use super::upload::{Upload, upload};
-use super::{control, headers, relay};
+use super::{control, headers, page, relay};
 use crate::commands::proxy::ProxyRequest;
 use crate::provider::{CallFilter, Endpoint, ResponseForm};
 use crate::wire::TOOL;
@@ -38,6 +39,10 @@ async fn checked(
     let is_control = control::is_control(&parts);
     let owner = secret::take(&mut parts, &proxy.options.secret);
     let endpoint = Endpoint::of(parts.uri.path(), |name| parts.headers.contains_key(name));
+    // Other machines get no page.
+    if owner.is_none() && !proxy.needs_token() && is_of_page(&parts) {
+        return Ok(page::answer::answer(proxy.page.clone(), connection, parts, body).await);
+    }
     let refuse = |status, code, message: &str| Ok(error(endpoint, status, code, message));
     if headers::is_of_page(&parts.headers, proxy.address.port()) {
         return refuse(StatusCode::FORBIDDEN, "foreign_page", "requests of web pages are refused");

@@ -54,7 +54,16 @@ const STOP_STEPS: u32 = 640;
 pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.action {
         None => listen(env, arguments),
-        Some(Action::Status) => env.print(&ProxyStatusReport { status: status(env)? }),
+        Some(Action::Status) => {
+            env.print(&ProxyStatusReport { status: status(env)? })?;
+            match State::running(env)? {
+                // The token of the page is not to be masked.
+                Some(state) if !env.json => {
+                    env.write(&env.gate.text(&format!("page: {}/#{}/\n", state.url(), state.token), false))
+                }
+                _ => Ok(()),
+            }
+        }
         Some(Action::Requests { limit }) => {
             let mut requests = requests(env)?;
             if let Some(session) = env.session() {

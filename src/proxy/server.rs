@@ -5,6 +5,7 @@ use super::body::Buffers;
 use super::connection::{self, ClientStream, Connection};
 use super::headers::TOKEN_HEADER;
 use super::memory::Memory;
+use super::page::answer::Page;
 use super::requests::Requests;
 use super::state::State;
 use super::upstream::{Bases, Upstream};
@@ -84,6 +85,8 @@ pub struct Proxy {
     /// The work after requests.
     pub tasks: Tasks,
     pub control_token: String,
+    /// The page, whose token is that of control requests.
+    pub page: Arc<Page>,
     phase: watch::Sender<Phase>,
     faults: Mutex<Vec<String>>,
     has_recording_failed: AtomicBool,
@@ -116,6 +119,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let env = env.with_requests(memory.clone());
     let control_token = secret::random()?;
     let base = beside::last_request(&env);
+    let page = Arc::new(Page::new(&env, address, control_token.clone(), &[]));
     let proxy = |tasks| Proxy {
         env,
         options,
@@ -127,6 +131,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
         room: Arc::new(Semaphore::new(ROOM)),
         requests: Requests::after(base),
         tasks,
+        page,
         control_token,
         phase: watch::Sender::new(Phase::Serving),
         faults: Mutex::default(),

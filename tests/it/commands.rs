@@ -395,9 +395,9 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
         &["blocks", "-s", "abc2"],
         expect![[r##"
             # ROLE   WHAT           TOKENS TURN POSITION  STATE USED
-            1 user   "fix the test"     ~2    1 beginning fresh    0
+            1 user   "fix the test"     ~3    1 beginning fresh    0
             2 assist "It is fixed."      7    1 newest    fresh    0
-            2 blocks, ~9 tokens
+            2 blocks, ~10 tokens
             exit code 0
         "##]],
     );
@@ -551,7 +551,7 @@ fn several_selectors_are_a_union() {
         &["pin", "3,", "7", "--dry-run"],
         expect![[r#"
             2 blocks would be pinned
-              #3  model (~54)
+              #3  model (~55)
               #7  date (~38)
             nothing was written: this is a dry run
             exit code 0
@@ -785,11 +785,11 @@ fn damage_is_counted_and_never_fatal() {
 
             by position
               system, tools     10k  100 %  ████████████████████ not in file
-              beginning           2  0.0 %                       1 block
+              beginning           3  0.0 %                       1 block
               middle              0    0 %                       0 blocks
               newest              7  0.1 %                       1 block
             by kind
-              text                9  0.1 %                       2 blocks
+              text               10  0.1 %                       2 blocks
 
             stale     nothing
             file      681 B, 6 rows; the window's content is 24 B of it, 3.5 %
@@ -813,7 +813,7 @@ fn damage_is_counted_and_never_fatal() {
             fix the test
             abc1 · 1 turn, 0 steps · 3 h ago · /home/dev/shop
 
-            window    ▕                                        ▏  ~2 of 200k tokens, 0 %
+            window    ▕                                        ▏  ~3 of 200k tokens, 0 %
                       167k free until auto-compaction; window size assumed; to set it:
                       --window
             reserve   33k: the client compacts automatically from 167k on
@@ -821,11 +821,11 @@ fn damage_is_counted_and_never_fatal() {
                       estimates
 
             by position
-              beginning           2  100 %  ████████████████████ 1 block
+              beginning           3  100 %  ████████████████████ 1 block
               middle              0    0 %                       0 blocks
               newest              0    0 %                       0 blocks
             by kind
-              text                2  100 %  ████████████████████ 1 block
+              text                3  100 %  ████████████████████ 1 block
 
             stale     nothing
             file      625 B, 3 rows; the window's content is 12 B of it, 1.9 %

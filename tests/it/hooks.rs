@@ -328,7 +328,7 @@ fn a_prompt_brings_what_the_user_changed() {
         User has highlighted the following blocks as relevant: #16 (Read shop/big.py)
 
         Since your last turn, the user changed your memory of this session:
-        - reduced to a line #19 Bash for i in $(seq 1 9000); do echo "line $i of long output"; done (saves ~690)
+        - reduced to a line #19 Bash for i in $(seq 1 9000); do echo "line $i of long output"; done (saves ~688)
         - pinned #24
     "#]]
     .assert_eq(&format!("\n{second}\n"));

@@ -291,6 +291,8 @@ const LINES: &[&str] = &[
     "recall echo --all",
     "search echo",
     "topics",
+    "config set budget.tokens 120000",
+    "config unset budget.tokens",
     "timeline",
     "report --html r.html",
     "search echo nosuchword",

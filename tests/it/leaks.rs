@@ -161,6 +161,7 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "verify" | "check" | "log" | "undo" | "redo" => &["", "--no-secrets"],
         "obey" => &["", "--tell"],
         "export" => &["-o out.aperture --force"],
+        "config" => &["list", "get preset"],
         "report" => &["--html out.html --force", "--project --html usage.html --force"],
         "import" => &["out.aperture -n", "out.aperture"],
         "install" => &["claude-code --dry-run", "claude-code", "git-hook --dry-run"],

@@ -71,7 +71,7 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
     check(
         &["manifest"],
         &expect![[r#"
-            [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
+            [CONTEXT MANIFEST — 12 blocks, ~577/200k tokens, 0% capacity]
             MESSAGES: user 2, agent 5, tools 5
 
             RULES OF THE USER:
@@ -86,21 +86,18 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
             BEGINNING (1 block, ~16 tokens):
               - #1 "Never commit without running the tests. Round … (~16)
 
-            MIDDLE (6 blocks, ~317 tokens):
+            MIDDLE (6 blocks, ~313 tokens):
               - Topics: Round the sales tax in the invoice total
-              - Large: #7 Edit billing/tax.rs (~101)
-              - Large: #2 Read billing/tax.rs (~58)
-              - Large: #4 Bash rg -n total invoice.rs | head (~58)
-              - Large: #5 Bash rg -n total invoice.rs | head (~44)
-              - Large: #3 Read billing/tax.rs (~41)
-              - Large: #6 "I never understood why. Add a discount code to… (~14)
+              - Large: #7 Edit billing/tax.rs (~97)
+              - Large: #2 Read billing/tax.rs (~56)
+              - Large: #4 Bash rg -n total invoice.rs | head (~56)
 
-            NEWEST (5 blocks, ~231 tokens):
+            NEWEST (5 blocks, ~248 tokens):
               - Current task: "I never understood why. Add a discount code to the checkout page."
-              - #11 Bash cat <<'EOF' > /tmp/notes.md see hidden.rs … (~63)
-              - #9 Read shop/README.md (~55)
-              - #10 Read shop/README.md (~38)
-              - #8 Edit billing/tax.rs (~38)
+              - #11 Bash cat <<'EOF' > /tmp/notes.md see hidden.rs … (~62)
+              - #9 Read shop/README.md (~53)
+              - #12 Bash cat <<'EOF' > /tmp/notes.md see hidden.rs … (~53)
+              - #10 Read shop/README.md (~40)
 
             States: 5 fresh, 7 active
             BUDGET: 166k tokens remaining — nothing is stale
@@ -150,8 +147,8 @@ fn the_short_manifest_names_the_most_important_files() {
     check(
         &["manifest", "--tier", "summary"],
         &expect![[r#"
-            [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
-            BEGINNING 1, ~16 | MIDDLE 6, ~317 | NEWEST 5, ~231
+            [CONTEXT MANIFEST — 12 blocks, ~577/200k tokens, 0% capacity]
+            BEGINNING 1, ~16 | MIDDLE 6, ~313 | NEWEST 5, ~248
             MESSAGES: user 2, agent 5, tools 5
             Current task: "I never understood why. Add a discount code to the checkout…"
             Files (* edited): notes.md #12, README.md #10, tax.rs #7*, invoice.rs #5

@@ -3,7 +3,7 @@
 
 use crate::fresh;
 use crate::manifest::Rows;
-use crate::network::{dechunked, split};
+use crate::network::{Proxy, dechunked, split};
 use crate::sandbox::{PATIENCE, Sandbox, skipped, wait_for};
 use aperture::commands::{Request, RequestEffect, definition};
 use serde_json::{Value, json};
@@ -15,7 +15,8 @@ use std::process::{Child, Command, Stdio};
 
 /// A server of the page, which ends with this value.
 struct Page {
-    child: Child,
+    /// The server; `None` if that is another process.
+    child: Option<Child>,
     address: String,
     host: String,
     token: String,
@@ -30,7 +31,7 @@ impl Page {
         let address = line.trim().strip_prefix("page: ").unwrap_or_else(|| panic!("{line}")).to_owned();
         let host = address.split('/').nth(2).unwrap().to_owned();
         let token = address.split('#').nth(1).and_then(|rest| rest.split('/').next()).unwrap().to_owned();
-        Page { child, address, host, token }
+        Page { child: Some(child), address, host, token }
     }
 
     /// Sends a request as it is and returns the status, the head and the body of the answer.
@@ -65,8 +66,10 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -175,6 +178,24 @@ fn nobody_else_is_answered() {
 }
 
 #[test]
+fn the_proxy_serves_the_same_page_to_who_has_its_token() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let (session, _) = newest(&sandbox);
+    let proxy = Proxy::start(&sandbox, &[]);
+    let text = sandbox.run(&["proxy", "status"]).stdout;
+    let address = text.lines().find_map(|line| line.strip_prefix("page: ")).unwrap_or_else(|| panic!("{text}")).to_owned();
+    let host = format!("127.0.0.1:{}", proxy.port);
+    let token = address.split('#').nth(1).unwrap().trim_end_matches('/').to_owned();
+    let page = Page { child: None, address, host, token };
+    let (status, report) = page.ask(&session, &json!({ "status": {} }));
+    assert_eq!((status, &report["session"]), (200, &json!(session)));
+    let (status, _, text) = page.send("GET /page.js", &[("host", &page.host)], "");
+    assert!(status == 200 && !text.is_empty());
+    assert_eq!(page.send("GET /aperture/events?session=x", &[("host", &page.host)], "").0, 403);
+    assert_eq!(page.send("GET /", &[("host", "evil.example")], "").0, 403);
+}
+
+#[test]
 fn another_address_or_session_is_an_error_with_a_hint() {
     let sandbox = Sandbox::of("tools-and-spill");
     let outcome = sandbox.run(&["serve", "--listen", "0.0.0.0:0"]);
@@ -195,8 +216,9 @@ fn the_file_with_the_token_is_private_and_goes_with_the_page() {
     let path = wait_for("the file", || leads().pop());
     assert!(fs::read_to_string(&path).unwrap().contains(&page.token));
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    Command::new("kill").arg(page.child.id().to_string()).status().unwrap();
-    assert!(page.child.wait().unwrap().success());
+    let child = page.child.as_mut().unwrap();
+    Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    assert!(child.wait().unwrap().success());
     assert_eq!(leads(), Vec::<PathBuf>::new());
 }
 
@@ -286,6 +308,8 @@ Generated from the definitions of the commands. The page of `aperture serve` use
 `aperture serve` prints an address, `http://127.0.0.1:PORT/#TOKEN/ID`. The token is in the header
 `x-aperture-token` of each request. A request for another host, of another origin, without the token, or, unless it is `GET`, without an
 origin or of another content type than `application/json` has the status 403 and no effect. There are no other origins: no CORS.
+
+A proxy that serves all clients has the same interface and page; `aperture proxy status` prints its address.
 
 ## `POST /aperture/request`
 

@@ -7,7 +7,7 @@ const state = {
   session: "", status: null, blocks: [], timeline: null, log: { operations: [], snapshots: [] }, inbox: { proposals: [] },
   marked: new Set(), chosen: null, reveals: false, explained: null, content: "", level: "", tab: "turns",
   sort: "tokens", only: false, listed: 400, moment: null, transcript: null, words: "", query: "", inAll: false, found: null,
-  roles: new Set(["user", "assistant", "tool_use", "tool_result"]), memories: null, sessions: null, presets: null, proxied: null, plans: {},
+  roles: new Set(["user", "assistant", "tool_use", "tool_result"]), memories: null, sessions: null, presets: null, proxied: null, config: null, plans: {},
 };
 let unfollow = () => {};
 let resized = [];
@@ -22,15 +22,17 @@ const TABS = [
   ["search", "Search", () => panes.search(state, page)],
   ["memory", "Memory", () => panes.memory(state, page)],
   ["history", "History", () => panes.past(state, page)],
+  ["settings", "Settings", () => panes.settings(state, page)],
   ["requests", "Proxy", () => panes.requests(state, page)],
   ["sessions", "Sessions", () => panes.sessions(state, page)],
-].filter(([name]) => !isFile || !["search", "memory", "requests", "sessions"].includes(name));
+].filter(([name]) => !isFile || !["search", "memory", "settings", "requests", "sessions"].includes(name));
 
 // What a tab needs beside the blocks.
 const LOADS = {
   text: async () => { state.transcript ??= await ask({ transcript: {} }, state.session); },
   memory: async () => { state.memories = await ask({ memory: { action: "list" } }, state.session); },
   history: async () => { if (!isFile) state.presets ??= await ask({ preset: { action: "list" } }, state.session); },
+  settings: async () => { state.config = await ask({ config: {} }); },
   requests: async () => { state.proxied = await ask({ proxy: { action: "requests" } }); },
   sessions: async () => { state.sessions = await ask({ sessions: { limit: 0 } }); },
 };

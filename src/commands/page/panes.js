@@ -266,6 +266,20 @@ function requests(state) {
     table(["stage", "what it did"], request.stages.map((stage) => h("tr", {}, h("td", {}, stage.stage), h("td", {}, stage.note))))));
 }
 
+// The settings in the files, and the switches of the proxy's stages.
+function settings(state, page) {
+  const { files, values, stages } = state.config ?? { files: [], values: [], stages: [] };
+  const toggle = (stage) => page.run({ config: { action: { set: { key: stage.key, value: String(!stage.on) } } } });
+  return [
+    h("h2", {}, "Stages of the proxy, which reads them when it starts"),
+    stages.map((stage) => h("p", {}, h("label", {}, h("input", { type: "checkbox", checked: stage.on, onchange: () => toggle(stage) }), " ", h("code", {}, stage.key), " ", stage.meaning))),
+    files.map((file) => [
+      h("h2", {}, (file.in_project ? "Project: " : "User: ") + file.path),
+      h("pre", {}, values.filter((value) => value.in_project === file.in_project).map((value) => value.key + " = " + value.value + "\n")),
+    ]),
+  ];
+}
+
 function sessions(state, page) {
   const words = state.words.toLowerCase();
   const rows = (state.sessions?.sessions ?? []).filter((session) => (session.title + session.project + session.id).toLowerCase().includes(words)).slice(0, state.listed).map((session) => h("tr", {},
@@ -338,4 +352,4 @@ function usage(days, models, sessions) {
   ];
 }
 
-export const panes = { usage, map, list, timeline, transcript, search, memory, past, requests, sessions, detail };
+export const panes = { usage, map, list, timeline, transcript, search, memory, past, settings, requests, sessions, detail };

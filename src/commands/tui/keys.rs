@@ -88,7 +88,7 @@ pub(super) static BINDINGS: &[Binding] = &[
     binding(&["g/"], Action::SearchAll, "search all sessions"),
     binding(&["n"], Action::NextMatch, "next match"),
     binding(&["N"], Action::PreviousMatch, "previous match"),
-    binding(&["="], Action::Select, "mark by a selector: stale & tool(Read)"),
+    binding(&["="], Action::Select, "mark by a selector: stale & tool(Read); Tab completes it"),
     binding(&["o"], Action::Sessions, "another session"),
     binding(&["r"], Action::Resume, "leave, and resume the session in its client"),
     binding(&["m"], Action::Mouse, "the mouse on or off: a click goes to a row, a second one opens it"),

@@ -256,6 +256,23 @@ fn a_click_goes_to_a_row_and_a_second_one_opens_it() {
 }
 
 #[test]
+fn a_word_is_completed_as_far_as_all_candidates_agree() {
+    let mut screen = Screen::new(picture());
+    let typed = |screen: &Screen| if let Mode::Input { text, .. } = &screen.mode { text.clone() } else { String::new() };
+    let asked = words("blocks to");
+    assert_eq!(press(&mut screen, "= t o Tab"), [Task::Complete(asked.clone())]);
+    let two = vec!["tool(Read)".to_owned(), "tool(Bash)".to_owned()];
+    screen.update(Event::Completed(asked, two), 0);
+    assert_eq!(typed(&screen), "tool(");
+    assert!(screen.toast.as_ref().is_some_and(|(text, _)| text.contains("tool(Bash)")));
+    press(&mut screen, "R Tab");
+    screen.update(Event::Completed(words("blocks tool(R"), vec!["tool(Read)".to_owned()]), 0);
+    assert_eq!(typed(&screen), "tool(Read)");
+    screen.update(Event::Completed(words("blocks x"), vec!["xy".to_owned()]), 0);
+    assert_eq!(typed(&screen), "tool(Read)", "the answer to another text");
+}
+
+#[test]
 fn a_session_is_resumed_by_its_client() {
     let mut screen = Screen::new(picture());
     assert_eq!(press(&mut screen, "r"), [Task::Leave(Some(picture().resume))]);

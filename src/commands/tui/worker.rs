@@ -3,7 +3,7 @@
 use super::picture::{Picture, SubagentRow};
 use super::screen::{Detail, Effect, Entry, Event, Task};
 use crate::app::{CommandError, Env};
-use crate::commands::{CommandLine, Request, RequestEffect, dispatch, explain, search, sessions};
+use crate::commands::{CommandLine, Request, RequestEffect, complete, dispatch, explain, search, sessions};
 use crate::model::BlockNumber;
 use crate::output::{ChangeReport, plural, short_id};
 use crate::workspace::{Found, Workspace};
@@ -104,6 +104,11 @@ impl Worker {
                 Ok(entries) => vec![Event::Sessions(entries)],
                 Err(error) => vec![Event::Failed(self.message(&error))],
             },
+            Task::Complete(words) => {
+                let arguments = complete::Arguments { words: words.clone() };
+                let candidates = complete::candidates(&self.env_of("complete"), &arguments);
+                vec![Event::Completed(words.clone(), candidates.into_iter().map(|(value, _)| self.clean(&value)).collect())]
+            }
             Task::Mouse(_) | Task::Leave(_) => Vec::new(),
         }
     }

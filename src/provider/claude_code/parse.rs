@@ -2,7 +2,8 @@ use super::usage::Figures;
 use super::write::last_iteration;
 use super::{attachment, content, words};
 use crate::model::{
-    Block, BlockKind, Event, Fault, Flags, Key, PlanChange, Refusal, Role, Row, RowKind, ThinkingScope, ToolVerb, Usage,
+    Block, BlockKind, Event, Fault, Flags, Key, PlanChange, QueueChange, Refusal, Role, Row, RowKind, ThinkingScope, ToolVerb,
+    Usage,
 };
 use crate::provider::json::{self, elements, fault, fields, is_true, member, number, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow};
@@ -52,6 +53,7 @@ fields! {
         compaction = "compactMetadata",
         leaf = "leafUuid",
         explicit = "explicit",
+        operation = "operation",
         summary = "summary",
         ai_title = "aiTitle",
         custom_title = "customTitle",
@@ -251,6 +253,15 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
             let from = member(fields.forked?, "sessionId")?;
             Some(Event::ForkedFrom { session: text(from)?.into_owned(), inherits: None })
         }
+        "queue-operation" => Some(Event::Queue(match &*text_of(fields.operation)? {
+            "enqueue" => QueueChange::Added(match text_of(fields.content)? {
+                notice if notice.starts_with('<') => 0,
+                prompt => prompt.chars().count() as u32,
+            }),
+            "remove" => QueueChange::Sent,
+            "dequeue" => QueueChange::Prompted,
+            _ => QueueChange::Emptied,
+        })),
         "fork-context-ref" => Some(Event::ForkedFrom { session: text_of(fields.parent_session)?.into_owned(), inherits: None }),
         "attachment" => recorded(fields.attachment?),
         "custom-title" => Some(Event::Title { text: text_of(fields.custom_title)?.into_owned(), chosen: true }),
@@ -510,6 +521,24 @@ mod tests {
         assert_eq!(change("TaskUpdate", serde_json::json!({"taskId": "1", "status": "completed"})), Some((false, 0, 0, 1)));
         assert_eq!(change("TaskUpdate", serde_json::json!({"taskId": "1", "status": "in_progress"})), Some((false, 0, 0, 0)));
         assert_eq!(change("TaskList", serde_json::json!({})), None);
+    }
+
+    #[test]
+    fn a_prompt_that_waits_is_read_from_its_queue() {
+        let change = |operation: &str, content: Option<&str>| {
+            let row =
+                serde_json::json!({"type": "queue-operation", "operation": operation, "sessionId": "s", "content": content});
+            match parse(row.to_string().as_bytes()).row.event.as_deref() {
+                Some(Event::Queue(change)) => Some(*change),
+                _ => None,
+            }
+        };
+        assert_eq!(change("enqueue", Some("né")), Some(QueueChange::Added(2)));
+        assert_eq!(change("enqueue", Some("<task-notification>")), Some(QueueChange::Added(0)));
+        assert_eq!(change("remove", None), Some(QueueChange::Sent));
+        assert_eq!(change("dequeue", None), Some(QueueChange::Prompted));
+        assert_eq!(change("popAll", Some("né")), Some(QueueChange::Emptied));
+        assert_eq!(change("enqueue", None), None);
     }
 
     #[test]

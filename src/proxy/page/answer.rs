@@ -1,6 +1,6 @@
 //! Answers of the page's server: files, requests, events.
 
-use super::guard::Guard;
+use super::guard::{CONTROL, Guard};
 use crate::app::{CommandError, Env, ErrorKind, Followed};
 use crate::commands::page::asset;
 use crate::commands::{Request as Command, RequestEffect};
@@ -9,11 +9,12 @@ use crate::proxy::body::{BodyError, ResponseBody, whole};
 use crate::proxy::connection::Connection;
 use anyhow::anyhow;
 use http_body_util::{BodyExt, Limited};
-use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::body::{Body, Bytes, Frame};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::http::request::Parts;
+use hyper::{Method, Response, StatusCode};
 use serde::Deserialize;
-use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -62,20 +63,26 @@ struct Asked {
 }
 
 impl Page {
-    /// Returns the values.
-    pub fn new(env: &Env, guard: Guard) -> Page {
+    /// Returns the page of a server that listens on an address, and also answers requests to other hosts.
+    pub fn new(env: &Env, address: SocketAddr, token: String, others: &[String]) -> Page {
+        let own = ["127.0.0.1", "localhost", "[::1]"].into_iter().map(|host| format!("{host}:{}", address.port()));
+        let guard = Guard { hosts: own.chain(others.iter().cloned()).collect(), token };
         let streams = Arc::new(Semaphore::new(STREAMS));
         Page { env: env.clone(), guard, running: Semaphore::new(RUNNING), streams }
     }
 }
 
+/// Returns true if a request without the secret of a proxy is for its page.
+pub fn is_of_page(parts: &Parts) -> bool {
+    let path = parts.uri.path();
+    path.starts_with(CONTROL) || parts.method == Method::GET && asset(path).is_some()
+}
+
 /// Answers a request.
-pub async fn answer(
-    page: Arc<Page>,
-    connection: Arc<Connection>,
-    request: Request<Incoming>,
-) -> Result<Response<ResponseBody>, Infallible> {
-    let (parts, body) = request.into_parts();
+pub async fn answer<B: Body>(page: Arc<Page>, connection: &Connection, parts: Parts, body: B) -> Response<ResponseBody>
+where
+    B::Error: Into<BodyError>,
+{
     let refusal =
         page.guard.admit(&parts).err().or_else(|| (!connection.is_of_user()).then_some("the client is of another user"));
     let mut response = match (refusal, &parts.method, parts.uri.path()) {
@@ -93,11 +100,14 @@ pub async fn answer(
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
+    response
 }
 
 /// Runs a request and returns its report. A refused or failed request has the status 422 and the report of an error.
-async fn run(page: Arc<Page>, body: Incoming) -> Response<ResponseBody> {
+async fn run<B: Body>(page: Arc<Page>, body: B) -> Response<ResponseBody>
+where
+    B::Error: Into<BodyError>,
+{
     let Ok(body) = Limited::new(body, LARGEST).collect().await else {
         return error(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long, or broke off");
     };

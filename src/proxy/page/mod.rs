@@ -3,7 +3,7 @@
 //! A request is run as a command of this program in another process, whose report is the answer; events are the lines of
 //! `aperture watch`. So a page can do exactly what the command line can, and a broken session ends one answer.
 
-mod answer;
+pub(super) mod answer;
 mod guard;
 
 use super::connection::{self, Connection};
@@ -13,10 +13,11 @@ use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::serve::Arguments;
 use answer::Page;
 use anyhow::{Context, anyhow};
-use guard::Guard;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use std::net::SocketAddr;
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,8 +60,7 @@ pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.open && !file.as_ref().is_ok_and(|file| env.open_in_browser(file)) {
         env.note("no browser could be started: open the address above");
     }
-    let hosts = hosts(address).chain(arguments.allowed_hosts.iter().cloned()).collect();
-    let page = Arc::new(Page::new(env, Guard { hosts, token }));
+    let page = Arc::new(Page::new(env, address, token, &arguments.allowed_hosts));
     runtime.block_on(listen(page, listener, signals));
     // The page of requests that still run is gone.
     runtime.shutdown_background();
@@ -68,11 +68,6 @@ pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         let _ = env.disk.remove(&file);
     }
     Ok(())
-}
-
-/// Returns the names of an address of this machine.
-fn hosts(address: SocketAddr) -> impl Iterator<Item = String> {
-    ["127.0.0.1", "localhost", "[::1]"].into_iter().map(move |host| format!("{host}:{}", address.port()))
 }
 
 /// Writes a file that leads to the page and returns its path: the token is not to be among the arguments of a browser, which
@@ -96,7 +91,11 @@ async fn listen(page: Arc<Page>, listener: TcpListener, mut signals: Signals) {
                 Ok((stream, _)) => {
                     let client = Connection::new(&stream);
                     let page = page.clone();
-                    let service = service_fn(move |request| answer::answer(page.clone(), client.clone(), request));
+                    let service = service_fn(move |request: Request<Incoming>| {
+                        let (page, client) = (page.clone(), client.clone());
+                        let (parts, body) = request.into_parts();
+                        async move { Ok::<_, Infallible>(answer::answer(page, &client, parts, body).await) }
+                    });
                     let connection = connection::protocol(connection::HEAD).serve_connection(TokioIo::new(stream), service);
                     tokio::spawn(async move { drop(connection.await) });
                 }

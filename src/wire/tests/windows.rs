@@ -282,6 +282,50 @@ fn lists_that_a_client_sends_once_stay_through_a_fold() {
     assert!(lists.len() == 1 && lists[0].2.contains("WebFetch"), "{lists:?}");
 }
 
+#[test]
+fn a_reminder_that_the_client_joined_to_a_result_that_goes_stays() {
+    let used = |name: &str, id: &str| {
+        format!(
+            r#"{{"id":"m{id}","type":"message","role":"assistant","model":"claude-opus-4-6","content":[{{"type":"tool_use","id":"{id}","name":"{name}","input":{{"query":"x"}}}}],"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
+        )
+    };
+    let result = |id: &str, content: &str| {
+        format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":{content}}}]}}"#)
+    };
+    let names: String = (0..400).map(|number| format!("/w/src/module{number}.rs ")).collect();
+    let references = r#"[{"type":"tool_reference","tool_name":"WebFetch"}]"#;
+    let mut rows = vec![("user", r#"{"role":"user","content":"find the modules"}"#.to_owned())];
+    rows.extend([("assistant", used("ToolSearch", "t")), ("user", result("t", references))]);
+    for id in ["t1", "t2", "t3", "t4", "t5"] {
+        rows.extend([("assistant", used("Grep", id)), ("user", result(id, &format!("\"{names}\"")))]);
+    }
+    let rows: Vec<(&str, &str)> = rows.iter().map(|(role, message)| (*role, &**message)).collect();
+    let bytes = String::from_utf8(talk_after(&rows, 6).bytes).unwrap();
+    // The reminder follows the result that loads a tool.
+    let reminder = r#"{"parentUuid":"r2","isSidechain":false,"type":"attachment","uuid":"a","sessionId":"s","version":"2.1.330","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z","attachment":{"type":"task_reminder","content":[],"itemCount":0}}"#;
+    let mut lines: Vec<&str> = bytes.lines().collect();
+    let follows = lines[3].replace(r#""parentUuid":"r2""#, r#""parentUuid":"a""#);
+    lines.splice(3..4, [reminder, &follows]);
+    let file = Medium::new(by_name("claude-code").unwrap(), (lines.join("\n") + "\n").into_bytes());
+    let plan = file.plan(&|draft| compress(draft, "handoff")).unwrap();
+    let place = Place::new();
+    place.log(file.provider.name(), &plan);
+    // The client that resumes has not loaded the tool.
+    let text = r#"{"type":"text","text":"[no tool]\n"}"#;
+    let request = String::from_utf8(file.request()).unwrap();
+    let made = r#"]}, {"type":"text","text":"Tool loaded."}, "#;
+    let (before, after) = request.split_once(made).unwrap();
+    let (note, after) = after.split_once("]}").unwrap();
+    let joined =
+        [&before.replace(r#"{"type":"tool_reference","tool_name":"WebFetch"}"#, text), ",", note, "]}]}", after].concat();
+    let expected = contents(file.provider, &file.after(&plan).request());
+    for request in [request, joined] {
+        let sent = contents(file.provider, &place.sent(file.provider, request.as_bytes()));
+        check_equal(&sent, &expected, "the reminder");
+    }
+}
+
+/// Returns a session with a number of turns.
 fn talk(turns: usize) -> Medium {
     talk_after(&[], turns)
 }

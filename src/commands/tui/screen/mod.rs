@@ -143,6 +143,8 @@ pub(super) enum Task {
     },
     Select(String),
     Sessions,
+    /// Complete the last of these words of a command line.
+    Complete(Vec<String>),
     /// Take the mouse from the terminal, or give it back.
     Mouse(bool),
     /// Leave, and run this command line.
@@ -173,6 +175,7 @@ pub(super) enum Event {
     },
     Selected(String, Result<Vec<BlockNumber>, String>),
     Sessions(Vec<Entry>),
+    Completed(Vec<String>, Vec<String>),
     Failed(String),
 }
 
@@ -273,6 +276,10 @@ impl Screen {
             }
             Event::Selected(_, Err(error)) | Event::Failed(error) => {
                 self.say(error);
+                Vec::new()
+            }
+            Event::Completed(words, candidates) => {
+                self.completed(&words, &candidates);
                 Vec::new()
             }
             Event::Sessions(entries) => {

@@ -19,11 +19,37 @@ impl Screen {
             "Ctrl-u" => text.clear(),
             "Ctrl-w" => text.truncate(text.trim_end().rfind(' ').map_or(0, |at| at + 1)),
             "Space" => text.push(' '),
+            "Tab" => {
+                let words = match purpose {
+                    Purpose::Select => vec!["blocks".to_owned(), text.clone()],
+                    Purpose::Command => text.split(' ').map(str::to_owned).collect(),
+                    _ => Vec::new(),
+                };
+                self.mode = Mode::Input { purpose, text };
+                return if words.is_empty() { Vec::new() } else { vec![Task::Complete(words)] };
+            }
             _ if name.chars().count() == 1 => text.push_str(name),
             _ => {}
         }
         self.mode = Mode::Input { purpose, text };
         Vec::new()
+    }
+
+    /// Continues the last typed word as far as all candidates agree, and names them if there are several.
+    pub(super) fn completed(&mut self, words: &[String], candidates: &[String]) {
+        let Mode::Input { purpose, text } = &mut self.mode else { return };
+        let Some(last) = words.last().filter(|last| text.ends_with(*last)) else { return };
+        let Some(first) = candidates.first() else { return self.say("there is nothing to complete".to_owned()) };
+        let agrees = |end: &usize| candidates.iter().all(|other| other.get(..*end) == first.get(..*end));
+        let end = (last.len()..=first.len()).rev().find(|end| first.is_char_boundary(*end) && agrees(end));
+        text.truncate(text.len() - last.len());
+        text.push_str(end.map_or(last, |end| &first[..end]));
+        if *purpose == Purpose::Command && candidates.len() == 1 {
+            text.push(' ');
+        }
+        if candidates.len() > 1 {
+            self.say(candidates.join("  "));
+        }
     }
 
     pub(super) fn typed(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {

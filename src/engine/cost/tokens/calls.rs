@@ -1,7 +1,8 @@
 //! The API calls of a session: the billed tokens, and the blocks sent for the first time.
 
-use crate::model::{Flags, Key, Row, RowKind, Session, Usage};
+use crate::model::{Event, Flags, Key, QueueChange, Row, RowKind, Session, Usage};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The known facts of one API call.
@@ -24,6 +25,10 @@ pub(in crate::engine) struct Call {
     pub(in crate::engine) turn: u32,
     /// Number of background task notifications in its new input.
     pub(super) notifications: u32,
+    /// Number of rows before it that the client wrote in the place of a response.
+    pub(super) stand_ins: u32,
+    /// Characters of each prompt that the client sent with it beside the results of tools.
+    pub(super) queued: Vec<u32>,
 }
 
 /// The place of a row behind the calls, along its own branch.
@@ -40,7 +45,8 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     // User-side blocks since the start of the last response; a tool can answer while the response is still streamed.
     let mut pending: Vec<usize> = Vec::new();
-    let mut notifications = 0;
+    let (mut notifications, mut stand_ins) = (0, 0);
+    let (mut waiting, mut queued) = (VecDeque::new(), Vec::new());
     let mut message: Option<Key> = None;
     // The client can keep rows from before a compaction, and later rows then follow them.
     let mut compacted = false;
@@ -63,6 +69,8 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
                     follows: before.filter(|_| !compacted),
                     before: std::mem::take(&mut pending),
                     notifications: std::mem::take(&mut notifications),
+                    stand_ins: std::mem::take(&mut stand_ins),
+                    queued: std::mem::take(&mut queued),
                     compacted,
                     continues: !compacted && calls.len().checked_sub(1).map(Behind::Call) == Some(parent),
                     severed: parent == Behind::Gap,
@@ -84,7 +92,16 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
             }
         } else {
             notifications += u32::from(row.flags.any(Flags::NOTIFICATION));
-            pending.extend(blocks);
+            stand_ins += u32::from(row.flags.any(Flags::SYNTHETIC));
+            // The report of an error is not sent.
+            pending.extend(blocks.filter(|_| !row.flags.any(Flags::API_ERROR)));
+        }
+        match row.event.as_deref() {
+            Some(Event::Queue(QueueChange::Added(characters))) => waiting.push_back(*characters),
+            Some(Event::Queue(QueueChange::Sent)) => queued.extend(waiting.pop_front().filter(|characters| *characters > 0)),
+            Some(Event::Queue(QueueChange::Prompted)) => drop(waiting.pop_front()),
+            Some(Event::Queue(QueueChange::Emptied)) => waiting.clear(),
+            _ => {}
         }
         if let Some(id) = row.id {
             follows.insert(id, place);
@@ -177,6 +194,21 @@ mod tests {
         assert_eq!(last(&[(User, 6, 5), (Assistant, 5, 4), (Assistant, 7, 6)]), Some((true, false)));
         // Rows that follow each other in a circle.
         assert_eq!(last(&[(User, 5, 6), (User, 6, 5)]), Some((true, false)));
+    }
+
+    #[test]
+    fn the_report_of_an_error_stands_in_for_a_response_and_is_not_sent() {
+        let mut session = Session::default();
+        let mut add = |kind, flags| {
+            session.rows.push(Row { flags, blocks: 1, message: Some(Key(session.rows.len() as u128)), ..Row::new(kind) });
+            session.blocks.push(Block::new(BlockKind::Text, Role::Assistant));
+        };
+        add(RowKind::User, Flags::default());
+        add(RowKind::Link, Flags::SYNTHETIC | Flags::API_ERROR);
+        add(RowKind::Assistant, Flags::SYNTHETIC);
+        add(RowKind::Assistant, Flags::default());
+        let call = &calls(&session)[0];
+        assert_eq!((&call.before[..], &call.response[..], call.stand_ins), (&[0, 2][..], &[3][..], 2));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Correction {
             return;
         }
         let surprise = (growth / guess).ln();
-        if surprise.abs() < 0.15 {
+        if surprise.abs() < 0.12 {
             self.log_ratio += (surprise - self.log_ratio) * (1.0 / f64::from(self.learned + 5)).max(0.03);
             self.learned += 1;
         }

@@ -14,9 +14,11 @@ pub(super) struct Family {
     punctuation_run: f64,
     digit_run: f64,
     newline: f64,
-    /// Around a response whose output tokens are known.
-    pub(super) response: f64,
+    /// Around a response whose output tokens are known, and around one whose are estimated.
+    pub(super) response: [f64; 2],
     tool_result: f64,
+    /// For a result without content, in whose place the API sends a text.
+    empty_result: f64,
     /// Around the texts of the user in one step.
     pub(super) user_text: f64,
     attachment: f64,
@@ -35,23 +37,24 @@ pub(super) struct Family {
 
 /// Models up to 4.6.
 pub(super) static OLD: Family = Family {
-    o200k: 0.57,
-    character: 0.064,
-    camel: 0.82,
-    capital: 0.10,
-    punctuation_run: 0.71,
-    digit_run: 0.59,
-    newline: 0.72,
-    response: -18.0,
-    tool_result: 37.0,
-    user_text: 26.0,
+    o200k: 0.56,
+    character: 0.07,
+    camel: 0.71,
+    capital: 0.11,
+    punctuation_run: 0.715,
+    digit_run: 0.58,
+    newline: 0.61,
+    response: [-22.0, -17.0],
+    tool_result: 39.0,
+    empty_result: 14.0,
+    user_text: 25.0,
     attachment: 12.0,
     plan_reminder: 4.0,
     hidden_reminder: 105.0,
     notification: 100.0,
-    tool_use: (26.0, 14.0),
+    tool_use: (26.0, 12.4),
     plan_list: 1.13,
-    // Characters of the thinking are 0.75 × (signature − 232), a token is 3.85 of them.
+    // A token is 3.85 characters.
     thinking: (0.195, -33.0),
 };
 
@@ -64,8 +67,9 @@ pub(super) static NEW: Family = Family {
     punctuation_run: 0.71,
     digit_run: 0.0,
     newline: 0.25,
-    response: -32.0,
+    response: [-32.0; 2],
     tool_result: 42.0,
+    empty_result: 0.0,
     user_text: 34.0,
     attachment: 20.0,
     plan_reminder: -15.0,
@@ -85,8 +89,9 @@ pub(super) static O200K: Family = Family {
     punctuation_run: 0.0,
     digit_run: 0.0,
     newline: 0.0,
-    response: 2.0,
+    response: [2.0; 2],
     tool_result: 9.0,
+    empty_result: 0.0,
     user_text: 4.0,
     attachment: 4.0,
     plan_reminder: 0.0,
@@ -117,6 +122,23 @@ pub(super) fn forgets(model: &str) -> bool {
     let named = |name: &&str| model.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     FORGETFUL_MODELS.iter().any(named)
 }
+
+/// Tokens by which the requests to a model grow when its thinking is switched on, as shown by 22 switches of Opus 4.5: a skill or a
+/// command of the client switches it off for a turn.
+pub(super) fn thinking_switch(model: &str) -> f64 {
+    if model.starts_with("claude-opus-4-5") { 163.0 } else { 0.0 }
+}
+
+/// Characters of thinking for each byte of its signature after the first ones.
+const CHARACTERS: f64 = 0.75;
+const SIGNATURE: f64 = 232.0;
+/// The share of them that a text shows, from which on it is the thinking itself, and below which it says nothing about the rest.
+const WHOLE: f64 = 0.9;
+const LEAST_SHOWN: f64 = 0.2;
+/// Tokens around the text of thinking.
+const AROUND_THINKING: f64 = 14.0;
+/// Tokens of a character of thinking for those of its summary: names and code are left out of summaries.
+const DENSITY: f64 = 1.1;
 
 /// Tokens of an image: one for 750 pixels after scaling the long side to 1568, at most 1600 (Anthropic, "Vision").
 fn image_tokens(image: Image) -> f64 {
@@ -172,20 +194,31 @@ impl Family {
             + self.newline * f64::from(counts.newlines)
     }
 
+    /// Returns the tokens of thinking by its signature and, if Claude shows it, also by its text or the density of its summary.
+    fn thought(&self, block: &Block, content: f64) -> f64 {
+        let signature = f64::from(block.signature_bytes);
+        let sealed = (self.thinking.0 * signature + self.thinking.1).max(content.min(8.0));
+        let shown = f64::from(block.counts.characters) / (CHARACTERS * (signature - SIGNATURE));
+        let written = match () {
+            () if self.is_exact() || block.kind == BlockKind::Other || shown < LEAST_SHOWN => return sealed,
+            () if shown < WHOLE => content * DENSITY / shown,
+            () => content + AROUND_THINKING,
+        };
+        (sealed + written) / 2.0
+    }
+
     /// Returns the tokens of a block, without the constant added per step.
     pub(super) fn block(&self, block: &Block) -> f64 {
         let content = self.text(&block.counts) + media_tokens(&block.media);
         match block.kind {
-            BlockKind::Thinking | BlockKind::Other if block.signature_bytes > 0 => {
-                (self.thinking.0 * f64::from(block.signature_bytes) + self.thinking.1).max(content.min(8.0))
-            }
+            BlockKind::Thinking | BlockKind::Other if block.signature_bytes > 0 => self.thought(block, content),
             BlockKind::ToolUse => {
                 let parameters = block.tool.as_ref().map_or(0, |tool| tool.parameters);
                 let is_list = parameters == 1 && block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
                 let factor = if is_list { self.plan_list } else { 1.0 };
                 content * factor + self.tool_use.0 + self.tool_use.1 * f64::from(parameters)
             }
-            BlockKind::ToolResult => content + self.tool_result,
+            BlockKind::ToolResult => content + self.tool_result + if content == 0.0 { self.empty_result } else { 0.0 },
             BlockKind::Attachment => {
                 content
                     + match &*block.label {
@@ -300,8 +333,33 @@ mod tests {
             block.counts.o200k = 100;
             [&OLD, &O200K].map(|family| family.block(&block) - family.tool_use.0 - family.tool_use.1 * f64::from(parameters))
         };
-        assert!((cost(1)[0] - 57.0 * 1.13).abs() < 0.1 && (cost(2)[0] - 57.0).abs() < 0.1, "{:?}", [cost(1), cost(2)]);
+        assert!((cost(1)[0] - 56.0 * 1.13).abs() < 0.1 && (cost(2)[0] - 56.0).abs() < 0.1, "{:?}", [cost(1), cost(2)]);
         assert_eq!((cost(1)[1], cost(2)[1]), (100.0, 100.0));
+    }
+
+    #[test]
+    fn a_result_without_content_costs_the_text_in_its_place() {
+        let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+        assert_eq!([&OLD, &NEW, &O200K].map(|family| family.block(&block)), [39.0 + 14.0, 42.0, 9.0]);
+        block.counts.o200k = 100;
+        assert_eq!(OLD.block(&block), 39.0 + 56.0);
+    }
+
+    #[test]
+    fn thinking_counts_by_its_text_and_its_signature() {
+        // A signature of 1,000 characters of thinking: 272 tokens.
+        let cost = |family: &Family, o200k, characters| {
+            let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
+            (block.counts.o200k, block.counts.characters, block.signature_bytes) = (o200k, characters, 1565);
+            family.block(&block).round()
+        };
+        let text = |o200k, characters| 0.56 * f64::from(o200k) + 0.07 * f64::from(characters);
+        assert_eq!(cost(&OLD, 0, 0), 272.0);
+        assert_eq!(cost(&OLD, 300, 1000), ((272.0 + text(300, 1000) + 14.0) / 2.0_f64).round());
+        // Half of it is shown: a summary, whose density is that of the rest.
+        assert_eq!(cost(&OLD, 150, 500), ((272.0 + text(150, 500) * 2.2) / 2.0_f64).round());
+        assert_eq!(cost(&OLD, 30, 100), 272.0);
+        assert_eq!(cost(&O200K, 300, 1000), 103.0);
     }
 
     #[test]
