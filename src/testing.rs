@@ -29,6 +29,11 @@ pub fn fixtures_with(endings: &[&str]) -> Vec<PathBuf> {
     files
 }
 
+/// Parses a JSON value, which keeps its text.
+pub fn raw(json: &str) -> &serde_json::value::RawValue {
+    serde_json::from_str(json).unwrap()
+}
+
 /// Returns the entries of a table in JSON lines, without its comments.
 pub fn entries<T: serde::de::DeserializeOwned>(table: &str) -> Vec<T> {
     table.lines().filter(|line| !line.starts_with("//")).map(|line| serde_json::from_str(line).unwrap()).collect()

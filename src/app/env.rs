@@ -28,7 +28,6 @@ const LONGEST_INPUT: u64 = 16 << 20;
 /// The size of a session, in bytes, above which reading it shows a progress indicator on the terminal.
 const LARGE_SESSION_BYTES: u64 = 8 << 20;
 
-/// A function that receives notes.
 type Listener = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The environment of a command: locations, output, settings and the global options.
@@ -36,12 +35,10 @@ type Listener = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct Env {
     /// The file system.
     pub disk: &'static dyn Disk,
-    /// The locations of the user's data.
     pub places: Places,
     pub directory: PathBuf,
     pub style: Style,
     pub settings: ReadSettings,
-    /// The settings for shortening.
     pub rules: Rules,
     /// The limits that `check` uses if none are given.
     pub check: CheckLimits,
@@ -51,7 +48,6 @@ pub struct Env {
     pub prices: Prices,
     /// The time without writes after which rules may act on a session, in seconds.
     pub idle_seconds: u64,
-    /// The options of every command.
     pub(super) globals: Globals,
     /// The path of the session to use instead of `-s`.
     pub(super) at: Option<String>,
@@ -73,7 +69,6 @@ pub struct Env {
     started: Instant,
     /// The id of the session of the client in which this runs.
     pub(super) surrounding: Option<String>,
-    /// The actor recorded in the log.
     pub actor: Actor,
     /// True if the user approved the command of the model that is executed.
     pub is_approved: bool,
@@ -93,7 +88,6 @@ pub struct Env {
 #[derive(Clone)]
 pub(super) struct Chosen {
     pub(super) found: Found,
-    /// The user's name for it.
     pub(super) named: Option<String>,
 }
 

@@ -168,7 +168,6 @@ impl Default for WatchSettings {
     }
 }
 
-/// The staleness limits.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct StaleSettings {

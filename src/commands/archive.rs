@@ -8,15 +8,7 @@ use crate::workspace::archive;
 
 /// Arguments of `archive`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture archive 10..20 --reason 'auth is done'   a range of blocks
-  aperture archive '\"auth flow\"' --dry-run          a topic, as a dry run
-  aperture archive 'stale & larger(2k)' --project   in every session of this project
-
-Each block is replaced by one line. A turn of which all blocks are selected, and
-some too short for that, leaves one line in a note. aperture expand restores a block,
-or the turns that were archived with it.
-Blocks are named by selectors: aperture help selectors; many sessions: aperture help bulk.")]
+#[command(after_help = help_text!("archive"))]
 pub struct Arguments {
     /// Block selectors; matches are combined
     #[arg(required = true)]
@@ -28,7 +20,6 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
-    /// The sessions, if there are many.
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,

@@ -12,14 +12,7 @@ use serde::Serialize;
 
 /// Arguments of `blocks`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture blocks                                the blocks of the window
-  aperture blocks 'stale & larger(2k)'           candidates for compression
-  aperture blocks 'tool(Read)' --sort tokens     reads, the most expensive first
-  aperture blocks --tree                         under their turns
-  aperture blocks cold --json                    blocks outside the window
-
-Blocks are named by selectors: aperture help selectors.")]
+#[command(after_help = help_text!("blocks"))]
 pub struct Arguments {
     /// Block selectors; matches are combined
     #[arg(default_value = "window")]

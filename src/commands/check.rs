@@ -15,25 +15,11 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of `check`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture check                              the newest session of this project
-  aperture check --max-percent 80 --max-stale 20k
-  aperture check --no-secrets docs/demo.jsonl  any files; other files than sessions are skipped
-  aperture check --all --no-damage --format junit
-  aperture check --project --json | jq '.sessions[].findings[]'
-
-Without options, the rules under [check] in the settings; without these, --no-secrets --no-damage --max-percent 100.
-Credentials are searched for in every row of the file, including rows that the model never receives. They are never
-printed, neither here nor in other reports; only show --raw and transcript --raw
-print them.
-
-Exit code 0 without findings, 1 with findings, if a session cannot be read, or if --project or --all finds no session (unless
---allow-empty), 2 for wrong usage, 130 if interrupted.")]
+#[command(after_help = help_text!("check"))]
 pub struct Arguments {
     /// Sessions: paths, ids or id prefixes [default: the newest of this project]
     #[arg(conflicts_with_all = ["all_sessions", "project"])]
     pub sessions: Vec<String>,
-    /// The sessions, if there are many.
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,
@@ -425,7 +411,6 @@ impl CheckReport {
     }
 }
 
-/// Formats a finding with its location.
 fn place(finding: &Violation) -> String {
     let effect = if finding.effect.is_empty() { String::new() } else { format!("; {}", finding.effect) };
     let text = format!("{}{effect}", finding.message);

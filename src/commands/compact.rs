@@ -12,13 +12,7 @@ use std::ops::RangeInclusive;
 
 /// Arguments of `compact`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture compact 2..5 --dry-run            shows the fold of turns 2 to 5
-  aperture compact 2..5                      replaces them with one note
-  aperture compact 3 --summary 'auth works'  with your own text
-
-The rows stay in the file; aperture undo restores the turns. The last turn cannot be
-folded, and the prompt of the first turn always stays.")]
+#[command(after_help = help_text!("compact"))]
 pub struct Arguments {
     /// Turns: a number or a range
     pub turns: String,

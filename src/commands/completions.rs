@@ -6,29 +6,17 @@ use std::io::Write;
 
 /// Arguments of `completions`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture completions bash > ~/.local/share/bash-completion/completions/aperture
-  aperture completions zsh > \"${fpath[1]}/_aperture\"
-  aperture completions fish > ~/.config/fish/completions/aperture.fish
-
-Beside commands and options, the scripts complete the ids of sessions (-s),
-selectors with the tools and topics of the session, turns (fork --at) and the
-topics of help. They run aperture for that; nothing is changed.")]
+#[command(after_help = help_text!("completions"))]
 pub struct Arguments {
     /// The shell
     #[serde(serialize_with = "super::json::choice")]
     pub shell: Shell,
 }
 
-/// Completes the words whose candidates `aperture complete` knows, and all others by the generated function.
+/// Complete the words whose candidates `aperture complete` knows, and all others by the generated function. fish completes the value of
+/// an option only from the definition of this option.
 const BASH: &str = include_str!("completions/values.bash");
-
-/// As [`BASH`], with descriptions.
 const ZSH: &str = include_str!("completions/values.zsh");
-
-/// As [`BASH`]: fish takes the descriptions after the tabs.
-///
-/// fish completes the value of an option only from the definition of this option.
 const FISH: &str = include_str!("completions/values.fish");
 
 /// Prints the script.

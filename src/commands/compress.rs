@@ -13,23 +13,7 @@ use std::slice;
 
 /// Arguments of `compress`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture compress --stale                     stale blocks, and nothing else
-  aperture compress --preset balanced -n        stale blocks, and older ones in use
-  aperture compress --preset handoff            one digest in the place of all that is old
-  aperture compress 'tool(Read) & turn(1..3)' --level minimal
-  aperture compress --budget 120k               until the window has 120k tokens
-  aperture compress --budget 50%                until it is half full
-  aperture compress --stale --keep-from 240     not block 240 and later ones
-  aperture compress --stale --all --dry-run     stale blocks of every session on this machine
-  aperture compress all --keep-turns 2          not the last two turns
-
-Each block is shortened from its original, and aperture expand restores it. One
-change costs one rewrite of the prompt cache; ten small ones cost ten. A change
-that saves under 1 % of the window does nothing without --force (exit code 0).
-Instructions, reminders and texts of hooks are only shortened if their block is
-named by its number.
-Blocks are named by selectors: aperture help selectors; many sessions: aperture help bulk.")]
+#[command(after_help = help_text!("compress"))]
 #[command(override_usage = "aperture compress [OPTIONS] <SELECTOR>...
        aperture compress [OPTIONS] --stale
        aperture compress [OPTIONS] --preset <NAME>
@@ -68,7 +52,6 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
-    /// The sessions, if there are many.
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,

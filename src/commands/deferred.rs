@@ -39,7 +39,6 @@ macro_rules! commands {
                 }
             }
 
-            /// Returns the name of the command.
             pub fn name(&self) -> &'static str {
                 match self {
                     $( $commands::$variant(_) => $name, )*

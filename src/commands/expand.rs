@@ -13,16 +13,7 @@ use std::collections::BTreeMap;
 
 /// Arguments of `expand`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture expand 412                   its original, byte for byte
-  aperture expand '\"auth flow\"'         the blocks about a topic
-  aperture expand compressed            everything that was shortened
-  aperture expand 412 --level trimmed   its essential lines
-
-A block that was archived or folded with its whole turn returns with that turn: the
-operation is undone.
-
-Blocks are named by selectors: aperture help selectors.")]
+#[command(after_help = help_text!("expand"))]
 pub struct Arguments {
     /// Block selectors; matches are combined
     #[arg(required = true)]

@@ -13,13 +13,7 @@ use serde::Serialize;
 
 /// Arguments of `explain`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture explain 12          why it is stale or in use, and the result at each level
-  aperture explain toolu_01…   a tool result, by the id of its use
-  aperture explain 12 --json | jq .levels
-
-It changes nothing. The rules are described in: aperture help lifecycle.
-Blocks are named by selectors: aperture help selectors.")]
+#[command(after_help = help_text!("explain"))]
 pub struct Arguments {
     /// One block, by a selector
     #[arg(value_name = "BLOCK", required = true)]

@@ -16,14 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of `export`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture export -o shop.aperture        the newest session of this project
-  aperture export 6666 -o shop.aperture   also a session without a file
-  aperture export --all -o backup         every session with operations, one file each, in a directory
-
-The export contains every value that undo and recall need, secrets included; only its owner can read it.
-It does not contain the session file. aperture import reads it, here or on another machine.
-With --all or --project, a file that has the same content already is not written again; many sessions: aperture help bulk.")]
+#[command(after_help = help_text!("export"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION", conflicts_with_all = ["all_sessions", "project"])]
@@ -34,7 +27,6 @@ pub struct Arguments {
     /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
-    /// The sessions, if there are many.
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,

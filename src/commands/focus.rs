@@ -9,13 +9,7 @@ use crate::output::ChangeReport;
 
 /// Arguments of `focus`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture focus '\"auth flow\"'     the blocks that are relevant now
-  aperture focus 12..14 --add      in addition to the current ones
-  aperture focus                   lists the marks
-
-The manifest lists the blocks, and they are not shortened. The next focus replaces them,
-and after five turns (setting focus.turns) the marks are cleared.")]
+#[command(after_help = help_text!("focus"))]
 pub struct Arguments {
     /// Block selectors; matches are combined [default: list the marks]
     #[serde(serialize_with = "super::json::union")]

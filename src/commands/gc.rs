@@ -13,14 +13,7 @@ use std::io;
 
 /// Arguments of `gc`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture gc                          lists the sessions that can be deleted
-  aperture gc --older-than 30d --gone  also sessions whose file was deleted
-  aperture gc --yes                    deletes them
-
-It deletes the logs and originals of sessions in which everything was undone and, with --gone, of sessions without a
-file, if their last operation is older than --older-than, and originals that no log needs. A session with a file and an
-operation in force is never deleted. Deleted content cannot be undone or recalled; to keep a copy: aperture export.")]
+#[command(after_help = help_text!("gc"))]
 pub struct Arguments {
     /// Minimum age of the last operation of a session, in hours, days or weeks
     #[arg(long, value_name = "TIME", default_value = "90d", value_parser = retention)]

@@ -115,7 +115,6 @@ fn pipeline() -> String {
     text
 }
 
-/// Lists the transitions between states.
 fn transitions() -> String {
     let listed = |transition: &Transition| {
         let (name, sources, target) = (transition.name, sources(transition), transition.to.name());

@@ -12,15 +12,7 @@ use anyhow::anyhow;
 
 /// Arguments of `housekeeping`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture housekeeping '{\"response_header\": \"parser keeps comments\"}'
-  aperture housekeeping --turn 7 - < words.json
-
-Known keys: response_header, context_summary, key_decisions, code_changes, and
-user with query_header, understood_intent, context_used. A header replaces that
-of summary and recall if its words, numbers and files occur in the turn;
-otherwise it is listed as claimed. The model writes the same in a fenced block
-aperture, if the setting model.housekeeping is ask or on.")]
+#[command(after_help = help_text!("housekeeping"))]
 pub struct Arguments {
     /// The words as a JSON object; - reads standard input
     pub words: String,

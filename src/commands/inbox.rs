@@ -17,13 +17,7 @@ use serde::Serialize;
 
 /// Arguments of `inbox`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture inbox           pending commands, and the effect of each
-  aperture inbox --all     in every session on this machine
-  aperture approve 3 4     executes them
-  aperture deny --pending --reason 'still needed'
-
-The commands that need approval are set under [model]: aperture help settings.")]
+#[command(after_help = help_text!("inbox"))]
 pub struct Arguments {
     /// In every session on this machine
     #[arg(long)]
@@ -44,14 +38,7 @@ pub struct ProposalSelection {
 
 /// Arguments of `approve`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture approve 3 --dry-run
-  aperture approve 3 4
-  aperture approve --pending
-  aperture approve 3 --live      in a session that a client has open
-
-Each is one operation in aperture log; aperture undo reverts it. The exit code is 1
-if one could not be executed; the model receives the results with the next prompt.")]
+#[command(after_help = help_text!("approve"))]
 pub struct ApproveArguments {
     /// The selected proposals.
     #[command(flatten)]

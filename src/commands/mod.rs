@@ -1,5 +1,12 @@
 //! The commands: each has one folder or file with its arguments, its execution and its report.
 
+/// Returns the examples and notes below the options of a command: a file in `help/`.
+macro_rules! help_text {
+    ($name:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/commands/help/", $name, ".txt")).trim_ascii_end()
+    };
+}
+
 mod archive;
 mod bare;
 mod blame;

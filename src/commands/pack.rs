@@ -17,24 +17,7 @@ use std::path::Path;
 
 /// Arguments of `pack`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture pack --budget 4k                       the newest session here in 4,000 tokens
-  aperture pack 6666 --budget 10k > context.md    to continue in another session
-  aperture pack --budget 2k --query 'retry limit'   the lines about the query first
-  aperture pack --budget 4k --turns 3,7..9 --as full   these turns first, whole
-  aperture pack --budget 8k --across              with the other sessions of the project
-  aperture pack --budget 4k --format messages     system prompt, context and user input apart
-  aperture pack --budget 4k --explain             which parts are in, and what is left out
-  aperture pack --budget 4k --format json | jq '.sections[].units[].text'
-
-Extractive only: every line is from the session, also from content that was shortened, archived or
-compacted. Every pack has the first goal, state and next steps of the session, and the headers of the newest
-turns; a budget that is too small for them is refused with the least that is enough. Then the newest prompt,
-the words of the user, what is open, failed calls, commands that worked, files, code and results, texts of
-the agent, more of the summary, headers of 200 turns, functions and decisions share the budget, and a part
-that ends leaves its share to the others. Of long prompts, the first and last lines precede the others. A
-statement of the user that a newer one replaces is left out. Code is in pieces that are whole; lines that a
-later edit replaced are left out. Tokens are those of the session's model. A larger budget only adds lines.")]
+#[command(after_help = help_text!("pack"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]

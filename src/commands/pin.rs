@@ -9,14 +9,7 @@ use crate::workspace::{Draft, PlanError, SkipReason};
 
 /// Arguments of `pin`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture pin 12            a block that is never shortened
-  aperture pin               lists the pins
-  aperture pin 'turn(1) & kind(text)' --top
-
-A pin survives compression, compaction and resume: a pinned block is found again by its
-content. --top and --bottom set the end of the window at which it is
-restored.")]
+#[command(after_help = help_text!("pin"))]
 pub struct Arguments {
     /// Block selectors; matches are combined [default: list the pins]
     #[serde(serialize_with = "super::json::union")]

@@ -15,18 +15,7 @@ use std::path::Path;
 
 /// Arguments of `redact`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture redact --whole-file --dry-run       the credentials, by kind
-  aperture redact --whole-file                 everywhere in the file, including rows that are never sent
-  aperture redact 12                           in one block
-  aperture redact --whole-file --forget --yes  also in the stored originals, permanently
-  aperture redact --whole-file --all           everywhere in every session on this machine
-  aperture redact --text @-                    texts of your own, from standard input
-
-Each credential becomes [secret:KIND], and nothing else in the file changes. aperture undo restores them; with --forget,
-nothing does: the originals in the store are rewritten as well. It finds the same shapes as aperture check --no-secrets;
-a credential without a known shape is not found. Revoke leaked credentials nevertheless.
-Many sessions: aperture help bulk.")]
+#[command(after_help = help_text!("redact"))]
 pub struct Arguments {
     /// Block selectors; matches are combined
     #[arg(required_unless_present_any = ["all", "all_sessions", "every", "project", "text"])]
@@ -51,7 +40,6 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
-    /// The sessions, if there are many.
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,

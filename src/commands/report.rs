@@ -11,15 +11,7 @@ use std::path::PathBuf;
 
 /// Arguments of `report`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture report --html session.html            the newest session here
-  aperture report 6666 --html session.html       one session
-  aperture report --project --html usage.html    tokens and cost of the project
-  aperture report --since 4w --html usage.html   those of four weeks, all projects
-
-The file is a page for any browser. It loads nothing, and holds what it shows: the blocks of the
-window, the requests over time with compactions and operations, the transcript with filters, and the
-log. Credentials are masked; read it before you share it. Only you can read the file.")]
+#[command(after_help = help_text!("report"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION", conflicts_with_all = ["project", "since"])]

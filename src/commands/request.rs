@@ -25,15 +25,7 @@ use std::ffi::OsString;
     name = "aperture",
     version,
     disable_help_subcommand = true,
-    after_help = "Examples:
-  aperture                          one screen about the newest session here
-  aperture sessions                 every session on this machine
-  aperture usage                    tokens and cost by day
-  aperture manifest -s 6666         the context manifest of the session 6666…
-  aperture blocks 'stale & larger(2k)' --sort tokens
-  aperture help selectors           how blocks are named
-
-Exit codes: 0 success; 1 request refused or failed; 2 usage; 3 conflict; 70 internal error; 130 interrupted."
+    after_help = help_text!("aperture")
 )]
 struct Line {
     #[command(flatten)]

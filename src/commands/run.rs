@@ -2,17 +2,7 @@
 
 /// Arguments of `run`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture run -- claude
-  aperture run -- claude --resume
-  aperture run -- codex
-  aperture run -- opencode
-  aperture run -- aider --model openai/gpt-5.5
-
-The client is started with the address of the running proxy or, without one, of a proxy
-that ends with the client. Only this process gets the address: no settings are changed.
-The client's own base URLs, such as ANTHROPIC_BASE_URL, hold for the requests that are sent on.
-The exit code is that of the client; one line on standard error has the requests and savings.")]
+#[command(after_help = help_text!("run"))]
 pub struct Arguments {
     /// Log requests without modifying them
     #[arg(long)]

@@ -14,14 +14,7 @@ const BAR: usize = 24;
 
 /// Arguments of `timeline`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture timeline                   the last requests of the newest session here
-  aperture timeline 6666 --limit 0    all requests of a session
-  aperture timeline --json | jq '.requests[] | [.sent_tokens.value, .dollars]'
-
-Each line is one request to the model: its window, as billed, and what of it came from the
-cache. A | marks the first request after a compaction. Costs are list prices with a cache
-of five minutes; --json also has the tokens by what they are, and the blocks of each request.")]
+#[command(after_help = help_text!("timeline"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]

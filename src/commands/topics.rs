@@ -24,18 +24,7 @@ const TOPICS: usize = 10;
 
 /// Arguments of `topics`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture topics                              the largest topics of all sessions
-  aperture topics --project                    those of this project
-  aperture topics login --limit 3              topics with a word
-  aperture topics --since 4w --sort time       the newest topics of four weeks
-  aperture topics --client codex --json
-
-A topic is a group of turns with common words; topics of several sessions whose words agree
-are one. Its label is a phrase of the user, or else of the agent; manifest and summary use
-the same labels. Copies of a turn in resumed and forked sessions count once; subagents belong
-to the turns that started them. Each session is read once, then its topics are cached. The
-exit code is 1 if there are no topics.")]
+#[command(after_help = help_text!("topics"))]
 pub struct Arguments {
     /// Only topics with these words
     pub words: Vec<String>,

@@ -13,13 +13,7 @@ use std::borrow::Cow;
 
 /// Arguments of `transcript`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture transcript            the conversation of the newest session here
-  aperture transcript --headers  with the header of each message and part
-  aperture transcript --client-texts  including texts added by the client
-  aperture transcript --raw 6666 | wc -c
-
-Credentials are masked and control characters are shown as symbols, except with --raw.")]
+#[command(after_help = help_text!("transcript"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]
@@ -155,7 +149,6 @@ fn kind(block: Option<&Block>) -> String {
 /// Output styles of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptStyle {
-    /// For reading.
     Plain,
     /// With the in-band header of each message and part.
     Headers,

@@ -167,7 +167,6 @@ impl Server {
 struct Body {
     /// A header repeated before each part of the text.
     before: String,
-    /// The text, which may be long.
     text: String,
     json: String,
 }

@@ -22,7 +22,6 @@ pub enum Kind {
     /// A text; a number is converted to its digits.
     Text,
     Texts,
-    /// A positive integer.
     Number,
     Flag,
     OneOf(Vec<String>),
@@ -47,7 +46,6 @@ pub enum Source {
 #[derive(Debug)]
 pub struct Parameter {
     pub name: &'static str,
-    /// Its description for a model.
     pub about: &'static str,
     /// The origin of its type.
     pub source: Source,

@@ -77,7 +77,6 @@ fn unparsable(line: &[u8]) -> Option<String> {
     serde_json::from_str::<Value>(text).err().map(|error| error.to_string())
 }
 
-/// The outcome of reading one line.
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
     Whole(Vec<u8>),

@@ -145,23 +145,16 @@ impl Tree {
         self.files.values().flat_map(|file| file.document.memories())
     }
 
-    /// Returns the entry with a number.
     pub fn find(&self, id: MemoryId) -> Option<&Memory> {
         self.memories().find(|memory| memory.id == id && id != 0)
     }
 
-    /// Returns the keys of deleted entries.
     pub fn forgotten(&self) -> &[u64] {
         self.forgotten.keys()
     }
 
     pub fn files(&self) -> impl Iterator<Item = (&MemoryFile, PathBuf)> {
         self.files.keys().map(|file| (file, self.place.directory.join(file.path())))
-    }
-
-    /// Returns the text of a file as it will be written; `None` if it does not exist.
-    pub fn text(&self, file: &MemoryFile) -> Option<String> {
-        self.files.get(file).map(|file| file.document.print())
     }
 
     /// Returns the reason why a file cannot be changed; `None` if it can.

@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug)]
 pub struct Undone {
     pub operation: u32,
-    /// The change of the tree.
     pub updated: Updated,
 }
 

@@ -92,7 +92,6 @@ pub struct Block {
     pub position: Position,
     #[serde(skip)]
     pub usefulness: Usefulness,
-    /// Level: the remaining part of it.
     #[serde(skip)]
     pub level: Level,
     #[serde(skip)]
@@ -355,7 +354,6 @@ words! {
 pub struct Tool {
     /// Its name as the client knows it.
     pub name: Box<str>,
-    /// Action.
     pub verb: ToolVerb,
     /// The given path, command, pattern or question, on one line.
     pub target: Box<str>,
@@ -372,7 +370,6 @@ pub struct Tool {
 #[serde(rename_all = "snake_case")]
 pub enum ToolVerb {
     Read,
-    /// Changes a file.
     Edit,
     Run,
     Search,

@@ -85,7 +85,6 @@ pub struct PlanNames {
     pub statuses: Vec<&'static str>,
     /// Words for a finished item.
     pub done: Vec<&'static str>,
-    /// Words for an item in progress.
     pub current: Vec<&'static str>,
     /// Words for an item that was removed.
     pub removed: Vec<&'static str>,

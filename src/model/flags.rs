@@ -27,7 +27,6 @@ impl Flags {
     pub const SHUTDOWN: Flags = Flags(1 << 9);
     /// The caveat that the client inserts before the output of local commands.
     pub const CAVEAT: Flags = Flags(1 << 10);
-    /// The record of a local command.
     pub const COMMAND_NAME: Flags = Flags(1 << 11);
     pub const COMMAND_OUTPUT: Flags = Flags(1 << 12);
     pub const TYPED_COMMAND: Flags = Flags(1 << 13);

@@ -102,7 +102,6 @@ words! {
 }
 
 impl State {
-    /// Returns a short description.
     pub fn meaning(self) -> &'static str {
         match self {
             State::Fresh => "new: part of the last responses",

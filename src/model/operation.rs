@@ -145,7 +145,6 @@ impl JsonText for Slot {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlockChange {
     pub number: BlockNumber,
-    /// Short description.
     pub label: String,
     pub level_before: Level,
     pub level_after: Level,
@@ -224,7 +223,6 @@ words! {
 pub struct MarkAddress {
     #[serde(flatten)]
     pub row: RowAddress,
-    /// The block in it.
     pub index: u32,
     /// XXH3-128 of the original content.
     #[serde(with = "super::key::as_text")]
@@ -277,7 +275,6 @@ words! {
 #[must_use = "a plan changes nothing until it is applied"]
 pub struct Plan {
     pub kind: OperationKind,
-    /// The command line, for the log.
     pub command: String,
     pub actor: Actor,
     pub inverts: Option<OperationId>,

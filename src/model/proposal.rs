@@ -113,7 +113,6 @@ pub struct Proposal {
     pub answer: String,
     /// The operation that executed it, if the session was changed.
     pub operation: Option<OperationId>,
-    /// The number of affected blocks.
     pub count: u32,
     /// The time when it was found, in milliseconds since 1970, UTC.
     pub time: i64,

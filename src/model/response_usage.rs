@@ -14,7 +14,6 @@ pub struct BilledTokens {
 }
 
 impl BilledTokens {
-    /// Returns the tokens of the request.
     pub fn sent(&self) -> u64 {
         self.input.saturating_add(self.cache_written()).saturating_add(self.cache_read)
     }
@@ -104,9 +103,5 @@ impl FileUsage {
             self.models.push(name.to_owned());
         }
         place as u32
-    }
-
-    pub fn model_of(&self, response: &ResponseUsage) -> &str {
-        self.models.get(response.model as usize).map_or("", String::as_str)
     }
 }

@@ -111,7 +111,6 @@ pub struct Session {
     pub origins: Vec<Origin>,
     /// The credentials that its contents name, each value once.
     pub secrets: Vec<SecretPlace>,
-    /// Faults of the file.
     pub damage: Damage,
     pub vocabulary: Vocabulary,
     /// The size of the window in tokens, if the client reports it.

@@ -20,18 +20,14 @@ pub struct TraceEvent {
 /// The content of an event.
 #[derive(Clone, Debug)]
 pub enum TraceContent {
-    /// Words of the user.
     Prompt {
         text: String,
-        /// Their place.
         source: PromptSource,
     },
     /// A text that the client added in the user's name.
     Inserted(String),
-    /// A text of the model.
     Answer(String),
     Call(TraceCall),
-    /// The result of a tool call.
     Result(TraceResult),
     Summary(String),
 }

@@ -48,7 +48,6 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// Returns the sum.
     pub fn total(&self) -> u32 {
         self.compacted + self.branched + self.cut + self.sidechain + self.dropped
     }

@@ -68,7 +68,6 @@ pub struct WindowHunk {
 /// A text of the client in a new content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Words {
-    /// The index of the new content.
     pub content: u32,
     /// The range of its text, in bytes.
     pub range: (u32, u32),

@@ -40,9 +40,7 @@ pub enum ChangeDetail {
 #[derive(Clone, Debug)]
 pub struct MarkedBlock {
     pub number: BlockNumber,
-    /// A short description.
     pub label: String,
-    /// Its size in the window.
     pub tokens: TokenCount,
 }
 

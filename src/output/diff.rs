@@ -236,7 +236,7 @@ fn stat(style: &Style, blocks: &[BlockDifference]) -> String {
 mod tests {
     use super::*;
     use crate::model::Level;
-    use expect_test::{Expect, expect};
+    use expect_test::{expect, expect_file};
     use proptest::prelude::*;
 
     fn block(number: u32, label: &str, kind: DiffKind, level: Level, tokens: (u64, u64), texts: (&str, &str)) -> BlockDifference {
@@ -318,72 +318,17 @@ mod tests {
         Style { color, width, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC }
     }
 
-    fn check(report: &DiffReport, width: usize, color: bool, expected: Expect) {
+    fn painted(report: &DiffReport, width: usize, color: bool) -> String {
         let text = report.text(&style(width, color));
         if !color {
             assert!(text.lines().all(|line| line.width() <= width), "a line is too wide:\n{text}");
         }
-        expected.assert_eq(&text.replace('\u{1b}', "^"));
+        text.replace('\u{1b}', "^")
     }
 
     #[test]
     fn differences_are_painted() {
-        check(
-            &sample(),
-            80,
-            true,
-            expect![[r#"
-            ^[31m--- the original^[0m
-            ^[32m+++ operation 3^[0m
-
-            ^[36m#412^[0m ^[1mRead src/auth.rs^[0m   ^[2moriginal → minimal   3.2k → 24 tokens^[0m
-            ^[31m- … 118 lines (3.2k tokens)^[0m
-            ^[32m+ 118 lines of src/auth.rs: values 0 to 117, each read once^[0m
-
-            ^[36m#413^[0m ^[1mRead src/other.rs^[0m   ^[2m3.2k tokens^[0m
-            ^[2m  … 38 lines^[0m
-                  38    let value_38 = read(38);
-                  39    let value_39 = read(39);
-            ^[31m-     40    let ^[0m^[1m^[4m^[31mvalue^[0m^[31m_40 = read(40);^[0m
-            ^[31m-     41    let value_41 = read(^[0m^[1m^[4m^[31m41^[0m^[31m);^[0m
-            ^[32m+     40    let ^[0m^[1m^[4m^[32mamount^[0m^[32m_40 = read(40);^[0m
-            ^[32m+     41    let value_41 = read(^[0m^[1m^[4m^[32mforty_one^[0m^[32m);^[0m
-                  42    let value_42 = read(42);
-                  43    let value_43 = read(43);
-            ^[2m  … 74 lines^[0m
-
-            ^[36m#420^[0m ^[1m"The session is opened by its path"^[0m   ^[2m140 tokens^[0m
-            ^[31m- …d by its path. The token is kept for ^[0m^[1m^[4m^[31m30^[0m^[31m days. The session is opened by its p…^[0m
-            ^[32m+ …d by its path. The token is kept for ^[0m^[1m^[4m^[32m90^[0m^[32m days. The session is opened by its p…^[0m
-
-            ^[36m#431^[0m ^[1mBash cargo test ␛[31m^[0m   ^[2moriginal → trimmed   410 → 180 tokens^[0m
-            ^[31m- a␛[31mb^[0m
-              kept here
-            ^[31m- ^[0m^[1m^[4m^[31m→   ^[0m^[31mindented^[0m
-            ^[32m+ ^[0m^[1m^[4m^[32m    ^[0m^[32mindented^[0m
-
-            ^[36m#502^[0m ^[1mRead src/many.rs^[0m   ^[2m3.2k tokens^[0m
-            ^[2m  … 3 lines^[0m
-                   3    let value_3 = read(3);
-            ^[31m-      4    let value_4 = ^[0m^[1m^[4m^[31mread^[0m^[31m(4);^[0m
-            ^[32m+      4    let value_4 = ^[0m^[1m^[4m^[32mwrite^[0m^[32m(4);^[0m
-                   5    let value_5 = read(5);
-            ^[2m  … 7 lines^[0m
-                  13    let value_13 = read(13);
-            ^[31m-     14    let value_14 = ^[0m^[1m^[4m^[31mread^[0m^[31m(14);^[0m
-            ^[32m+     14    let value_14 = ^[0m^[1m^[4m^[32mwrite^[0m^[32m(14);^[0m
-            ^[2m… more lines: 10 removed, 10 added^[0m
-
-            ^[36m#510^[0m ^[1mGrep 日本語^[0m   ^[2mremoved   1.8k tokens^[0m
-            ^[31m- … 118 lines (1.8k tokens)^[0m
-
-            ^[36m#600^[0m ^[1m"What was done"^[0m   ^[2madded   31 tokens^[0m
-            ^[32m+ The values were read.^[0m
-            ^[32m+ Nothing was written.^[0m
-
-            ^[2m5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)^[0m
-        "#]],
-        );
+        expect_file!["diff/detail.txt"].assert_eq(&painted(&sample(), 80, true));
     }
 
     #[test]
@@ -408,36 +353,8 @@ mod tests {
     #[test]
     fn a_line_a_block_is_enough_for_stat() {
         let report = DiffReport { stat: true, ..sample() };
-        check(
-            &report,
-            80,
-            false,
-            expect![[r##"
-                #412 Read src/auth.rs                    | 3.2k → 24   ████████████████████
-                #413 Read src/other.rs                   | 3.2k → 3.2k ▏
-                #420 "The session is opened by its path" |  140 → 140
-                #431 Bash cargo test ␛[31m               |  410 → 180  █▌
-                #502 Read src/many.rs                    | 3.2k → 3.2k ▏
-                #510 Grep 日本語                         | 1.8k → 0    ███████████▍
-                #600 "What was done"                     |    0 → 31   ▎
-                5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)
-            "##]],
-        );
-        check(
-            &report,
-            140,
-            true,
-            expect![[r#"
-            ^[36m#412^[0m Read src/auth.rs                    | 3.2k → 24   ^[31m████████████████████^[0m
-            ^[36m#413^[0m Read src/other.rs                   | 3.2k → 3.2k ^[32m▏^[0m
-            ^[36m#420^[0m "The session is opened by its path" |  140 → 140
-            ^[36m#431^[0m Bash cargo test ␛[31m               |  410 → 180  ^[31m█▌^[0m
-            ^[36m#502^[0m Read src/many.rs                    | 3.2k → 3.2k ^[31m▏^[0m
-            ^[36m#510^[0m Grep 日本語                         | 1.8k → 0    ^[31m███████████▍^[0m
-            ^[36m#600^[0m "What was done"                     |    0 → 31   ^[32m▎^[0m
-            ^[2m5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)^[0m
-        "#]],
-        );
+        expect_file!["diff/blocks.txt"].assert_eq(&painted(&report, 80, false));
+        expect_file!["diff/a.txt"].assert_eq(&painted(&report, 140, true));
     }
 
     #[test]
@@ -449,7 +366,7 @@ mod tests {
     #[test]
     fn nothing_differs() {
         let report = DiffReport { blocks: Vec::new(), ..sample() };
-        check(&report, 80, true, expect!["no difference\n"]);
+        expect!["no difference\n"].assert_eq(&painted(&report, 80, true));
     }
 
     proptest! {

@@ -189,23 +189,18 @@ mod tests {
     }
 
     #[test]
-    fn text_is_wrapped_between_words() {
+    fn texts_and_figures_are_formatted() {
+        // Text is wrapped between words.
         assert_eq!(wrap("file  one two three", 6, 13), ["file  one two", "      three"]);
         assert_eq!(wrap("file  longer-than-that", 6, 13), ["file  longer-", "      than-th", "      at"]);
         assert_eq!(wrap("日本語", 0, 4), ["日本", "語"]);
         assert_eq!(wrap("a\tb\nc", 0, 80), ["a b c"]);
         assert_eq!(wrap("one two", 0, 80), ["one two"]);
         assert_eq!(wrap("", 0, 80), [""]);
-    }
-
-    #[test]
-    fn estimates_are_marked() {
+        // Estimates are marked.
         assert_eq!(tokens(TokenCount::estimated(31_200.0)), "~31k");
         assert_eq!(tokens(TokenCount::measured(31_200)), "31k");
-    }
-
-    #[test]
-    fn control_characters_are_harmless() {
+        // Control characters are harmless.
         assert_eq!(printable("a\u{1b}[31m\u{202e}b\n"), "a␛[31m\u{fffd}b\n");
     }
 

@@ -12,7 +12,6 @@ use std::sync::{Arc, RwLock};
 pub struct Clean(String);
 
 impl Clean {
-    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -38,7 +37,6 @@ impl Clean {
 pub struct Gate(Arc<RwLock<Known>>);
 
 impl Gate {
-    /// Adds values to mask.
     pub fn learn(&self, known: &Known) {
         if !known.is_empty() {
             // A set is replaced as a whole, so the value after a panic of another thread is still valid.

@@ -12,7 +12,6 @@ struct Document<'a, T: ?Sized> {
     content: &'a T,
 }
 
-/// Returns a document as indented text.
 pub(super) fn indented(schema: &'static str, content: &(impl Serialize + ?Sized)) -> String {
     text(&Document { schema, content }, PrettyFormatter::new())
 }

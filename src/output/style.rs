@@ -9,7 +9,6 @@ pub struct Style {
     pub color: bool,
     /// Columns of the terminal.
     pub width: usize,
-    /// The current time.
     pub now: Timestamp,
     /// Returns the local time zone. It is a function because the lookup takes longer than most reports, and few of them show a
     /// time.
@@ -20,7 +19,6 @@ pub struct Style {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
     Heading,
-    /// Less important text.
     Dim,
     Good,
     Warning,

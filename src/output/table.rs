@@ -112,7 +112,6 @@ impl<'a> Table<'a> {
         Table { style, columns, rows, shown }
     }
 
-    /// Returns the line of the headings.
     pub fn heading(&self) -> String {
         let cells: Vec<Cell> = self.columns.iter().map(|column| Cell::new(self.style, Paint::Dim, column.name)).collect();
         self.line(&cells)

@@ -87,7 +87,6 @@ impl Story {
     }
 }
 
-/// A block that a digest replaces.
 struct OldBlock<'a> {
     block: &'a Block,
     content: String,

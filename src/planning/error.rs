@@ -51,7 +51,6 @@ pub enum PlanError {
         count(*.budget), count(*.smallest)
     )]
     Budget {
-        /// The requested budget, in tokens.
         budget: u64,
         /// The smallest size that can be reached, in tokens.
         smallest: u64,
@@ -99,7 +98,6 @@ pub enum PlanError {
     Tangled(String),
     #[error("the store cannot be used")]
     Originals(#[from] OriginalError),
-    /// The session cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

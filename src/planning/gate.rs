@@ -193,7 +193,6 @@ fn same(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Result
     if is_same { Ok(()) } else { Err(PlanError::Tangled("the client would send other messages".to_owned())) }
 }
 
-/// Checks that added rows are sent.
 fn notes(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let sent: FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
     // Rows that return together were not sent before they left either.

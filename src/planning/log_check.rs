@@ -57,7 +57,6 @@ pub struct LoggedSession<'a> {
     pub bytes: &'a [u8],
     /// The operations on the session, oldest first.
     pub operations: &'a [Operation],
-    /// The stored values of the log.
     pub values: &'a dyn Originals,
 }
 

@@ -163,7 +163,6 @@ impl<'a> Builder<'a> {
         OldRow { row: row as u32, blocks }
     }
 
-    /// Copies the next row.
     fn keep(&mut self) {
         let OldRow { row, blocks } = self.take();
         let (start, end) = (blocks.start as usize, blocks.end as usize);

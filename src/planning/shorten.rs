@@ -244,7 +244,6 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Replaces blocks by their shortened contents.
 pub(super) fn put(
     draft: &mut Draft<'_>,
     shortened: Vec<Shortened>,

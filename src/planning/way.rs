@@ -306,7 +306,6 @@ struct Rope {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Piece {
-    /// A range of the existing file.
     Base(Range<u64>),
     /// New bytes.
     New(Rc<[u8]>, Range<usize>),

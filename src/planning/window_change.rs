@@ -12,7 +12,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A content of a request.
 struct Item {
     role: Role,
     part: Part,

@@ -1,33 +1,16 @@
 //! The files that a shell command names.
 
+use crate::text::lists::word_lists;
 use crate::text::names::file_name;
 use crate::text::shell::{Part, Word, parts};
 
-/// Extensions of files that a command names without a directory. Other names with a dot are mostly members of objects.
-const EXTENSIONS: &[&str] = &[
-    "adoc", "bash", "bat", "bats", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp", "cs", "css", "csv", "cu", "dart",
-    "db", "diff", "env", "erl", "ex", "exs", "fish", "fs", "gif", "go", "gradle", "graphql", "h", "hcl", "hpp", "hs", "htm",
-    "html", "ini", "ipynb", "java", "jl", "jpeg", "jpg", "js", "json", "jsonc", "jsonl", "jsx", "kdl", "kt", "kts", "less",
-    "lock", "log", "lua", "m", "md", "mdx", "mjs", "ml", "mod", "mts", "nix", "patch", "pdf", "php", "pl", "png", "prisma",
-    "proto", "ps1", "py", "pyi", "r", "rb", "rs", "rst", "sass", "scala", "scss", "sh", "snap", "sol", "sql", "sqlite", "sum",
-    "svelte", "svg", "swift", "tex", "tf", "toml", "tpl", "ts", "tsv", "tsx", "txt", "vb", "vue", "wasm", "xml", "yaml", "yml",
-    "zig", "zsh",
-];
-/// Names of files without an extension.
-const NAMES: &[&str] = &["Dockerfile", "Makefile", "Justfile", "justfile", "Gemfile", "Rakefile", "LICENSE", ".gitignore"];
+word_lists! { "files.txt": EXTENSIONS, NAMES, PREFIXES, MESSAGES }
+
 /// Maximum length of a path, and maximum number of files of one command.
 const PATH_BYTES: usize = 256;
 const FILES: usize = 24;
 /// Substitutions that are followed into each other.
 const DEPTH: usize = 3;
-
-/// Words before the name of a command.
-const PREFIXES: &[&str] = &[
-    "!", "command", "do", "elif", "else", "env", "exec", "export", "if", "local", "nohup", "sudo", "then", "time", "while", "{",
-    "}",
-];
-/// Options whose quoted value is prose.
-const MESSAGES: &[&str] = &["-m", "-am", "--message", "--body", "--title", "--notes", "--description"];
 
 /// Returns the files that a command names, in order, relative to `directory` if that is not empty. Changes of directory and variables
 /// that the command sets are followed; here-documents and quoted messages are skipped.

@@ -54,7 +54,6 @@ fn elements(bytes: &[u8], names: &[&str]) -> Vec<Range<usize>> {
     }
 }
 
-/// Returns the rows of an object.
 fn members(bytes: &[u8], document: &RawValue, names: &[&str]) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     for name in names {

@@ -559,10 +559,7 @@ pub(crate) use skimmed;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn raw(json: &str) -> &RawValue {
-        serde_json::from_str(json).unwrap()
-    }
+    use crate::testing::raw;
 
     #[test]
     fn text_decodes_escapes() {

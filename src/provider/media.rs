@@ -201,10 +201,7 @@ pub fn source_data(source: Option<&RawValue>) -> Option<&RawValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn raw(json: &str) -> &RawValue {
-        serde_json::from_str(json).unwrap()
-    }
+    use crate::testing::raw;
 
     #[test]
     fn a_png_header_tells_its_size() {

@@ -115,7 +115,6 @@ fields! {
 #[derive(Debug, Default)]
 pub struct ResponseReader {
     line: Vec<u8>,
-    /// The data of the current event.
     data: Vec<u8>,
     /// True if the last byte was a carriage return.
     after_return: bool,

@@ -67,7 +67,6 @@ pub struct Launch<'a> {
     pub program: &'a str,
     pub arguments: &'a [String],
     pub directory: &'a Path,
-    /// The directories of the user.
     pub places: &'a Places,
     /// Returns an environment variable; `None` if it is empty.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
@@ -107,7 +106,6 @@ impl Route {
     }
 }
 
-/// Settings of one place.
 struct Layer {
     place: String,
     values: BTreeMap<String, String>,

@@ -38,7 +38,6 @@ const LONGEST_QUEUE: usize = 64;
 pub enum Task {
     /// A request was sent: its number, and its prompt.
     Sent(u64, Prompt),
-    /// Its response has ended.
     Answered(Box<Answered>),
     End,
 }
@@ -83,7 +82,6 @@ impl Tasks {
         let _ = self.queue.send(task);
     }
 
-    /// Returns the turns of large bodies.
     pub fn turns(&self) -> &Turns {
         &self.turns
     }
@@ -168,7 +166,6 @@ pub fn last_request(env: &Env) -> u64 {
     }
 }
 
-/// The state of the worker.
 struct Beside {
     proxy: Arc<Proxy>,
     waiting: VecDeque<Task>,

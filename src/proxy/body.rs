@@ -132,7 +132,6 @@ pub struct Buffers(Arc<Mutex<Pool>>);
 #[derive(Default)]
 struct Pool {
     kept: Vec<Vec<u8>>,
-    /// The number of buffers in use.
     lent: usize,
 }
 
@@ -286,7 +285,6 @@ pub struct Tee {
 }
 
 impl Tee {
-    /// Creates the body.
     pub fn new(inner: Incoming, passage: Passage) -> Tee {
         Tee { inner, passage }
     }

@@ -60,7 +60,6 @@ enum Stage {
     /// No request, or its response has begun.
     #[default]
     None,
-    /// Its body arrives.
     Receiving,
     /// It waits for its response.
     Received,
@@ -82,7 +81,6 @@ impl Connection {
         *self.is_of_user.get_or_init(|| self.ends.is_none_or(|(client, own)| peer::is_of_user(client, own)))
     }
 
-    /// Notes the start of a request.
     pub fn begin(self: &Arc<Connection>, request: Request<Incoming>) -> Request<ClientBody> {
         let stage = if request.body().is_end_stream() { Stage::Received } else { Stage::Receiving };
         let takes_interim = request.version() == Version::HTTP_11;
@@ -90,7 +88,6 @@ impl Connection {
         request.map(|inner| ClientBody { inner, connection: self.clone() })
     }
 
-    /// Notes the start of a response.
     pub fn answer<B>(&self, mut response: Response<B>) -> Response<B> {
         let mut state = self.state();
         state.stage = Stage::None;

@@ -30,7 +30,6 @@ pub async fn answer(
     Ok(connection.answer(response))
 }
 
-/// Answers a request of a connection.
 async fn checked(
     proxy: Arc<Proxy>,
     connection: &Connection,
@@ -157,7 +156,6 @@ fn is_of_client(cause: &anyhow::Error) -> bool {
     cause.chain().any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_user))
 }
 
-/// Returns the request to the API.
 fn outgoing(
     mut parts: Parts,
     endpoint: Endpoint,

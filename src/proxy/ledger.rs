@@ -45,12 +45,10 @@ impl Prompt {
     }
 }
 
-/// A request that has ended.
 struct Previous {
     prompt: Prompt,
     /// Tokens that it read from the cache and wrote to it.
     cached: u64,
-    /// The operation log in it.
     logged: LoggedElements,
     model: String,
     ended: i64,

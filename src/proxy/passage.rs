@@ -144,7 +144,6 @@ impl Passage {
         self.update(|request| request.added_microseconds = u64::try_from(added.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// Takes the status of the response.
     pub fn status(&mut self, status: StatusCode) {
         self.unanswered = None;
         self.status = status.as_u16();
@@ -157,7 +156,6 @@ impl Passage {
         self.reader = Some(ResponseReader::new(events));
     }
 
-    /// Takes a piece of the response.
     pub fn piece(&mut self, bytes: &[u8]) {
         if let Some(reader) = &mut self.reader {
             reader.push(bytes);

@@ -93,7 +93,6 @@ struct Relay {
     pending: Vec<WithheldReply>,
     /// The content blocks of the conversation, counted with the first call.
     seen: Option<Occurrences>,
-    /// Number of responses that were continued.
     rounds: usize,
 }
 
@@ -274,7 +273,6 @@ fn continued(api: RequestApi, received: &[u8], body: EditedBody, content: &[Stri
     Some(body.with(vec![edit]))
 }
 
-/// The body that a client receives.
 struct Relayed(Receiver<Piece>);
 
 impl Body for Relayed {

@@ -93,7 +93,6 @@ impl Schedule {
         self.0.get(session).is_none_or(|known| request > known.acted)
     }
 
-    /// Records a request of a session.
     pub fn touch(&mut self, session: &str, now: i64) {
         if let Some(known) = self.0.get_mut(session) {
             (known.last, known.is_armed) = (now, true);

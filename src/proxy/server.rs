@@ -49,13 +49,11 @@ pub struct Options {
     pub listen: SocketAddr,
     /// The first segment of the path of the user's own requests.
     pub secret: String,
-    /// The base URLs of the APIs.
     pub upstream: Bases,
     /// True if no request is changed.
     pub observe: bool,
     /// The token that each request needs, if other machines may connect.
     pub token: Option<String>,
-    /// The directory for the bodies.
     pub record: Option<PathBuf>,
     /// The client that is started behind the proxy; `None` if it serves all clients.
     pub client: Option<String>,
@@ -66,9 +64,7 @@ pub struct Options {
 /// The phases of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// It accepts connections.
     Serving,
-    /// Running requests may finish.
     Stopping,
     Ended,
 }
@@ -81,7 +77,6 @@ pub struct Proxy {
     pub wire: Arc<Wire>,
     /// The sessions that are in no file.
     pub memory: Arc<Memory>,
-    /// The connections to APIs.
     pub upstream: Upstream,
     pub buffers: Buffers,
     /// The room in kB for bodies that are kept as received while their responses pass.

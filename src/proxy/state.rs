@@ -109,12 +109,10 @@ impl State {
         format!("{}/{}", self.url(), self.secret)
     }
 
-    /// Asks the proxy for a value.
     pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CommandError> {
         self.value("GET", path)
     }
 
-    /// Tells the proxy to do something.
     pub fn post<T: DeserializeOwned>(&self, path: &str) -> Result<T, CommandError> {
         self.value("POST", path)
     }

@@ -94,7 +94,6 @@ pub struct Searched<'a> {
     pub sources: &'a [Source],
     /// Returns the session that a source belongs to.
     pub session_of: &'a dyn Fn(usize) -> String,
-    /// Selects sources.
     pub is_wanted: &'a dyn Fn(usize) -> bool,
     /// The current time, in milliseconds since 1970, UTC.
     pub now: i64,

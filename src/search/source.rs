@@ -17,7 +17,6 @@ const READ_BYTES: usize = 1 << 16;
 /// A file that is searched.
 pub struct Source {
     pub kind: SourceKind,
-    /// The state of the file.
     pub identity: Identity,
     /// A number that changes with the changes of the session by aperture; 0 without any.
     pub stamp: i64,

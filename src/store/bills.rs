@@ -70,7 +70,6 @@ pub struct KnownBills {
 }
 
 impl KnownBills {
-    /// Returns the number of session files.
     pub fn count(&self) -> usize {
         self.files.len()
     }

@@ -3,13 +3,11 @@
 use rusqlite::{Connection, TransactionBehavior};
 use std::time::Duration;
 
-/// The form of a database.
 pub(super) struct Form {
     /// Its version, which increases with any change of its form or meaning.
     pub version: i32,
     /// The longest wait for another process.
     pub patience: Duration,
-    /// Settings of SQLite.
     pub settings: &'static str,
     /// The statements that replace its tables by empty ones.
     pub tables: &'static str,

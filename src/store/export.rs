@@ -27,10 +27,7 @@ pub enum ExportError {
     #[error("it is not an aperture export")]
     Foreign,
     #[error("it was written by a newer aperture (format {found}, this version reads up to {FORMAT})")]
-    Newer {
-        /// The format of the file.
-        found: u32,
-    },
+    Newer { found: u32 },
     #[error("it is truncated ({found} of {expected} bytes)")]
     Short {
         /// Bytes after the heading.
@@ -51,7 +48,6 @@ pub struct Export {
     pub project: String,
     /// Path of the session file on the machine of origin.
     pub path: String,
-    /// Operations and snapshots of the session.
     pub history: History,
     pub block_edits: BTreeMap<OperationId, Vec<BlockEdit>>,
     pub windows: BTreeMap<OperationId, WindowChange>,

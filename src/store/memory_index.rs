@@ -32,7 +32,6 @@ pub struct MemoryIndex {
 pub struct IndexedFile {
     /// The state of the file when it was read.
     pub identity: Identity,
-    /// The working directory of the session.
     pub directory: String,
     pub facts: Vec<u8>,
 }

@@ -12,7 +12,6 @@ pub struct Outcome {
     /// Message to the model about the outcome; empty for none.
     pub answer: String,
     pub operation: Option<OperationId>,
-    /// Number of affected blocks.
     pub count: u32,
 }
 

@@ -329,7 +329,6 @@ fn join_segments(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     joined_turns.iter().try_for_each(|turn| delete.execute([turn]).map(drop))
 }
 
-/// The words of several files.
 #[derive(Default)]
 struct Segment<'a> {
     numbers: FxHashMap<&'a str, u32>,

@@ -113,13 +113,11 @@ pub fn directory_and_name(path: &Path) -> Option<(&str, &str)> {
 /// The totals of the session files of one directory.
 #[derive(Debug, Default)]
 pub struct FileTotals<'a> {
-    /// Names of models and working directories.
     texts: Vec<Arc<str>>,
     /// Files, sorted by name.
     files: Vec<File<'a>>,
 }
 
-/// Packed totals of a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct File<'a> {
     name: &'a str,

@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 const VERDICTS: &[&str] = &["err!", "error", "fatal", "npm err!", "usage error"];
 /// Starts of other lines that report a failure: of compilers, test runners, shells. One with a capital is matched as it is.
 const STARTS: &[&str] = &["caused by", "E   ", EXIT_CODE, "FAIL", "failed to ", "panic", "Traceback", "Uncaught", "✖", "✗", "✘"];
-/// Phrases within such a line.
 static PARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let parts = [
         " error:", " error[", " ERROR ", "Error: ", "Exception: ", "FAILED", "panicked at", " fatal:", "command not found",

@@ -73,26 +73,21 @@ mod tests {
     }
 
     #[test]
-    fn sentences_end_at_their_marks() {
+    fn a_text_has_its_sentences() {
+        // Sentences end at their marks.
         check("It is fixed. now this one. Why?  Because!", &["It is fixed.", "now this one.", "Why?", "Because!"]);
         check("no. use tabs", &["no.", "use tabs"]);
         check("修好了。还有吗？好", &["修好了。", "还有吗？", "好"]);
         check("Wait... what?! ok", &["Wait...", "what?!", "ok"]);
         check("It is: a b", &["It is: a b"]);
         check(" \n", &[]);
-    }
-
-    #[test]
-    fn full_stops_within_names_numbers_and_abbreviations_end_nothing() {
+        // Full stops within names numbers and abbreviations end nothing.
         check("Use tabs, e.g. in Makefiles, z.B. here.", &["Use tabs, e.g. in Makefiles, z.B. here."]);
         check("v1.2 of a.rs is at 10.0.0.1", &["v1.2 of a.rs is at 10.0.0.1"]);
         check("2. the second thing", &["2. the second thing"]);
         check("tabs (approx. four) vs. blanks", &["tabs (approx. four) vs. blanks"]);
         check("there are 12. then it ends", &["there are 12.", "then it ends"]);
-    }
-
-    #[test]
-    fn closing_marks_belong_to_their_sentence() {
+        // Closing marks belong to their sentence.
         check(
             "He said \"no.\" Then (it ended.) And **so.** done",
             &["He said \"no.\"", "Then (it ended.)", "And **so.**", "done"],

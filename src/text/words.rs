@@ -261,13 +261,11 @@ mod tests {
     }
 
     #[test]
-    fn escapes_do_not_count_as_letters() {
+    fn escapes_are_not_words_and_all_alphabets_have_some() {
+        // Escapes do not count as letters.
         check(r"a\nnew_name\tb", "new nam new_name");
         check(r"C:\\new", "new");
-    }
-
-    #[test]
-    fn other_alphabets_have_words_too() {
+        // Other alphabets have words too.
         check("Größe der Äpfel", "größe der äpfel");
         check("“quoted”→next", "quot next");
         check("缓存失效", "缓存 存失 失效");

@@ -148,7 +148,6 @@ impl State {
         })
     }
 
-    /// Applies the change of one content.
     fn change(&mut self, before: &State, edit: &BlockEdit, classes: &mut FxHashMap<Key, Vec<Key>>) {
         let changed = Key::from_bytes(edit.text.as_bytes());
         let address = BlockAddress { content: edit.content, occurrence: edit.occurrence };

@@ -77,7 +77,6 @@ pub struct LoggedElements {
     pub last: OperationId,
     /// True if an operation changed the window.
     pub has_windows: bool,
-    /// The elements with contents of operations.
     pub elements: Vec<LoggedElement>,
 }
 

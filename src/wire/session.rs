@@ -19,7 +19,6 @@ pub enum WireError {
     /// The store cannot be read or written.
     #[error("the store is not available: {0}")]
     Store(#[from] StoreError),
-    /// The store cannot be opened.
     #[error("the store is not available: {0}")]
     Closed(String),
     /// The body has an element that is not valid JSON.

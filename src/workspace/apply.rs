@@ -184,7 +184,6 @@ pub(super) fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.aperture"))
 }
 
-/// Deletes a temporary file.
 pub(super) fn discard(disk: &dyn Disk, path: &Path) {
     // A file that is missing or cannot be deleted is overwritten by the next plan.
     let _ = disk.remove(path);

@@ -18,7 +18,6 @@ const NEWEST_FILES: usize = 64;
 pub struct Found {
     pub provider: &'static dyn ProviderAdapter,
     pub path: PathBuf,
-    /// The information in its path.
     pub location: Location,
 }
 
@@ -55,11 +54,7 @@ pub enum FindError {
         candidates: Vec<PathBuf>,
     },
     #[error("{} is {what}", .path.display())]
-    NotASession {
-        path: PathBuf,
-        /// A description of the detected format.
-        what: String,
-    },
+    NotASession { path: PathBuf, what: String },
     #[error("{} cannot be read", .path.display())]
     Unreadable {
         /// The file or directory.
@@ -77,7 +72,6 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()
 }
 
-/// The contents of a directory.
 #[derive(Default)]
 struct Listing {
     directories: Vec<PathBuf>,

@@ -23,7 +23,6 @@ const READ_BYTES: usize = 1 << 18;
 #[derive(Debug)]
 pub struct Listed {
     pub found: Found,
-    /// The state of its file.
     pub identity: Identity,
     pub totals: Totals,
     pub bills: Option<FileUsage>,

@@ -26,54 +26,165 @@ pub fn load(
     path: &Path,
     id: String,
 ) -> io::Result<Session> {
-    Ok(load_with_files(disk, cache, provider, path, id)?.0)
+    Ok(Loader { disk, cache, provider }.load(path, id)?.0)
 }
 
-/// Same as [`load`]; also returns the files, for reading their rows again.
-///
-/// A file that is replaced or truncated while it is read could give a mixture of both versions: it is then read again, from its
-/// start.
-///
-/// If the first rows of a fork are in the files of other sessions, these files are read as well; if one of them is missing, this is
-/// recorded as damage of the session.
-/// Errors: same as [`load`].
-pub(super) fn load_with_files<'a>(
-    disk: &'a dyn Disk,
-    cache: &Cache,
-    provider: &'static dyn ProviderAdapter,
-    path: &Path,
-    id: String,
-) -> io::Result<(Session, SessionFiles<'a>)> {
-    let (own, file, identity) = read_whole(disk, cache, provider, path)?;
-    let ends_with_newline = !own.last().is_some_and(|last| last.unfinished);
-    let bytes = own.last().map_or(0, |last| last.end);
-    let Parents { inherited, files, mut segments, missing } = inherit(disk, cache, provider, path, &own)?;
-    segments.extend(own);
-    let mut session = Session::join(provider.name(), conventions(), id, segments);
-    (session.bytes, session.ends_with_newline, session.inherited) = (bytes, ends_with_newline, inherited);
-    if missing {
-        session.note(Fault::MissingParentSession);
-    }
-    provider.link(&mut session);
-    Ok((session, SessionFiles { own: file, inherited: files, identity }))
+/// Reads session files.
+pub(super) struct Loader<'a, 'c> {
+    pub disk: &'a dyn Disk,
+    pub cache: &'c Cache,
+    pub provider: &'static dyn ProviderAdapter,
 }
 
-/// Returns the segments of a file, the file, and its state before it was read.
-fn read_whole<'a>(
-    disk: &'a dyn Disk,
-    cache: &Cache,
-    provider: &dyn ProviderAdapter,
-    path: &Path,
-) -> io::Result<(Vec<Segment>, SessionFile<'a>, Identity)> {
-    let known = cache.file(path).unwrap_or_default();
-    for known in [known, CachedFile::default()] {
-        let file = SessionFile::new(disk, path);
-        let identity = disk.identify(path)?;
-        if let Some(segments) = read(disk, cache, provider, path, &file, known, identity)? {
-            return Ok((segments, file, identity));
+impl<'a> Loader<'a, '_> {
+    /// Reads a session file, and returns it with the files, for reading their rows again.
+    ///
+    /// A file that is replaced or truncated while it is read could give a mixture of both versions: it is then read again, from its
+    /// start.
+    ///
+    /// If the first rows of a fork are in the files of other sessions, these files are read as well; if one of them is missing, this is
+    /// recorded as damage of the session.
+    /// Errors: same as [`load`].
+    pub(super) fn load(&self, path: &Path, id: String) -> io::Result<(Session, SessionFiles<'a>)> {
+        let (own, file, identity) = self.read_whole(path)?;
+        let ends_with_newline = !own.last().is_some_and(|last| last.unfinished);
+        let bytes = own.last().map_or(0, |last| last.end);
+        let Parents { inherited, files, mut segments, missing } = self.inherit(path, &own)?;
+        segments.extend(own);
+        let mut session = Session::join(self.provider.name(), conventions(), id, segments);
+        (session.bytes, session.ends_with_newline, session.inherited) = (bytes, ends_with_newline, inherited);
+        if missing {
+            session.note(Fault::MissingParentSession);
         }
+        self.provider.link(&mut session);
+        Ok((session, SessionFiles { own: file, inherited: files, identity }))
     }
-    Err(changed_while_read())
+
+    /// Returns the segments of a file, the file, and its state before it was read.
+    fn read_whole(&self, path: &Path) -> io::Result<(Vec<Segment>, SessionFile<'a>, Identity)> {
+        let known = self.cache.file(path).unwrap_or_default();
+        for known in [known, CachedFile::default()] {
+            let file = SessionFile::new(self.disk, path);
+            let identity = self.disk.identify(path)?;
+            if let Some(segments) = self.read(path, &file, known, identity)? {
+                return Ok((segments, file, identity));
+            }
+        }
+        Err(changed_while_read())
+    }
+
+    /// Reads the rows that a session inherits.
+    fn inherit(&self, path: &Path, own: &[Segment]) -> io::Result<Parents<'a>> {
+        let mut parents = Parents::default();
+        let mut next = base(own);
+        while let Some((session, bytes)) = next {
+            // A cycle of sessions ends at the first repeated file.
+            let known = |path: &PathBuf| parents.inherited.iter().any(|part| part.path == *path);
+            let parent = find_beside(self.disk, self.provider, path, &session).filter(|parent| !known(parent));
+            let Some(parent) = parent else { return Ok(Parents { missing: true, ..parents }) };
+            let (mut rows, file, _) = self.read_whole(&parent)?;
+            rows.iter_mut().for_each(|segment| segment.cut(bytes));
+            next = base(&rows);
+            let count = rows.iter().map(|segment| segment.rows.len() as u32).sum();
+            parents.inherited.insert(0, Inherited { session, path: parent, rows: count });
+            parents.files.insert(0, file);
+            parents.segments.splice(0..0, rows);
+        }
+        Ok(parents)
+    }
+
+    /// Returns the segments of a file, given its cached part and its state; `None` if the file was replaced or truncated meanwhile.
+    fn read(
+        &self,
+        path: &Path,
+        file: &SessionFile<'_>,
+        known: CachedFile,
+        identity: Identity,
+    ) -> io::Result<Option<Vec<Segment>>> {
+        let known_end = known.segment.end;
+        if self.provider.framing() != Framing::Lines {
+            let whole = if known_end > 0 && identity == known.identity {
+                known.segment
+            } else {
+                self.read_document(path, file, identity)?
+            };
+            return Ok(still_has(self.disk, path, &identity, whole.end)?.then(|| vec![whole]));
+        }
+        let grown = || {
+            identity.inode == known.identity.inode
+                && identity.bytes >= known_end
+                && probe(file, known_end).is_ok_and(|probe| probe == known.probe)
+        };
+        let valid = known_end > 0 && (identity == known.identity || grown());
+        let (mut segments, start) = if valid { (vec![known.segment], known_end) } else { (Vec::new(), 0) };
+        let mut rest = Vec::new();
+        // The length of a compressed file does not tell if a last row without a line feed follows the cached ones.
+        if identity.bytes > start || !valid || is_packed(path) {
+            let read = self.read_segments(file, start, &mut rest)?;
+            let fresh = read.len();
+            segments.extend(read);
+            let end = segments.last().map_or(0, |last| last.end);
+            if !still_has(self.disk, path, &identity, end)? {
+                return Ok(None);
+            }
+            // Without a probe nothing is cached, and the file is read again next time.
+            if let (1.., Ok(probe)) = (fresh, probe(file, end)) {
+                self.cache.remember(path, &identity, probe, &segments, fresh);
+            }
+        }
+        if !rest.is_empty() {
+            let end = segments.last().map_or(0, |last| last.end);
+            let mut last = parse_chunk(self.provider, &counter(self.cache), &rest, end);
+            last.unfinished = true;
+            if let Some(row) = last.rows.last_mut()
+                && row.kind == RowKind::Broken
+            {
+                row.event = Some(Box::new(Event::Fault(Fault::HalfWritten)));
+            }
+            segments.push(last);
+        }
+        Ok(Some(segments))
+    }
+
+    /// Parses a file that is not framed by lines, such as a JSON document: it is one segment, and is read again after any change.
+    fn read_document(&self, path: &Path, file: &SessionFile<'_>, identity: Identity) -> io::Result<Segment> {
+        let mut bytes = Vec::new();
+        file.read(0, usize::try_from(identity.bytes).unwrap_or(usize::MAX), &mut bytes)?;
+        let segments = [parse_chunk(self.provider, &counter(self.cache), &bytes, 0)];
+        // The cache shares its counts among all files: they are those of o200k.
+        let is_cached = !bytes.is_empty() && !self.provider.vocabulary(&bytes).is_older();
+        if is_cached && let Ok(probe) = probe(file, bytes.len() as u64) {
+            self.cache.remember(path, &identity, probe, &segments, 1);
+        }
+        let [segment] = segments;
+        Ok(segment)
+    }
+
+    /// Parses whole lines from `start` on into segments, in parallel; the bytes after the last line feed are stored in `rest`.
+    fn read_segments(&self, file: &SessionFile<'_>, start: u64, rest: &mut Vec<u8>) -> io::Result<Vec<Segment>> {
+        let known = counter(self.cache);
+        let mut parsed: Vec<Segment> = Vec::new();
+        let mut offset = start;
+        let mut done = false;
+        while !done {
+            let mut chunks: Vec<(u64, Vec<u8>)> = Vec::new();
+            // A few chunks per core at a time limit the memory use.
+            while chunks.len() < 4 * rayon::current_num_threads() && !done {
+                let mut chunk = std::mem::take(rest);
+                done = fill(file, offset, &mut chunk, READ_CHUNK_BYTES / 4)?;
+                let end = memchr::memrchr(b'\n', &chunk).map_or(0, |line_feed| line_feed + 1);
+                *rest = chunk.split_off(end);
+                if end > 0 {
+                    offset += end as u64;
+                    chunks.push((offset - end as u64, chunk));
+                }
+            }
+            let segments = chunks.into_par_iter().map(|(offset, chunk)| parse_chunk(self.provider, &known, &chunk, offset));
+            // Regroup at once, to free unused capacity.
+            parsed.extend(Segment::regroup(segments.collect::<Vec<_>>(), CACHE_SEGMENT_BYTES));
+        }
+        Ok(Segment::regroup(parsed, CACHE_SEGMENT_BYTES))
+    }
 }
 
 /// The rows that a session inherits from the files of other sessions, oldest first.
@@ -83,32 +194,6 @@ struct Parents<'a> {
     files: Vec<SessionFile<'a>>,
     segments: Vec<Segment>,
     missing: bool,
-}
-
-/// Reads the rows that a session inherits.
-fn inherit<'a>(
-    disk: &'a dyn Disk,
-    cache: &Cache,
-    provider: &'static dyn ProviderAdapter,
-    path: &Path,
-    own: &[Segment],
-) -> io::Result<Parents<'a>> {
-    let mut parents = Parents::default();
-    let mut next = base(own);
-    while let Some((session, bytes)) = next {
-        // A cycle of sessions ends at the first repeated file.
-        let known = |path: &PathBuf| parents.inherited.iter().any(|part| part.path == *path);
-        let parent = find_beside(disk, provider, path, &session).filter(|parent| !known(parent));
-        let Some(parent) = parent else { return Ok(Parents { missing: true, ..parents }) };
-        let (mut rows, file, _) = read_whole(disk, cache, provider, &parent)?;
-        rows.iter_mut().for_each(|segment| segment.cut(bytes));
-        next = base(&rows);
-        let count = rows.iter().map(|segment| segment.rows.len() as u32).sum();
-        parents.inherited.insert(0, Inherited { session, path: parent, rows: count });
-        parents.files.insert(0, file);
-        parents.segments.splice(0..0, rows);
-    }
-    Ok(parents)
 }
 
 /// Returns the session that a file continues from, and the number of bytes of its file that come first.
@@ -129,113 +214,6 @@ fn still_has(disk: &dyn Disk, path: &Path, identity: &Identity, end: u64) -> io:
     let now = disk.identify(path)?;
     // A compressed file is never appended to, and its length is not that of its content.
     Ok(if is_packed(path) { now == *identity } else { now.inode == identity.inode && now.bytes >= end })
-}
-
-/// Returns the segments of a file, given its cached part and its state; `None` if the file was replaced or truncated meanwhile.
-fn read(
-    disk: &dyn Disk,
-    cache: &Cache,
-    provider: &dyn ProviderAdapter,
-    path: &Path,
-    file: &SessionFile<'_>,
-    known: CachedFile,
-    identity: Identity,
-) -> io::Result<Option<Vec<Segment>>> {
-    let known_end = known.segment.end;
-    if provider.framing() != Framing::Lines {
-        let whole = if known_end > 0 && identity == known.identity {
-            known.segment
-        } else {
-            read_document(cache, provider, path, file, identity)?
-        };
-        return Ok(still_has(disk, path, &identity, whole.end)?.then(|| vec![whole]));
-    }
-    let grown = || {
-        identity.inode == known.identity.inode
-            && identity.bytes >= known_end
-            && probe(file, known_end).is_ok_and(|probe| probe == known.probe)
-    };
-    let valid = known_end > 0 && (identity == known.identity || grown());
-    let (mut segments, start) = if valid { (vec![known.segment], known_end) } else { (Vec::new(), 0) };
-    let mut rest = Vec::new();
-    // The length of a compressed file does not tell if a last row without a line feed follows the cached ones.
-    if identity.bytes > start || !valid || is_packed(path) {
-        let read = read_segments(cache, provider, file, start, &mut rest)?;
-        let fresh = read.len();
-        segments.extend(read);
-        let end = segments.last().map_or(0, |last| last.end);
-        if !still_has(disk, path, &identity, end)? {
-            return Ok(None);
-        }
-        // Without a probe nothing is cached, and the file is read again next time.
-        if let (1.., Ok(probe)) = (fresh, probe(file, end)) {
-            cache.remember(path, &identity, probe, &segments, fresh);
-        }
-    }
-    if !rest.is_empty() {
-        let end = segments.last().map_or(0, |last| last.end);
-        let mut last = parse_chunk(provider, &counter(cache), &rest, end);
-        last.unfinished = true;
-        if let Some(row) = last.rows.last_mut()
-            && row.kind == RowKind::Broken
-        {
-            row.event = Some(Box::new(Event::Fault(Fault::HalfWritten)));
-        }
-        segments.push(last);
-    }
-    Ok(Some(segments))
-}
-
-/// Parses a file that is not framed by lines, such as a JSON document: it is one segment, and is read again after any change.
-fn read_document(
-    cache: &Cache,
-    provider: &dyn ProviderAdapter,
-    path: &Path,
-    file: &SessionFile<'_>,
-    identity: Identity,
-) -> io::Result<Segment> {
-    let mut bytes = Vec::new();
-    file.read(0, usize::try_from(identity.bytes).unwrap_or(usize::MAX), &mut bytes)?;
-    let segments = [parse_chunk(provider, &counter(cache), &bytes, 0)];
-    // The cache shares its counts among all files: they are those of o200k.
-    let is_cached = !bytes.is_empty() && !provider.vocabulary(&bytes).is_older();
-    if is_cached && let Ok(probe) = probe(file, bytes.len() as u64) {
-        cache.remember(path, &identity, probe, &segments, 1);
-    }
-    let [segment] = segments;
-    Ok(segment)
-}
-
-/// Parses whole lines from `start` on into segments, in parallel; the bytes after the last line feed are stored in `rest`.
-fn read_segments(
-    cache: &Cache,
-    provider: &dyn ProviderAdapter,
-    file: &SessionFile<'_>,
-    start: u64,
-    rest: &mut Vec<u8>,
-) -> io::Result<Vec<Segment>> {
-    let known = counter(cache);
-    let mut parsed: Vec<Segment> = Vec::new();
-    let mut offset = start;
-    let mut done = false;
-    while !done {
-        let mut chunks: Vec<(u64, Vec<u8>)> = Vec::new();
-        // A few chunks per core at a time limit the memory use.
-        while chunks.len() < 4 * rayon::current_num_threads() && !done {
-            let mut chunk = std::mem::take(rest);
-            done = fill(file, offset, &mut chunk, READ_CHUNK_BYTES / 4)?;
-            let end = memchr::memrchr(b'\n', &chunk).map_or(0, |line_feed| line_feed + 1);
-            *rest = chunk.split_off(end);
-            if end > 0 {
-                offset += end as u64;
-                chunks.push((offset - end as u64, chunk));
-            }
-        }
-        let segments = chunks.into_par_iter().map(|(offset, chunk)| parse_chunk(provider, &known, &chunk, offset));
-        // Regroup at once, to free unused capacity.
-        parsed.extend(Segment::regroup(segments.collect::<Vec<_>>(), CACHE_SEGMENT_BYTES));
-    }
-    Ok(Segment::regroup(parsed, CACHE_SEGMENT_BYTES))
 }
 
 /// Reads on until the chunk at `offset` has a line feed and at least `length` new bytes, or the file ends. Returns true at the end

@@ -66,7 +66,6 @@ pub struct Workspace<'a> {
     /// The provider whose format the file has.
     pub provider: &'static dyn ProviderAdapter,
     pub path: PathBuf,
-    /// The information in its path.
     pub location: Location,
     pub reading: Analysis,
     /// The operations of aperture on the session.
@@ -96,7 +95,7 @@ impl<'a> Workspace<'a> {
         let Found { provider, path, location } = found;
         // Contents of requests are not written to a disk.
         let cache = if request_id(&path).is_some() { &Arc::new(Cache::none()) } else { cache };
-        let (mut session, files) = load::load_with_files(disk, cache, provider, &path, location.id.clone())?;
+        let (mut session, files) = load::Loader { disk, cache, provider }.load(&path, location.id.clone())?;
         let known = secret_scan::named_secrets(provider, &files, &session)?;
         // Contents that were shortened may have named credentials too.
         let known = known.with(&Known::new(history.naming.iter().flat_map(|text| engine::named_in(text))));

@@ -49,7 +49,6 @@ impl AsRef<[u8]> for SessionBytes {
 
 /// A running proxy.
 pub trait RequestSessions: Send + Sync {
-    /// Returns its sessions.
     fn list(&self) -> Vec<RequestSession>;
 
     /// Returns the bytes of a session with the changes of the log; `None` if it does not have the session.

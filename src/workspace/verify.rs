@@ -56,7 +56,6 @@ pub struct Verified {
     pub without_delta: Vec<OperationId>,
     /// Interrupted operations, and whether the file has their changes.
     pub interrupted: Vec<(OperationId, bool)>,
-    /// The result of undoing everything.
     pub way_back: WayBack,
 }
 
@@ -96,7 +95,6 @@ pub struct Verifier<'a> {
 }
 
 impl Verifier<'_> {
-    /// Checks a session of the store.
     pub fn verify(&self, stored: &StoredSession) -> Result<Verified, StoreError> {
         let packed = packed_path(&stored.path);
         let is_packed = self.disk.identify(&stored.path).is_err() && self.disk.identify(&packed).is_ok();

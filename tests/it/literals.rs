@@ -73,8 +73,8 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("engine/analysis/never_stale.rs", "agents.md", "instruction files of many agents, most of which aperture does not read"),
     ("engine/analysis/never_stale.rs", ".claude", "instruction files of many agents, most of which aperture does not read"),
     ("engine/selector/mod.rs", "mcp__", "an example in the help on selectors"),
-    ("commands/install/claude_code/run.rs", "claude-code", "the name of the command's target"),
-    ("commands/install/claude_code/run.rs", ".claude", "the files into which the command installs"),
+    ("commands/install/claude_code.rs", "claude-code", "the name of the command's target"),
+    ("commands/install/claude_code.rs", ".claude", "the files into which the command installs"),
 ];
 
 /// The string literals of Rust code, without comments and unit tests.

@@ -22,18 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of `blame`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture blame src/cart.rs               which sessions wrote the file
-  aperture blame src/cart.rs:41            the prompt behind a line, and what the agent wrote before the edit
-  aperture blame src/cart.rs -L 30,60      the prompts behind these lines
-  aperture blame src/cart.rs --rev HEAD~3  the file as it was in a commit
-  aperture blame src/cart.rs --note -n     the git notes that --note would add
-  aperture blame src/cart.rs --json | jq '.edits[].prompt'
-
-A line is attributed to the edit that wrote exactly this text, before the commit that introduced it.
-Anything else is unknown, and no error: lines typed by hand, changed by a formatter or a shell
-command, or as short as those of many files. It reads the sessions of the repository, of its working
-trees, and of the directories above it.")]
+#[command(after_help = help_text!("blame"))]
 pub struct Arguments {
     /// File, or one of its lines as FILE:LINE
     #[arg(value_name = "FILE[:LINE]")]
@@ -311,7 +300,6 @@ fn forget_readded(subject: &Subject<'_>, edits: &[SourcedEdit], writers: &mut [O
     }
 }
 
-/// Returns the report about some lines.
 fn report(
     env: &Env,
     subject: &Subject<'_>,

@@ -54,7 +54,6 @@ impl ChangeSummary {
         ChangeSummary { verb, ..ChangeSummary::default() }
     }
 
-    /// Records that a block was skipped.
     pub fn keep(&mut self, why: SkipReason, number: BlockNumber) {
         self.kept.entry(why).or_default().push(number);
     }

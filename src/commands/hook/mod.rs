@@ -52,7 +52,6 @@ struct Payload {
     last_assistant_message: Option<String>,
 }
 
-/// A hook event and its handler.
 struct Event {
     name: &'static str,
     answer: fn(&Env, &Payload) -> Result<Option<HookReport>, CommandError>,

@@ -11,16 +11,7 @@ use crate::app::{CommandError, Env};
 
 /// Arguments of `install`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture install claude-code --dry-run   show the changes, write nothing
-  aperture install claude-code             for all projects of the user
-  aperture install claude-code --scope project   for all users of this project
-  aperture install claude-code --check     exit 1 if parts are missing
-  aperture install git-hook                pre-commit: refuses sessions with credentials
-  aperture install git-hook --post-commit  adds a note about the session to each commit
-
-An existing git hook stays: a marked part is added after its first line. git commit --no-verify skips
-it once; git log --notes=aperture shows the notes. aperture uninstall removes exactly the added part.")]
+#[command(after_help = help_text!("install"))]
 pub struct Arguments {
     /// The target.
     #[command(subcommand)]

@@ -20,21 +20,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:
-  aperture keep --all                copy every session that changed since it was copied
-  aperture keep                      the current session only
-  aperture keep status               sessions that a client will delete, and when
-  aperture keep list                 the copies
-  aperture keep restore 6666         write a session back to where its client resumes it
-  aperture keep restore 6666 --to old.jsonl
-  aperture keep forget 6666 --yes    delete its copies
-
-Claude Code deletes a session 30 days after its last change (cleanupPeriodDays in its settings). A copy has
-the session, its subagents, its tool results and the memory of its project, compressed, in the
-directory kept of aperture's own files, readable by its owner only. Contents that a session
-no longer has stay as older copies. Hooks and aperture watch copy sessions if keep is on:
-aperture help settings. Sessions whose only file is a copy are in aperture sessions, and all commands
-that only read accept them."
+    after_help = help_text!("keep")
 )]
 pub struct Arguments {
     /// The action; without one, sessions are copied.

@@ -11,7 +11,6 @@ use crate::workspace::Found;
 /// The action that the rules want.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Shorten the window to its budget.
     Budget,
     Stale,
 }

@@ -9,13 +9,7 @@ pub use run::{advise, detailed, report, run, short, since, suggestions};
 
 /// Arguments of `manifest`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture manifest                        the newest session here
-  aperture manifest --tier summary         at most 200 tokens
-  aperture manifest 6666 --max-tokens 300  a session by an id prefix
-  aperture manifest --since turn:12        new and changed blocks since a turn
-
-Figures are billed tokens; estimates have a ~ before them.")]
+#[command(after_help = help_text!("manifest"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]

@@ -47,7 +47,6 @@ impl Earlier<'_> {
 pub struct Learning {
     files: Vec<(Found, Identity)>,
     pub sessions: Vec<LearnedSession>,
-    /// Everything that they teach together.
     pub candidates: Vec<Candidate>,
 }
 

@@ -33,20 +33,7 @@ use std::path::PathBuf;
 
 /// Arguments of `memory`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture memory                             the files with the number of their entries
-  aperture memory list --state pending
-  aperture memory search 'release steps'
-  aperture memory add 'Use pnpm, not npm.' --kind preference
-  aperture memory learn --dry-run             what the sessions of this project teach
-  aperture memory compose --budget 500        what a new session should know
-  aperture memory why 12                      the sessions that it was learned from
-  aperture memory forget 12                   deleted, and not learned again
-  aperture memory init --in-project           keeps the memories of this project in .aperture/memory/, for git
-  aperture memory export --format claude-md --output FILE
-
-An entry is named 12 or memory-12, one of the user's tree user-3. The files are Markdown: edit them freely. Changed texts are kept,
-deleted entries stay deleted. Each change is an operation: aperture memory log, aperture memory undo.")]
+#[command(after_help = help_text!("memory"))]
 pub struct Arguments {
     /// Project directory, or a folder of sessions of a client [default: the project of this directory]
     #[arg(long, global = true, value_name = "DIRECTORY")]

@@ -88,7 +88,6 @@ fn is_question(memory: &Memory) -> bool {
 
 type Decision<'a> = dyn Fn(&mut Tree, MemoryId) -> Result<(), CommandError> + 'a;
 
-/// Decides about entries of one tree.
 fn decide(
     memories: &Memories<'_>,
     names: &[String],

@@ -199,7 +199,6 @@ impl<'a> Memories<'a> {
         self.change_in(&self.place(scope), is_dry_run, change)
     }
 
-    /// Changes the tree at a place.
     pub fn change_in(
         &self,
         place: &TreePlace,
@@ -210,7 +209,6 @@ impl<'a> Memories<'a> {
         memory::update(&self.machine(), store.as_ref(), place, &self.logged(is_dry_run), change)
     }
 
-    /// Undoes an operation on a tree.
     pub fn undo(
         &self,
         store: &Store,

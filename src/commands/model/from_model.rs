@@ -14,7 +14,6 @@ pub enum ModelAction {
     /// Searches the removed content, and restores it if that is cheaper.
     Recall(recall::Arguments),
     Change(Change),
-    /// Changes memories.
     Memory(memory::Arguments),
 }
 

@@ -61,7 +61,6 @@ impl ModelRequest {
 /// The text blocks of a row that the model wrote, as originally written.
 pub struct ModelText {
     pub row: usize,
-    /// The identity of the row.
     pub key: Key,
     pub turn: u32,
     /// The number, index in the row, and content of each block.
@@ -135,7 +134,6 @@ pub fn texts(workspace: &Workspace<'_>, since: u32) -> Result<Vec<ModelText>, Co
 
 /// The decision about a command. Its blocks are resolved to numbers, without those that only the user may change.
 pub enum Decision {
-    /// Execute it.
     CarryOut(ModelAction),
     /// Wait for the user's approval; with the reason.
     Wait(ModelAction, String),
@@ -242,7 +240,6 @@ pub struct CarriedOut {
     pub answer: String,
     /// The change to the session; `None` if the next prompt brings the whole result.
     pub change: Option<ChangeReport>,
-    /// The number of blocks affected.
     count: u32,
 }
 

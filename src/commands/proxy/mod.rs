@@ -12,29 +12,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:
-  aperture proxy                              on 127.0.0.1:5400, for all clients
-  aperture proxy --listen 127.0.0.1:0         on a free port, which it prints
-  aperture proxy --upstream https://gateway.example/v1
-  ANTHROPIC_BASE_URL=http://127.0.0.1:5400/SECRET claude    as aperture proxy prints it
-  aperture run -- claude                      the same without a second terminal
-  aperture proxy requests -n 20
-  aperture proxy requests -s 6666             those of one session
-  aperture proxy stop
-
-Responses pass byte for byte, and so do requests except for these changes: contents are
-sent as aperture changed them, and after each new prompt follow the manifest, the selected
-and pinned blocks and the texts of aperture stage. In a session that begins behind the proxy
-the model has the tool aperture, with the commands that aperture obey executes; the proxy
-answers its calls, and the client does not see them. [pipeline] in the settings switches each
-stage, --observe all; aperture proxy explain N lists the work of each on a request.
-With condense or budget switched on there, stale blocks and windows over their budget are
-compressed beside the requests; aperture log lists that, and aperture undo reverts it.
-The secret in the base URL proves that a request is the user's: without it, a request passes
-as it is and nothing of the user's is read or written. It is random and stays the same;
-APERTURE_PROXY_SECRET chooses another one. Requests of web pages are refused.
-Credentials are sent to the API and are not stored. Without --upstream a request goes to
-the API that its path and headers name."
+    after_help = help_text!("proxy")
 )]
 pub struct Arguments {
     /// The action; without one, the proxy runs.

@@ -27,20 +27,7 @@ use std::path::PathBuf;
 
 /// Arguments of `recall`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture recall 412                          one block, as it was
-  aperture recall 'how are tokens refreshed'   the parts that match a query
-  aperture recall 'retry policy' --all         in every session on this machine, in the window or not
-  aperture recall 'release steps' --memory     in the memories and sessions of the project
-  aperture recall --turns 3,7..9               turns: summaries, and full texts while the budget lasts
-  aperture recall --turns 3.. --as header      one line for each
-  aperture recall --turns 3.. 'retry policy'   the turns about it get the budget first
-  aperture recall 412 --restore                restores it in place
-  aperture recall 'retry policy' --inject      as a note at the end; the prompt cache stays valid
-
-It searches archived, shortened and compacted content of one session; with --all or --project
-it is aperture search. A selector names blocks; anything else is a query. The exit code is 1
-without a match.")]
+#[command(after_help = help_text!("recall"))]
 pub struct Arguments {
     /// Blocks, by selectors, or the words of a query
     #[arg(required_unless_present = "turns")]

@@ -15,22 +15,7 @@ use std::ffi::OsString;
 
 /// Arguments of `search`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture search flaky login test             every session of every client, the best first
-  aperture search '\"connection reset\" -proxy'   a phrase, without a word
-  aperture search parse_rows --project         the sessions of this project
-  aperture search 'retry limit' --role user --since 4w
-  aperture search migration path:schema.sql    turns with a call on this file
-  aperture search timeout -s 6666 --blocks 'tool(Bash)'
-  aperture search --literal 'fn main() {'      this very text, without an index
-  aperture search --regex 'E0\\d{3}' -i --json
-
-A turn is a prompt and what follows it. Turns with all words come first; if none has them, it
-says which were left out. Endings of English words do not matter. A query can have fields:
-role, tool, path, project, client, kind, since and until, as field:value. Also searched: what
-was archived, compacted or rewound, subagents, outputs beside a session, and the prompts of
-deleted sessions that the client still lists. The session that asks is left out; with --current
-it is not. The exit code is 1 without a match.")]
+#[command(after_help = help_text!("search"))]
 pub struct Arguments {
     /// Words; \"a phrase\"; -without; field:value
     #[arg(required = true)]

@@ -10,16 +10,7 @@ use std::path::PathBuf;
 
 /// Arguments of `sessions`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture sessions                          newest first
-  aperture sessions --project --sort full  the sessions of this project, the fullest first
-  aperture sessions 'flaky test'             with these words in the title or first prompt
-  aperture sessions --client codex --since 7d --fuller 60
-  aperture sessions --open                   sessions that a client has open
-  aperture sessions --json | jq '.sessions[] | select(.percent > 80) | .id'
-
-The age of a session is the time since its newest row, as in aperture status. A session has
-no other title than its first prompt unless the client or the user named it.")]
+#[command(after_help = help_text!("sessions"))]
 pub struct Arguments {
     /// Only sessions with this text in the title, the first prompt, or at the start of the id, in any case
     pub text: Option<String>,

@@ -8,13 +8,7 @@ pub use run::{run, title};
 
 /// Arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture                     the newest session of this project
-  aperture status 6666         a session by an id prefix
-  aperture status --offers     with every suggested command
-  aperture status --json | jq .percent
-
-Figures are billed tokens; estimates have a ~ before them.")]
+#[command(after_help = help_text!("status"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]

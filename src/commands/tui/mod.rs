@@ -18,13 +18,7 @@ use anyhow::anyhow;
 
 /// Arguments of `tui`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture tui            the newest session here
-  aperture tui 6666       one session, by an id prefix
-
-? lists the keys. Space marks blocks, c compresses them, a archives them: the foot of the screen shows
-what a change saves and costs, and only y carries it out; u undoes it. : takes any aperture command.
-It needs a terminal of at least 60 columns and 20 lines.")]
+#[command(after_help = help_text!("tui"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]

@@ -11,23 +11,7 @@ use std::path::PathBuf;
 
 /// Arguments of `usage`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture usage                               by day, all sessions on this machine
-  aperture usage --by month --model opus       one model, by month
-  aperture usage --by week --since 4w          the last weeks
-  aperture usage --by session --since 2026-11-01
-  aperture usage --by project --client codex
-  aperture usage --project --json              with exact figures
-
-Each response of a model counts once: the rows of a response repeat its figures, and
-resumed and forked sessions contain copies. ccusage counts copies without a request id
-again; a line below the table has their sum. Subagents are included, and
-kept copies of sessions that the client deleted. Days are those of
-the local time zone, weeks those of ISO 8601. The cost is the one stated in a session file,
-or else the list price of the model, with its fast mode and web searches; prices can be
-set: aperture help settings. What `compress` did to the figures in a file does not count:
-the operation log has the billed ones. Saved tokens are an estimate by the operation log:
-tokens that later requests did not contain because of aperture.")]
+#[command(after_help = help_text!("usage"))]
 pub struct Arguments {
     /// Group by this
     #[arg(long, value_name = "KEY", default_value = "day")]

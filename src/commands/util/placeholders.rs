@@ -54,13 +54,11 @@ impl Placeholders {
 }
 
 impl PlaceholdersReport {
-    /// Adds the line of one block.
     pub fn add(&mut self, kind: &'static str, tokens: u32) {
         self.all.tokens.push(tokens);
         self.kinds.entry(kind).or_default().tokens.push(tokens);
     }
 
-    /// Computes the statistics.
     pub fn finish(&mut self) {
         self.all.finish();
         self.kinds.values_mut().for_each(Placeholders::finish);

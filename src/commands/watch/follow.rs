@@ -54,7 +54,6 @@ pub(super) struct Watch<'a> {
     noted: Vec<String>,
 }
 
-/// The watched session.
 pub(super) struct Shown {
     pub found: Found,
     /// The name of the session in suggested commands; `None` if they find it without a name.

@@ -20,7 +20,6 @@ pub(super) struct Done {
     pub kept: Result<(), CommandError>,
 }
 
-/// The progress of learning.
 #[derive(Default)]
 pub(super) struct Learner {
     /// The state of the session from which nothing is to be learned: that at the start of the watch, or the last one that was

@@ -21,24 +21,7 @@ use std::time::Duration;
 
 /// Arguments of `watch`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
-#[command(after_help = "Examples:
-  aperture watch                         the newest session here, and each newer one
-  aperture watch 6666                    one session, by an id prefix
-  aperture watch --project               the other sessions of the project as well, a line each
-  aperture watch --lines | tee log       a line for each event
-  aperture watch --json | jq -c 'select(.event == \"blocks_updated\") | .blocks[].label'
-  aperture watch --apply-policy          apply the rules while the session is idle
-
-On a terminal it is one screen, updated in place; q or Ctrl-C ends it.
-Without a session, it waits for one.
-
-With --json each line is one object: schema, time, session, event, and the fields of
-the event; docs/json.md lists the events and their fields.
-
---apply-policy: if no row was added for [watch] idle_seconds (60) and no client has
-the session open, a window over its budget is compressed to the budget; otherwise stale blocks are compressed
-by the preset. This happens once for each state of the session; aperture log lists it, and aperture
-undo reverts it.")]
+#[command(after_help = help_text!("watch"))]
 pub struct Arguments {
     /// Session: a path, an id or an id prefix [default: always the newest of this project]
     #[arg(id = "named", value_name = "SESSION")]

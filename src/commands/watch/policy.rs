@@ -11,7 +11,6 @@ use std::time::Duration;
 /// The end of the command in the log.
 const SOURCE: &str = "(watch --apply-policy)";
 
-/// The progress of the rules.
 #[derive(Default)]
 pub(super) struct Policy {
     /// The last session state on which the rules acted or tried to: the file, and the time of the client's last write.

@@ -177,7 +177,6 @@ pub struct Arrived {
     pub time: Option<i64>,
     pub number: BlockNumber,
     pub role: Role,
-    /// A short description.
     pub label: String,
     pub tokens: TokenCount,
 }
@@ -207,7 +206,6 @@ pub struct WatchScreen {
     /// The model of the last response.
     pub model: String,
     pub turns: usize,
-    /// Number of model responses.
     pub steps: u32,
     /// Modification time of the file, in milliseconds since 1970, UTC.
     pub last_written: Option<i64>,
@@ -215,7 +213,6 @@ pub struct WatchScreen {
     pub open: bool,
     /// Tokens of the window. `None` until the session is read for the first time.
     pub tokens: Option<TokenCount>,
-    /// Capacity of the window in tokens.
     pub capacity: u64,
     /// Tokens of the window that are free until the client compacts the session.
     pub free: u64,
@@ -229,7 +226,6 @@ pub struct WatchScreen {
     pub arrived: Vec<Arrived>,
     /// Blocks that became stale since the start of the watch, the newest first.
     pub went_stale: Vec<WentStale>,
-    /// The hottest blocks of the window.
     pub hot: Vec<Hot>,
     /// Commands executed by aperture, the newest first.
     pub commands: Vec<ExecutedCommand>,
@@ -366,7 +362,7 @@ fn shares(sections: &[Section], room: usize) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::model::{BlockKind, Level, OperationKind, State, Zone};
-    use expect_test::expect;
+    use expect_test::expect_file;
     use unicode_width::UnicodeWidthStr;
 
     /// The 22nd of November 2026, at midnight.
@@ -444,29 +440,7 @@ mod tests {
 
     #[test]
     fn a_screen_tells_all_at_a_glance() {
-        expect![[r#"
-            fix the tax␛[31m rounding
-            6666aaaa · claude-opus-4-6 · 12 turns, 87 steps · written 3 min ago · open in …
-
-            window    ▕████████████████████████████▍           ▏  142k of 200k tokens, 71 %
-                      25k free · /resume: −9.1k · 12 blocks stale, 31k (22 %) · 2 pinned ·…
-
-            came in   23:59:21   #39 result Read src/日本語/a_rather_long_name_3…   1.2k
-                      23:59:22   #38 result Read src/日本語/a_rather_long_name_3…   1.2k
-                      23:59:23   #37 result Read src/日本語/a_rather_long_name_3…   1.2k
-                      23:59:24   #36 result Read src/日本語/a_rather_long_name_3…   1.2k
-                      23:59:25   #35 result Read src/日本語/a_rather_long_name_3…   1.2k
-                      23:59:26   #34 result Read src/日本語/a_rather_long_name_3…   1.2k
-                      23:59:27   #33 result Read src/日本語/a_rather_long_name_3…   1.2k
-                      23:59:28   #32 result Read src/日本語/a_rather_long_name_3…   1.2k
-            stale     00:00:00    #7 result Read src/tax.rs            9.8k  read again in…
-            most used 23:59:55    #5 result Read src/日本語/a_rathe…   1.2k  used 4×
-            model     Claude archived 3 blocks and expanded 1
-            commands  23:59:00  compress --stale (watch --apply-policy)  operation 4  −31k
-            sessions  7777bbbb    45k  22 %  another one
-            file notifications are not available: aperture checks every second
-        "#]]
-        .assert_eq(&screen().text(&style(80), 20));
+        expect_file!["report/screen.txt"].assert_eq(&screen().text(&style(80), 20));
     }
 
     #[test]

@@ -42,7 +42,6 @@ impl<'a> Candidates<'a> {
         *messages += u32::from(texts.len() > known);
     }
 
-    /// Adds the title of the session.
     pub(super) fn set_title(&mut self, title: &'a str) {
         self.user.push((title, TITLE));
     }

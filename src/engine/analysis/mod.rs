@@ -26,7 +26,6 @@ pub struct ReadSettings {
     pub window_tokens: Option<u64>,
     /// Window sizes by the beginning of a model's name, over the built-in table.
     pub model_windows: Vec<(String, u64)>,
-    /// When a block counts as stale.
     pub stale: StalePolicy,
     /// Turns after which a selection of the user is forgotten.
     pub focus_turns: u32,
@@ -53,7 +52,6 @@ pub struct Analysis {
     pub capacity: capacity::Capacity,
     /// The model of the last response; empty if there is none.
     pub model: String,
-    /// When a block counts as stale.
     pub stale_policy: StalePolicy,
     /// The values that the session names as credentials.
     pub known: Known,

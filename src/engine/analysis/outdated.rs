@@ -203,41 +203,28 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_read_outdates_earlier_reads_of_the_same_file() {
+    fn reads_of_the_same_file_are_outdated() {
+        // A whole read outdates earlier reads of the same file.
         check(ToolVerb::Read, &[("/a/x/lib.rs", 7, false), ("/a/x/lib.rs", 0, false)], &[Some(Outdated::ReadAgain), None]);
         check(ToolVerb::Read, &[("/a/x/lib.rs", 0, false), ("/a/x/lib.rs", 7, false)], &[None, None]);
-    }
-
-    #[test]
-    fn files_that_end_alike_are_different_files() {
+        // Files that end alike are different files.
         check(ToolVerb::Read, &[("/w/a/src/lib.rs", 0, false), ("/w/b/src/lib.rs", 0, false)], &[None, None]);
-    }
-
-    #[test]
-    fn a_relative_path_means_the_file_that_ends_like_it() {
+        // A relative path means the file that ends like it.
         check(ToolVerb::Read, &[("/w/src/lib.rs", 0, false), ("src/lib.rs", 0, false)], &[Some(Outdated::ReadAgain), None]);
     }
 
     #[test]
-    fn a_search_that_failed_outdates_nothing() {
+    fn calls_that_ran_again_are_outdated() {
+        // A search that failed outdates nothing.
         check(ToolVerb::Search, &[("x", 1, false), ("x", 1, true)], &[None, None]);
         check(ToolVerb::Search, &[("x", 1, false), ("x", 1, false)], &[Some(Outdated::RunAgain), None]);
         check(ToolVerb::Search, &[("x", 1, true), ("x", 1, false)], &[Some(Outdated::RunAgain), None]);
         check(ToolVerb::Search, &[("x", 1, true), ("x", 1, true)], &[None, None]);
-    }
-
-    #[test]
-    fn a_command_that_ran_again_outdates_the_one_before_however_it_ended() {
+        // A command that ran again outdates the one before however it ended.
         check(ToolVerb::Run, &[("cargo test", 1, false), ("cargo test", 1, true)], &[Some(Outdated::RunAgain), None]);
-    }
-
-    #[test]
-    fn a_failure_that_was_made_good_is_outdated() {
+        // A failure that was made good is outdated.
         check(ToolVerb::Edit, &[("/a/b.rs", 0, true), ("/a/b.rs", 0, false)], &[Some(Outdated::Succeeded), None]);
-    }
-
-    #[test]
-    fn a_plan_is_replaced_by_the_next_one_that_worked() {
+        // A plan is replaced by the next one that worked.
         check(ToolVerb::Plan, &[("", 0, false), ("", 0, false), ("", 0, true)], &[Some(Outdated::Replaced), None, None]);
     }
 

@@ -64,7 +64,6 @@ pub struct Transition {
     /// The states that it leads out of.
     pub from: &'static [State],
     pub to: State,
-    /// The condition, as text.
     pub when: &'static str,
     holds: fn(&Facts) -> bool,
 }
@@ -264,20 +263,15 @@ mod tests {
     }
 
     #[test]
-    fn superseded_results_are_stale() {
+    fn blocks_become_stale_unless_they_are_used() {
+        // Superseded results are stale.
         check(|block| block.usefulness.outdated = Some((Outdated::RunAgain, 1)), Stale);
         check(|block| block.usefulness.outdated = Some((Outdated::EditedLater, 1)), Active);
-    }
-
-    #[test]
-    fn unused_blocks_become_stale() {
+        // Unused blocks become stale.
         check(|block| block.usefulness.stale_steps = 30, Stale);
         check(|block| (block.usefulness.stale_turns, block.usefulness.stale_steps) = (3, 10), Stale);
         check(|block| (block.usefulness.stale_turns, block.usefulness.stale_steps) = (3, 9), Active);
-    }
-
-    #[test]
-    fn dialogue_does_not_go_stale() {
+        // Dialogue does not go stale.
         check(
             |block| {
                 (block.kind, block.role) = (BlockKind::Text, Role::User);
@@ -285,10 +279,7 @@ mod tests {
             },
             Active,
         );
-    }
-
-    #[test]
-    fn used_blocks_are_referenced() {
+        // Used blocks are referenced.
         check(|block| block.usefulness.references = 1, Referenced);
     }
 }

@@ -102,23 +102,15 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_opens_a_turn_and_a_response_is_a_step() {
+    fn prompts_open_turns_and_responses_are_steps() {
+        // A prompt opens a turn and a response is a step.
         check("parbp", &[1, 1, 1, 1, 2], &[1, 1, 2, 2, 3]);
-    }
-
-    #[test]
-    fn rows_of_one_response_are_one_step() {
+        // Rows of one response are one step.
         check("paar", &[1, 1, 1, 1], &[1, 1, 1, 2]);
-    }
-
-    #[test]
-    fn a_command_that_the_model_answers_opens_a_turn() {
+        // A command that the model answers opens a turn.
         check("pacmb", &[1, 1, 2, 2, 2], &[1, 1, 2, 2, 2]);
         check("pacob", &[1, 1, 1, 1, 1], &[1, 1, 2, 2, 2]);
-    }
-
-    #[test]
-    fn a_session_without_a_prompt_begins_with_its_first_words() {
+        // A session without a prompt begins with its first words.
         check("coma", &[1, 1, 1, 1], &[1, 1, 1, 1]);
     }
 }

@@ -62,7 +62,6 @@ struct Copy {
     parts: Vec<Part>,
 }
 
-/// Consecutive lines of a file.
 #[derive(Default)]
 struct Part {
     lines: Vec<Line>,

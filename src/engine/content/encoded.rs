@@ -47,7 +47,6 @@ pub fn without_data(text: &str) -> Cow<'_, str> {
     Cow::Owned(left)
 }
 
-/// Returns the note that replaces data.
 fn note(place: &Range<usize>) -> String {
     format!("(base64, {})", bytes(place.len() as u64))
 }

@@ -108,16 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_apart() {
+    fn keywords_are_parts_of_names_and_rare_words() {
+        // Names are taken apart.
         check("parseHTTPHeader", &["parse", "header"]);
         check("snake_case_word", &["snake", "word"]);
         check("/src/engine/heat.rs", &["engine", "heat"]);
         check("GrößeÄndern größe", &["größe", "ändern", "größe"]);
         check("aHTMLPage2go x9Ray", &["html", "page", "ray"]);
-    }
-
-    #[test]
-    fn common_words_and_numbers_are_left_out() {
+        // Common words and numbers are left out.
         check("please fix the file", &[]);
         check("commit 4f3a9b21c7 done", &["commit"]);
     }

@@ -134,13 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_is_what_ascii_calls_so() {
+    fn punctuation_is_ascii_and_previews_are_clean() {
+        // Punctuation is what ascii calls so.
         assert!((0..=255).all(|byte: u8| is_punctuation(byte) == byte.is_ascii_punctuation()));
         assert_eq!(classes(&"a.".repeat(2000)).punctuation_runs, 2000);
-    }
-
-    #[test]
-    fn a_preview_is_one_clean_line() {
+        // A preview is one clean line.
         assert_eq!(preview("  a\n\tb\u{1b}[31mc  "), "a b [31mc");
         assert_eq!(preview(&"x".repeat(500)).chars().count(), PREVIEW_CHARACTERS);
     }

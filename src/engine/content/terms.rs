@@ -142,27 +142,19 @@ mod tests {
     }
 
     #[test]
-    fn plain_words_do_not_count_as_terms() {
+    fn terms_are_names_paths_and_quotations() {
+        // Plain words do not count as terms.
         check("the answer is simple", &["the answer is simple"]);
         check("short words", &[]);
-    }
-
-    #[test]
-    fn identifiers_are_terms() {
+        // Identifiers are terms.
         check("parse_row x", &["parse_row"]);
         check("fooBar(12)", &["fooBar"]);
         check("E0599 a1b2c3d", &["E0599", "a1b2c3d"]);
-    }
-
-    #[test]
-    fn a_path_counts_by_its_file_name() {
+        // A path counts by its file name.
         check("/a/b/main.rs", &["main.rs"]);
         check("./x/lib.rs.", &["lib.rs"]);
         check("ls ~/src/engine/", &["ls ~/src/engine/", "src/engine"]);
-    }
-
-    #[test]
-    fn quoted_strings_are_terms() {
+        // Quoted strings are terms.
         check(r#"`go run it`"#, &["go run it"]);
         check(r#""tiny""#, &[]);
     }

@@ -14,16 +14,13 @@ pub struct SessionFacts {
     pub first: i64,
     /// See `first`.
     pub last: i64,
-    /// Commands and files.
     pub work: Work,
-    /// The user's words.
     pub statements: Statements,
     /// Failed calls.
     pub fixes: Fixes,
 }
 
 impl SessionFacts {
-    /// Adds the facts of an event.
     pub fn push(&mut self, event: &TraceEvent, conventions: &Conventions) {
         if event.time > 0 {
             self.first = if self.first == 0 { event.time } else { self.first.min(event.time) };

@@ -83,7 +83,6 @@ impl Forgotten {
         self.keys.retain(|known| *known != key);
     }
 
-    /// Returns the text of the file.
     pub fn print(&self) -> &str {
         &self.text
     }

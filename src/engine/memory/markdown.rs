@@ -16,7 +16,6 @@ pub const LONGEST_FILE: usize = 1 << 20;
 /// Maximum number of sightings in the metadata of an entry.
 pub const EVIDENCE: usize = 5;
 
-/// The heading of retired entries.
 const ARCHIVE: &str = "## Archived";
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
@@ -91,10 +90,6 @@ impl Document {
     /// Returns the bytes of the file.
     pub fn print(&self) -> String {
         self.pieces.iter().map(Piece::source).collect()
-    }
-
-    pub fn file(&self) -> &MemoryFile {
-        &self.file
     }
 
     /// Returns the entries in file order; those that a person wrote without metadata have the number 0.
@@ -420,10 +415,8 @@ impl Parser<'_> {
     }
 }
 
-/// Metadata that cannot be read.
 struct Invalid;
 
-/// Returns the entry of a person.
 fn by_hand(file: &MemoryFile, scope: MemoryScope, text: String, in_archive: bool) -> Memory {
     let state = if in_archive { MemoryState::Archived } else { MemoryState::Active };
     let (file, kind, key) = (file.clone(), file.default_kind(), key_of(&text));

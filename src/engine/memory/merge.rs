@@ -84,7 +84,6 @@ pub struct MergeFacts<'a> {
     pub next_id: MemoryId,
     /// The keys of entries that were deleted: they never return.
     pub forgotten: &'a [u64],
-    /// The memories that sessions received.
     pub reads: &'a [MemoryRead],
     /// The outcomes of memories in all sessions.
     pub outcomes: &'a [Outcome],

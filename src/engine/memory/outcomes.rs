@@ -23,7 +23,6 @@ pub struct Outcome {
 /// The use of memories by sessions, which a merge counts.
 #[derive(Clone, Debug, Default)]
 pub struct Feedback {
-    /// The memories that sessions received.
     pub reads: Vec<MemoryRead>,
     pub outcomes: Vec<Outcome>,
 }

@@ -47,7 +47,6 @@ pub enum Relation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Token {
     written: String,
-    /// In lower case.
     plain: String,
     is_fact: bool,
     is_figure: bool,
@@ -96,7 +95,6 @@ pub struct Topic {
 }
 
 impl Topic {
-    /// Prepares a statement.
     pub fn new(text: &str) -> Topic {
         let mut tokens = tokens(split_context(text).0);
         tokens.retain(|token| !PRESENT.contains(&&*token.plain));

@@ -17,7 +17,6 @@ const SLIP_LETTERS: usize = 5;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundCommand {
     pub place: Range<usize>,
-    /// Text.
     pub command: Result<ModelCommand, Malformed>,
 }
 

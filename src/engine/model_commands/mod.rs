@@ -28,7 +28,6 @@ pub struct ModelCommand {
     /// Selectors of the blocks; empty for a note.
     pub blocks: Vec<Named>,
     pub turns: Option<TurnRequest>,
-    /// The words about the turn.
     pub housekeeping: Option<Box<Housekeeping>>,
     /// Target level of the blocks, if it is given.
     pub level: Option<Level>,

@@ -24,7 +24,6 @@ const EXAMPLES: &[&str] = &[
     "say,", "z.b.", "z. b.", "zum beispiel", "wie", "etwa", "par exemple", "comme", "p. ex.", "por ejemplo", "como",
     "per esempio", "come", "bijvoorbeeld", "zoals", "например", "例如", "比如",
 ];
-/// Words that start a separate clause.
 const CLAUSES: &[&str] =
     &["so", "therefore", "thus", "hence", "also", "deshalb", "daher", "donc", "así", "portanto", "quindi", "dus"];
 

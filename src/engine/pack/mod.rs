@@ -248,7 +248,6 @@ pub struct Wanted {
 /// Another session of the project.
 #[derive(Clone, Debug, Default)]
 pub struct OtherSession {
-    /// Its id, date and title.
     pub header: String,
     /// Its key points, a line for each; empty if only the header is wanted.
     pub summary: String,
@@ -315,7 +314,6 @@ fn heading(section: Section) -> String {
     format!("\n{}:\n", section.heading())
 }
 
-/// Returns the text of some sections.
 fn body(units: &[Unit], is_wanted: &dyn Fn(Section) -> bool) -> String {
     let mut text = String::new();
     for section in Section::ALL.into_iter().filter(|section| is_wanted(*section)) {

@@ -32,7 +32,6 @@ const STATEMENT_BYTES: Range<usize> = 12..300;
 const TASK_LINES: usize = 3;
 /// Bytes of a line of a prompt or of the agent above which its sentences are lines.
 const LONG_LINE_BYTES: usize = 600;
-/// Entries of lists.
 const FILES: usize = 150;
 const COMMANDS: usize = 200;
 /// Characters of a command, of a call that failed, and of an error line.
@@ -119,7 +118,6 @@ impl Units {
         }
     }
 
-    /// Adds an entry of a list.
     fn entry(&mut self, lane: Lane, block: Option<BlockNumber>, text: &str) {
         // Entries follow the lines of blocks.
         let place = u32::MAX / 2 + self.lanes.iter().map(Vec::len).sum::<usize>() as u32;

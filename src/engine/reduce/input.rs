@@ -113,7 +113,6 @@ pub fn longest_text(content: &str, names: &InputNames) -> Option<(String, Style)
     Some((decoded(longest)?, longest.style(names)))
 }
 
-/// A string in an input.
 struct Text<'a> {
     /// The name of the member that it is, or is an element of.
     name: String,

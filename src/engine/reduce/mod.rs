@@ -65,7 +65,6 @@ impl<'a> Reducible<'a> {
 
 /// Knows the pieces of contents of one kind.
 trait Reducer: Sync {
-    /// Its name, for tests and reports.
     fn name(&self) -> &'static str;
     /// True if it knows contents of this kind.
     fn fits(&self, input: &Reducible<'_>) -> bool;
@@ -92,7 +91,6 @@ pub struct Outline<'a> {
     parts: Vec<Part<'a>>,
 }
 
-/// One text of a content.
 struct Part<'a> {
     pieces: Vec<Piece<'a>>,
     /// Range in the input of a tool, as it is written; `None` if it is the whole content.

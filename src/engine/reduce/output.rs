@@ -15,7 +15,6 @@ const LIBRARIES: &[&str] = &[
     "node_modules/", "site-packages/", "/rustc/", ".cargo/registry", "/usr/lib/", "/usr/lib64/", "/lib/python3", "node:internal",
     "java.base/", "go/pkg/mod/",
 ];
-/// Prefixes of stack frame lines.
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 /// Lines at the beginning of a result among which are those that the client adds.
 const ENVELOPE_LINES: usize = 6;

@@ -28,7 +28,6 @@ const WORTH_LOOKING: f64 = 50.0;
 /// Context of the advice in addition to the analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Advice<'a> {
-    /// Rules for shortening from the settings.
     pub rules: &'a Rules,
     pub prices: &'a Prices,
     /// The current time, in milliseconds since 1970, UTC.
@@ -42,7 +41,6 @@ pub struct Advice<'a> {
     pub preset: Forecast,
     /// The name of the session in suggested commands.
     pub session: &'a str,
-    /// The operations on the session.
     pub history: &'a History,
 }
 

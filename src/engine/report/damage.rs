@@ -35,7 +35,6 @@ pub struct Finding {
 pub enum FindingKind {
     /// The client does not send the rows before the row, although the user did not leave them.
     Cut {
-        /// The row that it certainly followed.
         before: Option<u32>,
         /// The number of blocks that are not sent.
         blocks: u32,
@@ -44,7 +43,10 @@ pub enum FindingKind {
         place: CutPlace,
     },
     /// The client cannot read the row, and as many rows after it as follow.
-    Unreadable { fault: Fault, rows: u32 },
+    Unreadable {
+        fault: Fault,
+        rows: u32,
+    },
     /// The line holds whole rows that the client does not read.
     UnreadRows {
         fault: Fault,
@@ -70,7 +72,6 @@ pub enum FindingKind {
         /// The earlier one.
         first: BlockNumber,
     },
-    /// A block that the API refuses.
     Refused(Refusal),
     /// A tool use that is sent without its result, or the reverse.
     HalfPair,

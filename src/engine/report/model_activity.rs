@@ -10,7 +10,6 @@ pub struct ModelActivity {
     pub archived: usize,
     /// Blocks that were shortened in another way.
     pub shortened: usize,
-    /// Blocks of which more was restored.
     pub expanded: usize,
     pub rewritten: usize,
     pub pinned: usize,

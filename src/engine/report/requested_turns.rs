@@ -69,7 +69,6 @@ pub struct ShownTurn {
     pub form: TurnForm,
     /// Its lines, with a line feed at the end of each.
     pub text: String,
-    /// Cost of the text.
     pub tokens: usize,
 }
 

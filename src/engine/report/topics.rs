@@ -18,7 +18,6 @@ const COMMON_SHARE: f64 = 0.4;
 /// A turn of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopicTurn {
-    /// Its number in the session.
     pub number: u32,
     /// The time of its prompt, in milliseconds since 1970, UTC; `None` if unknown.
     pub time: Option<i64>,

@@ -46,7 +46,6 @@ const RECENT_PRIOR: f32 = 0.1;
 /// A turn of an earlier session.
 #[derive(Clone, Copy, Debug)]
 pub struct EarlierTurn<'a> {
-    /// The short id of its session.
     pub session: &'a str,
     pub events: &'a [TraceEvent],
     /// Comparable among the turns of one query.
@@ -308,7 +307,6 @@ where
     holders.into_iter().map(value).collect()
 }
 
-/// Divides numbers by the highest one.
 fn shares(mut numbers: Vec<f32>) -> Vec<f32> {
     let highest = numbers.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
     numbers.iter_mut().for_each(|number| *number /= highest);

@@ -7,7 +7,6 @@ use crate::text::shell::simple_commands;
 const PROGRAMS: &[&str] = &["ctx", "cass", "deja"];
 /// Commands of aperture that print what sessions said.
 const COMMANDS: &[&str] = &["search", "recall", "memory", "transcript", "show", "blame", "topics"];
-/// Folders in which clients keep sessions.
 const FOLDERS: &[&str] = &["/projects/", "/sessions/"];
 /// Calls without a result that are remembered: more are never answered at once.
 const OPEN_CALLS: usize = 64;

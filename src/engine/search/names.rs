@@ -67,15 +67,13 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_and_files_are_names() {
+    fn identifiers_and_files_are_names_and_other_words_are_not() {
+        // Identifiers and files are names.
         check("call parse_rows(lineCount) in src/heat.rs:12", &["parse_rows", "lineCount", "heat.rs"]);
         check("see ./docs/flow-chart.md.", &["flow-chart.md"]);
         check(r"\nnewName\tC:\temp\readMe.txt", &["newName", "eadMe.txt", "eadMe"]);
         check("HttpServer, utf8mb4, __init__.py", &["HttpServer", "utf8mb4", "__init__.py", "__init__"]);
-    }
-
-    #[test]
-    fn plain_words_numbers_and_hashes_are_not() {
+        // Plain words numbers and hashes are not.
         check("the parser of v1.2 costs 3.50 e.g. 2026-01-31", &[]);
         check("commit 4f3a9b21c7 id 01234567-89ab-cdef-0123-456789abcdef", &[]);
         check("x_1234567890", &[]);

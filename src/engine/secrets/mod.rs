@@ -156,7 +156,7 @@ static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     for (name, finder) in PLACES.iter().flat_map(|(names, finder)| names.split('¦').map(move |name| (name, finder))) {
         patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Place(*finder))));
     }
-    for name in SERVICES {
+    for name in SERVICES.iter() {
         patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Service)));
     }
     patterns.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));

@@ -5,6 +5,7 @@
 
 use super::values::{changes, is_generated, is_mixed, is_password, is_random};
 use super::{PRIVATE_KEY_KIND, Secret, begins, calls, cut_key};
+use crate::text::lists::word_lists;
 use base64::Engine as _;
 use std::ops::Range;
 
@@ -94,15 +95,7 @@ pub(super) enum Space {
     Never,
 }
 
-/// Services whose keys have no shape of their own; the service name is part of the setting's name.
-pub(super) static SERVICES: &[&str] = &[
-    "adafruit", "airtable", "algolia", "alibaba", "asana", "beamer", "bitbucket", "bittrex", "cloudflare", "codecov", "cohere",
-    "coinbase", "confluent", "contentful", "datadog", "discord", "droneci", "dropbox", "etsy", "facebook", "fastly", "finicity",
-    "finnhub", "flickr", "freshbooks", "gitter", "gocardless", "heroku", "hubspot", "intercom", "jfrog", "artifactory", "kraken",
-    "kucoin", "launchdarkly", "linkedin", "mailchimp", "mailgun", "mattermost", "meraki", "messagebird", "netlify", "nytimes",
-    "okta", "plaid", "privateai", "rapidapi", "sendbird", "sonar.login", "snyk", "squarespace", "sumologic", "telegram",
-    "travis", "twitch", "twitter", "yandex", "zendesk",
-];
+word_lists! { "passwords.txt": pub(super) SERVICES }
 
 /// Finds a password in the arguments of a program.
 pub(super) fn argument(text: &[u8], at: usize, flags: &[&str], space: Space) -> Option<Secret> {

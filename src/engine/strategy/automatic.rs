@@ -14,7 +14,6 @@ const WORTH_ACTING_AGAIN: f64 = 0.1;
 /// The rules that act by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutomaticRule {
-    /// Stale blocks are shortened.
     Condense,
     /// A window over its budget is shortened.
     Budget,
@@ -51,7 +50,6 @@ pub struct AutomaticFacts {
     pub price: Option<EditPrice>,
     /// The last operation of a rule.
     pub last: Option<LastAutomatic>,
-    /// Prompts of the user since then.
     pub turns_since: usize,
     /// The longest time until the savings must exceed the cost, in turns.
     pub pay_back_turns: f64,
@@ -65,7 +63,6 @@ pub enum Verdict {
 }
 
 impl AutomaticFacts {
-    /// Returns the decision.
     pub fn verdict(&self) -> Verdict {
         let wait = |reason: String| Verdict::Wait(reason);
         let Some(price) = self.price.filter(|price| price.saved_tokens >= WORTH_ACTING * price.window_before_tokens) else {

@@ -17,7 +17,6 @@ pub struct Context<'a> {
     pub name: &'a (dyn Fn(u32) -> f32 + Sync),
     /// The probability that one of its lines is quoted.
     pub line: f32,
-    /// Content that is available elsewhere.
     pub shown: &'a FxHashSet<u32>,
 }
 

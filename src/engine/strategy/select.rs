@@ -36,7 +36,6 @@ pub struct Selection {
     chosen: Vec<Choice>,
 }
 
-/// A chosen piece.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     worth: f32,
@@ -68,7 +67,6 @@ impl Ord for Candidate {
     }
 }
 
-/// A piece that may be chosen.
 struct Item {
     text: u32,
     piece: u32,

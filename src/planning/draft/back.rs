@@ -225,7 +225,6 @@ impl Draft<'_> {
         followed
     }
 
-    /// Restores one value of the log.
     fn put_back(&mut self, edit: Edit) -> Result<(), PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
         let now = match edit.slot {

@@ -150,7 +150,7 @@ fn is_us(program: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use expect_test::expect;
+    use expect_test::{expect, expect_file};
     use proptest::prelude::*;
 
     fn calls() -> Calls {
@@ -163,74 +163,13 @@ mod tests {
 
     #[test]
     fn a_new_file_is_laid_out_as_the_client_does() {
-        expect![[r#"
-            {
-              "hooks": {
-                "SessionStart": [
-                  {
-                    "hooks": [
-                      {
-                        "type": "command",
-                        "command": "aperture hook SessionStart",
-                        "timeout": 10
-                      }
-                    ]
-                  }
-                ],
-                "Stop": [
-                  {
-                    "hooks": [
-                      {
-                        "type": "command",
-                        "command": "aperture hook Stop",
-                        "timeout": 10
-                      }
-                    ]
-                  }
-                ]
-              },
-              "statusLine": {
-                "type": "command",
-                "command": "aperture statusline"
-              }
-            }
-        "#]]
-        .assert_eq(&installed_in("\n"));
+        expect_file!["settings/new.json"].assert_eq(&installed_in("\n"));
     }
 
     #[test]
     fn existing_settings_stay_unchanged() {
         let settings = "{\n\t\"model\":   \"opus\",\n\t\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"say done\"}]}] }\n}";
-        expect![[r#"
-            {
-            	"model":   "opus",
-            	"hooks": {"Stop": [{"hooks": [{"command": "say done"}]},
-            			{
-            				"hooks": [
-            					{
-            						"type": "command",
-            						"command": "aperture hook Stop",
-            						"timeout": 10
-            					}
-            				]
-            			}],
-            		"SessionStart": [
-            			{
-            				"hooks": [
-            					{
-            						"type": "command",
-            						"command": "aperture hook SessionStart",
-            						"timeout": 10
-            					}
-            				]
-            			}
-            		] },
-            	"statusLine": {
-            		"type": "command",
-            		"command": "aperture statusline"
-            	}
-            }"#]]
-        .assert_eq(&installed_in(settings));
+        expect_file!["settings/extended.json"].assert_eq(&installed_in(settings));
     }
 
     #[test]

@@ -17,7 +17,6 @@ const TAG: &str = "system-reminder";
 /// Prefix of a message from another source.
 const OTHER_SOURCE: &str = "[MESSAGE FROM";
 
-/// The members of an attachment.
 pub(super) struct Payload<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Payload<'a> {

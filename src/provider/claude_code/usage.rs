@@ -101,7 +101,6 @@ impl<'a> BilledMessage<'a> {
     }
 }
 
-/// Collects the bills of a file.
 #[derive(Default)]
 pub(super) struct UsageScan {
     bills: Bills,
@@ -248,7 +247,7 @@ mod tests {
         let found = scan(&[row("m1", request, 1), row("m1", request, 90), row("m1", request, 7), row("m2", request, 5)]);
         assert_eq!(outputs(&found), [90, 5]);
         let tokens = BilledTokens { input: 3, output: 90, cache_write_5m: 12, cache_write_1h: 8, cache_read: 40 };
-        assert_eq!((found.responses[0].tokens, found.model_of(&found.responses[0])), (tokens, "claude-opus-4-8"));
+        assert_eq!((found.responses[0].tokens, &*found.models[found.responses[0].model as usize]), (tokens, "claude-opus-4-8"));
     }
 
     #[test]
@@ -303,7 +302,7 @@ mod tests {
         let found = scan(&rows);
         let bills = |place: usize| {
             let response = &found.responses[place];
-            (found.model_of(response), response.tokens.sent(), response.tokens.output)
+            (&*found.models[response.model as usize], response.tokens.sent(), response.tokens.output)
         };
         assert_eq!(found.responses.len(), 3);
         assert_eq!(bills(0), ("claude-opus-4-8", 63, 9));

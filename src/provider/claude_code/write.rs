@@ -418,7 +418,6 @@ pub(in crate::provider) fn thinking_in(fields: &RowFields<'_>) -> Vec<Key> {
 enum Values<'a> {
     /// One text: the content of a message, or of a local command.
     Text(&'a RawValue),
-    /// The content blocks of a message.
     Elements(Vec<&'a RawValue>),
     /// The sent parts of an attachment: each a text or a content block.
     Rendered(Vec<&'a RawValue>),

@@ -17,7 +17,6 @@ const CLIENT_TEXTS: &[&str] = &[
 const CONTENT: &[&str] = &["subagent_notification", "user_shell_command"];
 /// The heading before the prompt in a text to which an editor prepended its own context.
 const REQUEST: &str = "## My request for Codex:";
-/// Prefixes of such texts.
 const EDITOR_TEXTS: &[&str] = &["# Context from my IDE setup:", "# Files mentioned by the user:"];
 /// Length of the head of a result, in characters, in which the client reports the exit status of a command.
 const STATUS_CHARACTERS: usize = 400;
@@ -26,7 +25,6 @@ const DENIED: &[&str] = &["rejected by user", "denied by user", "declined by use
 const DENIAL_BYTES: usize = 600;
 /// The same as whole values, which end a result of any length: it repeats the command.
 const DENIED_VALUES: &[&str] = &["Rejected(\"rejected by user", "Rejected(\\\"rejected by user"];
-/// Prefixes of such results.
 const DENIALS: &[&str] = &["user rejected ", "user denied ", "user declined ", "user cancelled ", "rejected by user:"];
 /// Maximum length of a label made from a tag, in bytes.
 const LABEL_BYTES: usize = 40;

@@ -29,7 +29,6 @@ impl ItemFields<'_> {
     }
 }
 
-/// One block of an item.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
     pub sort: Sort,
@@ -43,7 +42,6 @@ pub(super) struct Piece<'a> {
 pub(super) enum Sort {
     Text,
     Image,
-    /// A file of a message.
     Document,
     /// Thinking, with its text omitted or summarized.
     Thinking,

@@ -8,11 +8,9 @@ use crate::provider::usage::NewestRow;
 use crate::provider::{Scanner, Totals, without_insertions};
 use std::sync::Arc;
 
-/// The totals of a file.
 #[derive(Default)]
 pub(super) struct Scan {
     totals: Totals,
-    /// The model of the current turn.
     model: Option<Arc<str>>,
     /// True if the last row of the conversation was written by the model.
     answering: bool,

@@ -11,7 +11,6 @@ const TARGET_KEYS: &[&str] = &[
     "cmd", "command", "path", "pattern", "query", "q", "url", "chars", "session_id", "target", "targets", "explanation", "title",
     "message", "prompt", "input", "name",
 ];
-/// Shells that run a script.
 const SHELLS: &[&str] = &["bash", "zsh", "sh", "/bin/bash", "/bin/zsh", "/bin/sh", "powershell", "pwsh"];
 /// Functions that a script calls to run a command, and to get the next output of a running command.
 const EXEC: &str = "tools.exec_command";

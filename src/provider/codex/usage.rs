@@ -53,11 +53,9 @@ struct Figures {
     output: u64,
 }
 
-/// Collects the bills of a file.
 #[derive(Default)]
 pub(super) struct UsageScan {
     bills: Bills,
-    /// The model of the current turn.
     model: String,
     total: Option<Figures>,
 }
@@ -170,7 +168,7 @@ mod tests {
         let found =
             scan(&[CONTEXT, ("event_msg", &first), ("event_msg", &first), ("event_msg", &second), ("event_msg", &second)]);
         assert_eq!(tokens(&found), [[60, 40, 9], [70, 80, 10]]);
-        assert_eq!(found.model_of(&found.responses[1]), "gpt-5.5");
+        assert_eq!(found.models[found.responses[1].model as usize], "gpt-5.5");
     }
 
     #[test]

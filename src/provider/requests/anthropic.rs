@@ -10,7 +10,6 @@ use crate::provider::json::{elements, member, text_of};
 use crate::provider::{Client, ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
 
-/// Requests to the Anthropic Messages API.
 pub(super) struct Messages;
 
 enum Element<'a> {

@@ -47,7 +47,6 @@ type Place = (Slot, Range<usize>);
 /// The content of an element, which depends on its bytes alone.
 #[derive(Clone, Debug)]
 pub struct ElementContent {
-    /// Its place in the conversation.
     pub kind: RowKind,
     is_json: bool,
     /// True if a person asks in it.

@@ -116,10 +116,7 @@ fn at<'a>(value: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn raw(json: &str) -> &RawValue {
-        serde_json::from_str(json).unwrap()
-    }
+    use crate::testing::raw;
 
     #[test]
     fn the_api_of_messages_is_known_by_what_only_one_api_takes() {

@@ -5,7 +5,6 @@
 pub struct RequestHead {
     /// The method, such as `POST`.
     pub method: String,
-    /// The path and the query.
     pub target: String,
     /// The headers with names in lower case; those with credentials are left out.
     pub headers: Vec<(String, String)>,

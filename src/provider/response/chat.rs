@@ -24,12 +24,10 @@ const CALLS: &str = "tool_calls";
 pub(super) struct Chat {
     /// The id of the first response.
     id: Value,
-    /// The texts of the current message.
     message: Map<String, Value>,
     calls: Vec<Call>,
     /// The texts of the message that the client receives.
     received: Map<String, Value>,
-    /// Output tokens of the current response.
     output: u64,
     /// The withheld end: chunks from the reason of the stop on, or a document.
     held: Vec<Value>,
@@ -263,6 +261,7 @@ fn event_of(value: &Value) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::super::CallFilter;
+    use super::super::filter::tests::{in_pieces, push};
     use super::*;
     use crate::provider::RequestApi;
 
@@ -295,14 +294,6 @@ mod tests {
 
     fn new() -> CallFilter {
         CallFilter::new(RequestApi::Chat, ResponseForm::Events, "own", "commands")
-    }
-
-    fn push(filter: &mut CallFilter, stream: &str, size: usize) -> String {
-        String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
-    }
-
-    fn in_pieces(check: impl Fn(usize)) {
-        [1, 2, 7, 100_000].into_iter().for_each(check);
     }
 
     fn own_call(id: &str) -> Value {

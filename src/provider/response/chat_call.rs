@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-/// A call of the current message.
 #[derive(Debug)]
 pub(super) struct Call {
     pub index: u64,

@@ -70,7 +70,6 @@ pub(super) struct Event {
     pub value: Value,
 }
 
-/// The responses of one API, joined.
 pub(super) trait Joiner: Debug + Send + Sync {
     /// Takes an event and adds the bytes for the client.
     fn event(&mut self, joint: &mut Joint, event: Event, passed: &mut Vec<u8>);
@@ -175,7 +174,7 @@ pub(super) fn given(input: &Value, name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use serde_json::json;
 
@@ -215,7 +214,16 @@ mod tests {
         }
     }
 
-    fn push(filter: &mut CallFilter, document: &Value) -> (String, Option<Reply>) {
+    /// Returns what the client receives of a stream that arrives in pieces of a size.
+    pub fn push(filter: &mut CallFilter, stream: &str, size: usize) -> String {
+        String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
+    }
+
+    pub fn in_pieces(check: impl Fn(usize)) {
+        [1, 2, 7, 100_000].into_iter().for_each(check);
+    }
+
+    fn push_document(filter: &mut CallFilter, document: &Value) -> (String, Option<Reply>) {
         let bytes = format!(" {document}\n").into_bytes();
         assert!(bytes.chunks(7).all(|piece| filter.push(piece).is_empty()));
         let (rest, reply) = filter.end();
@@ -232,7 +240,7 @@ mod tests {
     fn a_document_without_a_call_keeps_its_bytes() {
         for api in APIS {
             for document in [document(api, "a", "é", &[("c1", "Read")], 5), json!({"error": "x"}), json!([1]), json!("x")] {
-                assert_eq!(push(&mut new(api), &document), (format!(" {document}\n"), None), "{api:?}");
+                assert_eq!(push_document(&mut new(api), &document), (format!(" {document}\n"), None), "{api:?}");
             }
             let mut filter = new(api);
             filter.push(b"{\"cut");
@@ -244,12 +252,12 @@ mod tests {
     fn documents_are_joined() {
         for api in APIS {
             let mut filter = new(api);
-            let (rest, reply) = push(&mut filter, &document(api, "a", "I look.", &[("o1", "own")], 5));
+            let (rest, reply) = push_document(&mut filter, &document(api, "a", "I look.", &[("o1", "own")], 5));
             let reply = reply.unwrap();
             assert_eq!((&*rest, reply.is_alone), ("", true), "{api:?}");
             assert_eq!(reply.calls, [WithheldCall { id: "o1".to_owned(), input: "@pin(é)".to_owned() }]);
             filter.proceed();
-            let (rest, reply) = push(&mut filter, &document(api, "b", "Found.", &[("c1", "Read")], 7));
+            let (rest, reply) = push_document(&mut filter, &document(api, "b", "Found.", &[("c1", "Read")], 7));
             assert!(filter.take_first().is_some() && reply.is_none(), "{api:?}");
             let joined: Value = serde_json::from_str(&rest).unwrap();
             let mut expected = document(api, "a", "I look.", &[("c1", "Read")], 12);
@@ -272,7 +280,7 @@ mod tests {
         for api in APIS {
             let mut filter = new(api);
             let calls = [("c1", "Read"), ("o1", "own"), ("c2", "Bash")];
-            assert!(!push(&mut filter, &document(api, "a", "I look.", &calls, 5)).1.unwrap().is_alone);
+            assert!(!push_document(&mut filter, &document(api, "a", "I look.", &calls, 5)).1.unwrap().is_alone);
             let released: Value = serde_json::from_slice(&filter.release(false)).unwrap();
             assert_eq!(released, document(api, "a", "I look.", &[calls[0], calls[2]], 5), "{api:?}");
         }
@@ -282,7 +290,7 @@ mod tests {
     fn a_document_that_cannot_be_continued_ends_the_turn() {
         for api in APIS {
             let mut filter = new(api);
-            assert!(push(&mut filter, &document(api, "a", "I look.", &[("o1", "own")], 5)).1.unwrap().is_alone);
+            assert!(push_document(&mut filter, &document(api, "a", "I look.", &[("o1", "own")], 5)).1.unwrap().is_alone);
             let released: Value = serde_json::from_slice(&filter.release(true)).unwrap();
             assert_eq!(released, document(api, "a", "I look.", &[], 5), "{api:?}");
         }
@@ -300,7 +308,7 @@ mod tests {
                 *cut.pointer_mut(place).unwrap() = reason.into();
                 cut
             };
-            let (rest, reply) = push(&mut new(api), &cut(&[("o1", "own")]));
+            let (rest, reply) = push_document(&mut new(api), &cut(&[("o1", "own")]));
             assert_eq!((serde_json::from_str::<Value>(&rest).unwrap(), reply), (cut(&[]), None), "{api:?}");
         }
     }

@@ -11,7 +11,6 @@ use std::borrow::Cow;
 
 /// The stop of a response in which the model calls tools.
 const TOOL_USE: &str = "tool_use";
-/// The stop of a complete response.
 const END_TURN: &str = "end_turn";
 /// The figures of a response that its last event can leave out.
 const INPUT_FIGURES: [&str; 3] = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -220,7 +219,6 @@ fn replacing(told: [u64; 3], mut figures: [u64; 3]) -> [u64; 3] {
 }
 
 impl Content {
-    /// Adds a part of the content.
     fn add(&mut self, delta: &Value) {
         for (name, delta) in delta.as_object().into_iter().flatten().filter(|(name, _)| *name != "type") {
             match (name.as_str(), delta, self.block.get_mut(name)) {
@@ -277,6 +275,7 @@ impl Content {
 #[cfg(test)]
 mod tests {
     use super::super::CallFilter;
+    use super::super::filter::tests::{in_pieces, push};
     use super::*;
     use crate::provider::RequestApi;
     use serde_json::json;
@@ -319,14 +318,6 @@ mod tests {
 
     fn key(kind: &str, lasting: &str) -> ReplyPart {
         ReplyPart::Passed(Key::from_bytes(format!("{kind}:{lasting}").as_bytes()))
-    }
-
-    fn push(filter: &mut CallFilter, stream: &str, size: usize) -> String {
-        String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
-    }
-
-    fn in_pieces(check: impl Fn(usize)) {
-        [1, 2, 7, 100_000].into_iter().for_each(check);
     }
 
     #[test]

@@ -22,11 +22,9 @@ pub(super) struct Responses {
     /// The number of the next event for the client.
     sequence: Option<u64>,
     id: Value,
-    /// The withheld end of the response.
     held: Option<Value>,
 }
 
-/// An item of the current response.
 #[derive(Debug)]
 struct Item {
     index: u64,
@@ -185,6 +183,7 @@ fn event_of(end: &Value) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::super::CallFilter;
+    use super::super::filter::tests::push;
     use super::*;
     use crate::provider::RequestApi;
 
@@ -219,10 +218,6 @@ mod tests {
 
     fn item(kind: &str, id: &str, name: &str) -> Value {
         json!({"type": kind, "id": format!("i_{id}"), "call_id": id, "name": name, "arguments": "{\"commands\":\"@pin(é)\"}"})
-    }
-
-    fn push(filter: &mut CallFilter, stream: &str, size: usize) -> String {
-        String::from_utf8(stream.as_bytes().chunks(size).flat_map(|piece| filter.push(piece)).collect()).unwrap()
     }
 
     #[test]

@@ -55,7 +55,6 @@ pub fn newest(body: &RequestBody<'_>) -> Option<Place> {
 }
 
 impl Place {
-    /// Returns its identity.
     pub fn key(&self) -> Key {
         Key::from_bytes(format!("{:?} {}", self.anchor, self.occurrence).as_bytes())
     }

@@ -5,8 +5,9 @@ mod windows;
 use super::settings::Setting;
 use super::stages::STAGES;
 use super::*;
-use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart, WithheldReply};
+use crate::model::{BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart, WithheldReply};
 use crate::provider::{KnownHashes, PromptElements};
+use crate::store::SessionKey;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,34 +47,21 @@ impl Place {
         })
     }
 
-    /// Logs an operation that changes contents.
     fn operation(&self, edits: &[(&str, &str)]) -> OperationId {
         self.edits(edits.iter().map(|(content, text)| edit(content, text)).collect())
     }
 
     fn edits(&self, block_edits: Vec<BlockEdit>) -> OperationId {
-        let plan = Plan {
-            kind: OperationKind::Change,
-            command: String::new(),
-            actor: Actor::User,
-            inverts: None,
-            edits: Vec::new(),
-            block_edits,
-            window: None,
-            reversal: None,
-            marks: Vec::new(),
-            companions: Vec::new(),
-            base_bytes: 0,
-            base_hash: [0; 32],
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-        };
+        self.log("claude-code", &Plan { block_edits, ..Plan::default() }).1
+    }
+
+    /// Logs a plan; returns the key of its session and its number.
+    fn log(&self, provider: &str, plan: &Plan) -> (SessionKey, OperationId) {
         let store = self.store();
-        let key = store.register("claude-code", "s", Path::new("/s.jsonl"), "p").unwrap();
-        let id = store.prepare(key, &plan, 0, std::iter::empty(), None, None).unwrap();
+        let key = store.register(provider, "s", Path::new("/s.jsonl"), "p").unwrap();
+        let id = store.prepare(key, plan, 0, std::iter::empty(), None, None).unwrap();
         store.settle(key, id, OperationState::Committed).unwrap();
-        id
+        (key, id)
     }
 }
 
@@ -106,6 +94,14 @@ const ANSWER: &str =
 const NEXT: &str = r#"{"role":"user","content":[{"type":"text","text":"go on","cache_control":{"type":"ephemeral"}}]}"#;
 const LATER: &str =
     r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"C"},{"type":"text","text":"more"}]}"#;
+
+/// Returns a place whose log has the result shortened, its wire, and a request with the result.
+fn shortened() -> (Place, Wire, String) {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let wire = place.wire();
+    (place, wire, body(&[ASK, CALL, RESULT]))
+}
 
 fn prepared(kind: TextKind, is_top: bool, text: &str) -> PreparedText {
     PreparedText { is_top, ..PreparedText::new(kind, text.to_owned()) }
@@ -240,10 +236,7 @@ fn requests_beside_the_conversation_stay() {
 
 #[test]
 fn after_a_refusal_a_line_is_no_longer_changed() {
-    let place = Place::new();
-    place.operation(&[("long result", "short")]);
-    let wire = place.wire();
-    let request = body(&[ASK, CALL, RESULT]);
+    let (place, wire, request) = shortened();
     let facts = wire.request(&head(), request.as_bytes(), 1).facts;
     assert!(wire.refused(&facts, &refusal(RefusalCause::Content)).unwrap());
     assert!(!wire.refused(&facts, &refusal(RefusalCause::Content)).unwrap(), "reported once");
@@ -255,10 +248,7 @@ fn after_a_refusal_a_line_is_no_longer_changed() {
 
 #[test]
 fn a_refusal_that_the_client_repairs_counts_from_the_second_one_in_a_row_on() {
-    let place = Place::new();
-    place.operation(&[("long result", "short")]);
-    let wire = place.wire();
-    let request = body(&[ASK, CALL, RESULT]);
+    let (place, wire, request) = shortened();
     let facts = wire.request(&head(), request.as_bytes(), 1).facts;
     let thinking = refusal(RefusalCause::Thinking);
     for repaired in [thinking, refusal(RefusalCause::Other)] {
@@ -278,10 +268,7 @@ fn a_refusal_that_the_client_repairs_counts_from_the_second_one_in_a_row_on() {
 
 #[test]
 fn a_line_is_changed_again_if_the_original_request_is_refused_too() {
-    let place = Place::new();
-    place.operation(&[("long result", "short")]);
-    let wire = place.wire();
-    let request = body(&[ASK, CALL, RESULT]);
+    let (_place, wire, request) = shortened();
     let facts = wire.request(&head(), request.as_bytes(), 1).facts;
     let original = |cause| Refusal { is_changed: false, ..refusal(cause) };
     assert!(wire.refused(&facts, &refusal(RefusalCause::Content)).unwrap());
@@ -377,9 +364,7 @@ fn notes<'o>(outgoing: &'o Outgoing, stage: &str) -> Vec<&'o str> {
 
 #[test]
 fn each_stage_has_its_notes_in_the_order_of_execution() {
-    let place = Place::new();
-    place.operation(&[("long result", "short")]);
-    let wire = place.wire();
+    let (_place, wire, _) = shortened();
     wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
     wire.set_note("s", "budget", "within its budget");
     wire.set_note("s", "condensation", "waits");
@@ -429,9 +414,7 @@ fn the_tool_is_in_all_requests_of_a_conversation_or_in_none() {
 
 #[test]
 fn other_changes_apply_to_the_conversation_with_its_calls() {
-    let place = Place::new();
-    place.operation(&[("long result", "short")]);
-    let wire = place.wire();
+    let (place, wire, _) = shortened();
     let facts = wire.request(&head(), body(&[ASK]).as_bytes(), 1).facts;
     let (own, result) =
         (r#"{"type":"tool_use","id":"o1","name":"aperture","input":{}}"#, r#"{"type":"tool_result","tool_use_id":"o1"}"#);
@@ -516,10 +499,7 @@ fn texts_that_cannot_be_stored_wait_for_the_next_request() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "replaces the store")]
 fn a_store_that_was_deleted_or_replaced_is_opened_again() {
-    let place = Place::new();
-    place.operation(&[("long result", "short")]);
-    let wire = place.wire();
-    let request = body(&[ASK, CALL, RESULT]);
+    let (place, wire, request) = shortened();
     let changed = sent(&wire, &request);
     assert!(changed.contains("short"));
     let kept = tempfile::tempdir().unwrap();

@@ -6,7 +6,6 @@ use crate::model::{BlockKind, BlockNumber, NewContent, Role};
 use crate::planning::tests::medium::{Medium, NoCache, fixtures};
 use crate::planning::*;
 use crate::provider::{EditedBody, KnownElements, ProviderAdapter, RequestBody, body, by_name};
-use crate::store::SessionKey;
 use crate::testing::sample;
 
 /// A change of a session; `Err` if it is impossible there.
@@ -45,14 +44,6 @@ fn contents(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Vec<(Role, BlockKin
 }
 
 impl Place {
-    fn log(&self, provider: &str, plan: &Plan) -> SessionKey {
-        let store = self.store();
-        let key = store.register(provider, "s", Path::new("/s.jsonl"), "p").unwrap();
-        let id = store.prepare(key, plan, 0, std::iter::empty(), None, None).unwrap();
-        store.settle(key, id, OperationState::Committed).unwrap();
-        key
-    }
-
     fn sent(&self, provider: &dyn ProviderAdapter, request: &[u8]) -> Vec<u8> {
         let (target, header) = match api(provider) {
             RequestApi::Responses => ("/v1/responses", "session-id"),
@@ -360,7 +351,6 @@ fn talk_after(first: &[(&str, &str)], turns: usize) -> Medium {
     Medium::new(by_name("claude-code").unwrap(), rows.into_bytes())
 }
 
-/// Returns a body with more messages.
 fn with_messages(request: &[u8], messages: &[&str]) -> Vec<u8> {
     let document = RequestDocument::new(request).unwrap();
     let list = document.member("messages").unwrap().get();

@@ -181,7 +181,6 @@ fn begins_with(disk: &dyn Disk, copy: &Path, older: &Path) -> io::Result<bool> {
     Ok(compare(old, new).is_ok_and(|common| common != Common::Other))
 }
 
-/// The relation of two contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Common {
     Same,

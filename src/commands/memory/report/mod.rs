@@ -190,7 +190,6 @@ fn wrapped(row: &str, width: usize) -> Vec<String> {
     if row.width() <= width { vec![printable(row).into_owned()] } else { wrap(row, 0, width) }
 }
 
-/// Describes the metadata of an entry.
 fn facts(memory: &Memory) -> String {
     if memory.is_by_hand() {
         return "written by hand, without metadata".to_owned();

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// Words that may differ between a call and its corrected form. More differences make it another call.
 const MAX_DIFFERENCE: usize = 8;
-/// Words that are compared.
 const MAX_UNITS: usize = 200;
 /// Bytes of a word that are shown.
 const MAX_SHOWN: usize = 60;

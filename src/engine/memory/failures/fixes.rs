@@ -95,7 +95,6 @@ pub struct Fixes {
     calls: BTreeMap<Key, OpenCall>,
     waiting: Vec<Waiting>,
     failures: Vec<Failure>,
-    /// Hashes of simple commands that worked.
     worked: BTreeSet<u64>,
     /// Programs, heads, heads with an option, and tools that worked, with the last success.
     worked_names: BTreeMap<String, Success>,
@@ -373,8 +372,12 @@ enum Outcome {
     Unrelated,
     /// The failure had another cause than the call.
     Incidental,
-    /// The call is the corrected form.
-    Resolved { text: String, difference: Vec<String>, names: Vec<String>, is_named: bool },
+    Resolved {
+        text: String,
+        difference: Vec<String>,
+        names: Vec<String>,
+        is_named: bool,
+    },
 }
 
 impl Waiting {

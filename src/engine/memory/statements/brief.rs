@@ -102,20 +102,15 @@ mod tests {
     }
 
     #[test]
-    fn interjections_are_left_out() {
+    fn only_the_statement_is_left() {
+        // Interjections are left out.
         check("ok so we never commit the lock file", "we never commit the lock file");
         check("no, the port must be 8081", "the port must be 8081");
-    }
-
-    #[test]
-    fn questions_and_requests_around_a_statement_are_left_out() {
+        // Questions and requests around a statement are left out.
         check("we should never log the address, any other idea?", "we should never log the address");
         check("Can you look at that again? The names must stay sorted.", "The names must stay sorted");
         check("what?", "what?");
-    }
-
-    #[test]
-    fn asides_and_full_stops_at_the_end_are_left_out() {
+        // Asides and full stops at the end are left out.
         check("the port must be 8081 (it was free when I looked).", "the port must be 8081");
         check("we never log it (see the policy) in tests...", "we never log it (see the policy) in tests");
         check("(never)", "(never)");

@@ -106,11 +106,6 @@ impl Statements {
         &self.found
     }
 
-    /// Removes and returns the statements so far, in order.
-    pub fn take(&mut self) -> Vec<Statement> {
-        std::mem::take(&mut self.found)
-    }
-
     /// Returns true if the last prompt reports that the work before it failed.
     pub fn is_report(&self) -> bool {
         self.is_report

@@ -33,7 +33,6 @@ pub(super) fn without_tags<'a>(text: &'a str, conventions: &Conventions) -> Cow<
 /// A line of prose, verbatim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// Part of a paragraph.
     Plain(&'a str),
     /// An item of a list, without its marker.
     Item(&'a str),

@@ -13,7 +13,6 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Number of turns in the narrative.
 const NARRATED: usize = 5;
 const LISTED: usize = 8;
 /// Maximum number of words in the list of concepts.

@@ -69,7 +69,6 @@ impl Outcome {
     }
 }
 
-/// A line and its block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fact {
     pub text: String,

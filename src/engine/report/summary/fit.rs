@@ -4,6 +4,7 @@ use super::{Headline, Part, Point, PointKind, Summary};
 use crate::engine::{mask, o200k};
 use crate::model::BlockNumber;
 use crate::text::cut::{one_line, with_ellipsis};
+use crate::text::lists::word_lists;
 
 /// Maximum tokens of a sentence after it is cut.
 const SHORT_SENTENCE_TOKENS: u32 = 28;
@@ -12,16 +13,7 @@ const SHORT_SENTENCE_TOKENS: u32 = 28;
 const TOPIC_WORDS: usize = 4;
 /// Words of a topic that is cut, at least: shorter phrases only introduce one, such as `one last thing`.
 const LEAST_TOPIC_WORDS: usize = 4;
-/// Words that begin a phrase, in lowercase: a topic that is cut ends before one.
-const LINKS: &[&str] = &[
-    "and", "or", "but", "so", "because", "since", "as", "when", "while", "until", "which", "where", "then", "with", "without",
-    "instead", "rather", "-", "–", "—",
-];
-/// Words that cannot end a topic, in lowercase.
-const OPEN_WORDS: &[&str] = &[
-    "a", "an", "the", "to", "of", "for", "in", "on", "at", "by", "with", "from", "and", "or", "that", "this", "is", "are", "it",
-    "its", "my", "our", "your", "into", "as", "if", "but", "be", "we", "i", "you", "not", "which", "how", "what", "-", "–", "—",
-];
+word_lists! { "fit.txt": LINKS, OPEN_WORDS }
 
 impl PointKind {
     pub fn label(self) -> &'static str {
@@ -33,7 +25,6 @@ impl PointKind {
         }
     }
 
-    /// Returns the separator between the parts.
     pub fn separator(self) -> &'static str {
         match self {
             PointKind::Changed | PointKind::Files | PointKind::Functions | PointKind::Concepts | PointKind::State => ", ",

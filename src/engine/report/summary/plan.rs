@@ -15,7 +15,6 @@ pub(super) struct Item {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
-    /// In progress.
     Current,
     /// Not started.
     Open,

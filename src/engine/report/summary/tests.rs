@@ -52,7 +52,6 @@ fn bare(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Checks the properties for one session.
 fn check(reading: &Analysis, contents: &Contents) {
     let clock = |moment: i64| format!("{:02}:{:02}", moment / 3_600_000 % 24, moment / 60_000 % 60);
     let (turns, current) = summarize(reading, contents, &clock);

@@ -29,7 +29,6 @@ pub(super) struct TurnFacts<'a> {
     pub turn: &'a Turn,
     pub live: bool,
     pub facts: Facts,
-    /// The sentences of the prompt.
     pub asked: Vec<Part>,
     /// Replies of the user in addition to the prompt, the latest last.
     pub replied: Vec<Part>,

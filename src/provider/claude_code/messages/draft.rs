@@ -3,7 +3,6 @@ use super::role;
 use crate::model::{Block, BlockKind, BlockNumber, Flags, Key};
 use crate::provider::{Addition, Change, Message, Part, Source};
 
-/// Author of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaker {
     System,
@@ -31,7 +30,6 @@ pub(super) enum Sort {
     Other,
 }
 
-/// Amount of content in a text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fill {
     /// No characters.

@@ -2,7 +2,6 @@ use super::view::{View, is_result, is_use};
 use crate::model::{Block, BlockKind, BlockNumber, Flags, Key};
 use rustc_hash::FxHashSet;
 
-/// One element of the sent sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Item {
     Row(u32),

@@ -203,7 +203,6 @@ fn continues(tree: &Tree<'_>, last: u32, noted: u32, direct: bool, batch: bool) 
 /// The calls that the recorded leaf answers.
 #[derive(Default)]
 struct Batch {
-    /// The row with the calls.
     caller: Option<u32>,
     answered: Vec<Key>,
     /// True if an attachment names the one call.

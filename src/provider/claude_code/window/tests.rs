@@ -109,28 +109,17 @@ fn with(mut rows: Vec<String>, more: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn the_last_row_is_the_leaf_where_none_is_noted() {
+fn the_leaf_is_the_noted_row_or_the_last_one() {
+    // The last row is the leaf where none is noted.
     check(&branches(), "a | b | e | f");
-}
-
-#[test]
-fn the_noted_leaf_wins_over_another_branch() {
+    // The noted leaf wins over another branch.
     check(&with(branches(), &[noted("d", false)]), "a | b | c | d");
-}
-
-#[test]
-fn rows_after_the_noted_leaf_count() {
+    // Rows after the noted leaf count.
     check(&with(branches(), &[noted("d", false), user("g", "d", 9), says("h", "g", 10, "m4")]), "a | b | c | d | g | h");
-}
-
-#[test]
-fn rows_after_a_rewind_do_not_count() {
+    // Rows after a rewind do not count.
     check(&with(branches(), &[noted("b", true)]), "a | b");
     check(&with(branches(), &["{'type':'last-prompt','leafUuid':null,'explicit':true}".into()]), "");
-}
-
-#[test]
-fn a_dangling_leaf_is_ignored() {
+    // A dangling leaf is ignored.
     check(&with(branches(), &[noted("z", false)]), "a | b | e | f");
 }
 

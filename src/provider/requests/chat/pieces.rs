@@ -20,7 +20,6 @@ fields! {
     }
 }
 
-/// One block of a message.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
     pub sort: Sort,

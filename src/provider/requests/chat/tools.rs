@@ -5,6 +5,7 @@ use crate::model::{Tool, ToolVerb};
 use crate::provider::codex::tool as codex;
 use crate::provider::command::{one_line, printed_file, scope, unmarked};
 use crate::provider::{files, json};
+use crate::text::lists::word_lists;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -28,23 +29,7 @@ const VERBS: &[(ToolVerb, &[&str])] = &[
     ),
     (ToolVerb::Plan, &["todowrite", "todoread", "todo", "updateplan", "plan"]),
 ];
-/// Tools whose inputs are those of Codex: commands as lists, and patches.
-const CODEX: &[&str] = &["shell", "shell_command", "local_shell", "container.exec", "exec_command", "apply_patch", "update_plan"];
-/// Input members that name a file.
-const FILES: &[&str] = &["filePath", "file_path", "absolute_path", "target_file", "filename", "file", "path"];
-/// Input members that hold a command.
-const COMMANDS: &[&str] = &["command", "cmd"];
-/// Input members that name the directory of a command.
-const DIRECTORIES: &[&str] = &["workdir", "working_directory", "cwd", "directory"];
-/// Input members that can name the target of any other tool, in order of preference.
-const TARGETS: &[&str] = &[
-    "command", "cmd", "pattern", "query", "q", "url", "filePath", "file_path", "absolute_path", "path", "description", "title",
-    "prompt", "question", "message", "name",
-];
-/// Input members that restrict a read to a part of a file.
-const PARTS: &[&str] = &["offset", "limit", "start_line", "end_line", "line_start", "line_end", "view_range"];
-/// Input members of an edit that hold the new text; the other members refer to earlier content.
-pub(super) const WRITTEN: &[&str] = &["newString", "new_string", "new_str", "content", "contents", "file_text", "replace"];
+word_lists! { "tools.txt": CODEX, FILES, COMMANDS, DIRECTORIES, TARGETS, PARTS, pub(super) WRITTEN }
 
 /// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
 pub(super) use codex::Call;
@@ -61,14 +46,14 @@ pub(super) fn of_object(name: &str, input: &str) -> Call {
     let any = |keys: &[&str]| keys.iter().find_map(|key| get(key).filter(|text| !text.is_empty())).map(unmarked);
     let first = || texts.iter().find(|(_, text)| !text.is_empty()).map(|(_, text)| unmarked(text));
     let whole = value.map_or("", RawValue::get);
-    let directory = any(DIRECTORIES).unwrap_or_default();
+    let directory = any(&DIRECTORIES).unwrap_or_default();
     let mut verb = verb(name);
     let names = match verb {
-        ToolVerb::Read | ToolVerb::Edit => FILES,
-        ToolVerb::Run => COMMANDS,
-        _ => TARGETS,
+        ToolVerb::Read | ToolVerb::Edit => &FILES,
+        ToolVerb::Run => &COMMANDS,
+        _ => &TARGETS,
     };
-    let target = any(names).or_else(|| any(TARGETS)).or_else(first).unwrap_or_default();
+    let target = any(names).or_else(|| any(&TARGETS)).or_else(first).unwrap_or_default();
     let (mut shown, mut means, mut is_whole) = (Cow::Borrowed(target), scope(&[whole]), false);
     match verb {
         ToolVerb::Read => {
@@ -89,7 +74,7 @@ pub(super) fn of_object(name: &str, input: &str) -> Call {
     }
     let files = match verb {
         ToolVerb::Plan => Vec::new(),
-        _ if any(COMMANDS).is_some() => files::of_command(any(COMMANDS).unwrap_or_default(), directory),
+        _ if any(&COMMANDS).is_some() => files::of_command(any(&COMMANDS).unwrap_or_default(), directory),
         ToolVerb::Read | ToolVerb::Edit if !target.is_empty() => vec![target.to_owned()],
         _ => texts.iter().filter(|(_, text)| files::is_file(text)).map(|(_, text)| text.to_string()).collect(),
     };

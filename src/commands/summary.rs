@@ -1,10 +1,107 @@
-use crate::commands::show::ShowReport;
-use crate::engine::summary::{Point, SessionSummary, TurnSummary};
-use crate::model::{As, Housekeeping, Time};
+//! `aperture summary`: summarizes a session and its turns.
+
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::blocks::BlockRow;
+use crate::commands::show::{ShowReport, ShownBlock};
+use crate::commands::status;
+use crate::engine::pack::{Source, Sources, contents_of};
+use crate::engine::summary::{Contents, Point, PointKind, SessionSummary, TurnSummary, needed, summarize};
+use crate::model::{As, Block, BlockNumber, Housekeeping, Role, Time, TurnList};
 use crate::output::{Paint, Report, Style, age, clip, days, padded, plural, printable, times_of_day, wrap};
 use crate::text::cut::one_line;
+use crate::workspace::{PlanError, Workspace};
+use anyhow::anyhow;
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// Arguments of `summary`.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = help_text!("summary"))]
+pub struct Arguments {
+    /// Session: a path, an id or an id prefix
+    #[arg(id = "named", value_name = "SESSION")]
+    pub session: Option<String>,
+    /// Only these turns, such as 3,7..9 or 3..
+    #[arg(long, value_name = "TURNS")]
+    pub turns: Option<TurnList>,
+    /// Only this turn
+    #[arg(long, value_name = "N", value_parser = crate::app::number::<u32>, conflicts_with = "turns")]
+    pub turn: Option<u32>,
+    /// Also all texts and tool calls of the turn
+    #[arg(long, requires = "turn")]
+    pub full: bool,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[serde(serialize_with = "super::json::choice")]
+    pub format: SummaryFormat,
+}
+
+/// Prints the summary.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the summary.
+/// Errors: there is no such turn; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
+    let workspace = env.open(arguments.session.as_deref())?;
+    build_report(env, &workspace, arguments)
+}
+
+/// Returns the summary of a session, without its turns.
+pub fn current(env: &Env, workspace: &Workspace<'_>) -> Result<SummaryReport, CommandError> {
+    Ok(SummaryReport { turns: Vec::new(), ..build_report(env, workspace, &Arguments::default())? })
+}
+
+fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
+    let reading = &workspace.reading;
+    let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| TurnList::from_iter([turn])));
+    let (mut turns, current) = summarize(reading, &contents(env, workspace)?, &times_of_day(&env.style));
+    let turn_count = turns.len();
+    let asked = turns.iter().flat_map(|turn| &turn.summary.points).find(|point| point.kind == PointKind::Asked);
+    let first = asked.map(|point| point.text());
+    if let Some(range) = &range {
+        turns.retain(|turn| range.contains(turn.number));
+        if turns.is_empty() {
+            let error = anyhow!("the session does not have this turn; it has {}", plural(turn_count, "turn"));
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the latest turns: aperture summary"));
+        }
+    }
+    let identified = |turn: TurnSummary| IdentifiedTurn {
+        conversation_id: reading.session.id.clone(),
+        turn_id: turn.number,
+        housekeeping: reading.turn(turn.number).and_then(|turn| turn.housekeeping.as_deref().cloned()),
+        turn,
+    };
+    let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(workspace, turn)).transpose()?;
+    // Text that a client wrote before the first prompt is not a title.
+    let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();
+    Ok(SummaryReport {
+        session: reading.session.id.clone(),
+        title,
+        counted: "o200k",
+        turn_count,
+        steps: reading.steps,
+        last_written_time: reading.session.last_written(),
+        current: range.is_none().then_some(current),
+        turns: turns.into_iter().map(identified).collect(),
+        full,
+        format: arguments.format,
+    })
+}
+
+/// Returns all blocks of a turn with their content.
+fn full(workspace: &Workspace<'_>, turn: u32) -> Result<ShowReport, CommandError> {
+    let reading = &workspace.reading;
+    let numbers: Vec<BlockNumber> = reading.turn(turn).map(|turn| turn.blocks.clone()).unwrap_or_default();
+    let contents = workspace.masked_contents(&numbers)?;
+    let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
+        let block = BlockRow::new(reading, reading.block(*number)?);
+        Some(ShownBlock { block, content: content.sent, readable: content.readable })
+    });
+    Ok(ShowReport { blocks: blocks.collect(), raw: false })
+}
 
 /// The output formats of a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -207,4 +304,42 @@ fn points(style: &Style, points: &[Point], indent: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Returns the contents that a summary is made from: the originals, so that a summary of a shortened session equals that of before.
+pub fn contents(env: &Env, workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
+    let reading = &workspace.reading;
+    Ok(contents_of(reading, &originals(env, workspace, &needed(reading))?))
+}
+
+/// Returns the originals of blocks, without credentials and control characters. A block whose original is unknown has its current
+/// content.
+pub fn originals(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) -> Result<Sources, CommandError> {
+    let reading = &workspace.reading;
+    let clean = |text: &str| printable(&reading.known.mask(text)).into_owned();
+    let source = |block: &Block, content: &str, readable: &str| Source {
+        target: clean(block.target()),
+        text: clean(if block.role == Role::ToolUse { content } else { readable }),
+        words: block.words_in(content).map(clean).collect(),
+    };
+    let current = |numbers: &[BlockNumber]| -> Result<Vec<(BlockNumber, Source)>, CommandError> {
+        let contents = numbers.par_iter().zip(workspace.contents(numbers)?);
+        Ok(contents
+            .filter_map(|(number, content)| Some((*number, source(reading.block(*number)?, &content.sent, &content.readable))))
+            .collect())
+    };
+    if workspace.history.operations.is_empty() {
+        return Ok(current(numbers)?.into_iter().collect());
+    }
+    let store = env.existing_store()?;
+    let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
+    let mut sources = Sources::default();
+    for number in numbers {
+        match draft.original(*number) {
+            Ok(original) => drop(sources.insert(*number, source(&original.block, &original.content, &original.readable))),
+            Err(PlanError::NoOriginal(_)) => sources.extend(current(&[*number])?),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(sources)
 }
