@@ -361,7 +361,7 @@ impl Place {
         fs::create_dir_all(self.home.join(".aperture")).expect("a directory for the store");
         let store = Store::open(&self.home.join(".aperture")).expect("a store");
         let key = store.register("claude-code", session, Path::new(&format!("/no/{session}.jsonl")), "shop").expect("a session");
-        let id = store.prepare(key, &plan, 0, std::iter::empty(), None).expect("an operation");
+        let id = store.prepare(key, &plan, 0, std::iter::empty(), None, None).expect("an operation");
         store.settle(key, id, OperationState::Committed).expect("an operation");
     }
 

@@ -46,6 +46,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain the state of a block: references to it, staleness, levels'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Print the conversation as the model would see it'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "timeline" -d 'List the requests of a session: their windows, cache and cost'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "recall" -d 'Search archived, shortened and compacted content; optionally restore it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blame" -d 'Show which session, turn and prompt wrote the lines of a file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "usage" -d 'Add up tokens and cost by day, week, month, session, project or model'
@@ -79,6 +80,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "housekeeping" -d 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "memory" -d 'Manage memories learned from sessions'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "tui" -d 'Show and change a session on a screen'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "serve" -d 'Show and change sessions on a page in the browser'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "run" -d 'Run a client behind the proxy'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "proxy" -d 'Serve as a proxy between clients and their API'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "stage" -d 'Queue text for the next prompt of a proxied session'
@@ -87,12 +89,14 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Inst
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove exactly the parts added by install'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle a Claude Code hook event (JSON on stdin)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of Claude Code (JSON on stdin)'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "config" -d 'Print and change the settings'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "keep" -d 'Copy sessions before their client deletes them; restore them'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "check" -d 'Check sessions in scripts, git hooks and CI: credentials, damage, size'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Check stored originals and logs against the session files'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Delete unreferenced originals (dry run unless --yes)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session to one file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Read the originals and the log of a session from such a file'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "report" -d 'Write one HTML file that shows a session, or the usage of many'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print a shell completion script'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
@@ -287,6 +291,17 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l limit -d 'Requests to print, the newest; 0 prints all' -r
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand timeline" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Maximum number of tokens printed' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of the project in this directory [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l turns -d 'Turns, such as 3,7..9 or 3.., in the window or not' -r
@@ -1158,6 +1173,19 @@ complete -c aperture -n "__fish_aperture_using_subcommand tui" -l json -d 'Print
 complete -c aperture -n "__fish_aperture_using_subcommand tui" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand tui" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand tui" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l listen -d 'Address to listen on, of this machine; port 0 chooses a free one' -r
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l allow-host -d 'Also answer requests to this host, such as the near end of a tunnel' -r
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l open -d 'Open the page in the browser'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand run" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1358,6 +1386,74 @@ complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "list" -d 'List what is set, and the stages of the proxy'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "get" -d 'Print a value'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "set" -d 'Set a value'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "unset" -d 'Remove a setting'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "edit" -d 'Open the settings in the editor'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from get" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from get" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from get" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from get" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from get" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from get" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from get" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from get" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from set" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from set" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from set" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from set" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from set" -l in-project -d 'In the settings of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from set" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from set" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from set" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -l in-project -d 'In the settings of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l in-project -d 'The settings of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -l project -d 'Every session of the project in this directory [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand keep; and not __fish_seen_subcommand_from status list restore forget" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
@@ -1495,6 +1591,20 @@ complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l html -d 'File to write' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l project -d 'The usage of the project in this directory [default: the current directory]' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l since -d 'The usage from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
+complete -c aperture -n "__fish_aperture_using_subcommand report" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand report" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l force -d 'Replace the file if it exists'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -8,13 +8,18 @@ use std::path::{Path, PathBuf};
 
 /// Returns every session file of the fixtures.
 pub fn fixtures() -> Vec<PathBuf> {
+    fixtures_with(&["jsonl"])
+}
+
+/// Returns every file of the fixtures whose name has one of these endings.
+pub fn fixtures_with(endings: &[&str]) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
     while let Some(directory) = directories.pop() {
         for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
                 directories.push(path);
-            } else if path.extension().is_some_and(|end| end == "jsonl") {
+            } else if path.extension().is_some_and(|end| endings.iter().any(|known| end == *known)) {
                 files.push(path);
             }
         }
@@ -22,6 +27,11 @@ pub fn fixtures() -> Vec<PathBuf> {
     files.sort();
     assert!(files.len() > 8);
     files
+}
+
+/// Returns the entries of a table in JSON lines, without its comments.
+pub fn entries<T: serde::de::DeserializeOwned>(table: &str) -> Vec<T> {
+    table.lines().filter(|line| !line.starts_with("//")).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Returns `all` if every case is to be tested (`APERTURE_ALL_CASES`, which `.ci/run` sets), otherwise `usual`.
@@ -46,7 +56,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns a disk whose call with this number fails.
     pub fn disk(self, call: usize) -> FailingDisk {
         match self {
             Fault::Once => FailingDisk::new(call, false),

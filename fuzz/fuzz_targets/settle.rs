@@ -53,7 +53,7 @@ fuzz_target!(|input: (&[u8], &[u8], &[u8], bool)| {
             last_row: None,
         };
         let expected = (after.len() as u64, *blake3::hash(after).as_bytes());
-        store.prepare(key, &plan, 0, std::iter::empty(), Some(expected)).expect("it is logged");
+        store.prepare(key, &plan, 0, std::iter::empty(), Some(expected), None).expect("it is logged");
         settle(&RealDisk, store, &path).expect("it is settled");
         assert!(store.prepared(key).expect("it is read").is_empty());
         let done = file.starts_with(after) && (removed.is_empty() || !file.starts_with(&base));

@@ -2,7 +2,9 @@
 
 use super::{CommandError, Env, ErrorKind};
 use anyhow::anyhow;
-use std::io::Write;
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 /// The beginning of a note on standard error.
@@ -13,16 +15,7 @@ impl Env {
     /// notes are those of this process.
     /// Errors: the program cannot be started, or fails.
     pub fn run_again(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, CommandError> {
-        let mut command = Command::new(self.program()?);
-        command.arg("-C").arg(&self.directory).args(self.options()).args(arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // An interrupt from the keyboard ends the command of the user, which then waits for this one.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let output = command.spawn().and_then(|child| finish(child, input)).map_err(|error| {
-            let error = anyhow::Error::new(error).context("cannot run aperture again");
-            CommandError::new(ErrorKind::Internal, error).hint("start this command again")
-        })?;
+        let output = self.output_again(arguments, input)?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         messages.lines().filter_map(|line| line.strip_prefix(NOTE)).for_each(|note| self.note(note));
         if output.status.success() {
@@ -32,20 +25,100 @@ impl Env {
         Err(CommandError::new(ErrorKind::Internal, anyhow!("{} ({})", messages.join(" "), output.status)))
     }
 
+    /// Runs a command of this program as [`Env::run_again`] does, and returns all that it wrote, also if it fails.
+    /// Errors: the program cannot be started.
+    pub fn output_again(&self, arguments: &[&str], input: &[u8]) -> Result<Output, CommandError> {
+        let mut command = self.command_again(arguments)?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().and_then(|child| finish(child, input)).map_err(unstarted)
+    }
+
+    /// Starts a command of this program whose lines are read as it writes them.
+    /// Errors: the program cannot be started.
+    pub fn follow_again(&self, arguments: &[&str]) -> Result<Followed, CommandError> {
+        let mut command = self.command_again(arguments)?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.spawn().map(Followed).map_err(unstarted)
+    }
+
+    fn command_again(&self, arguments: &[&str]) -> Result<Command, CommandError> {
+        let mut command = Command::new(self.program()?);
+        command.arg("-C").arg(&self.directory).args(self.options()).args(arguments);
+        // An interrupt from the keyboard ends the command of the user, which then waits for this one; and the client ends the
+        // processes of its hooks with itself.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        Ok(command)
+    }
+
     /// Starts a command of this program in the background, with the same global options; its output is discarded.
     /// Errors: the program cannot be started.
     pub fn start_again(&self, arguments: &[&str]) -> Result<(), CommandError> {
-        let mut command = Command::new(self.program()?);
-        command.arg("-C").arg(&self.directory).args(self.options()).args(arguments);
+        let mut command = self.command_again(arguments)?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // The client ends the processes of its hooks with itself.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let started = command.spawn().map(drop);
-        started.map_err(|error| {
-            CommandError::new(ErrorKind::Internal, anyhow::Error::new(error).context("cannot run aperture again"))
-        })
+        command.spawn().map(drop).map_err(unstarted)
     }
+
+    /// Runs a command line of a shell in the terminal of this process, such as the one that resumes a session.
+    /// Errors: it cannot be started, or fails.
+    pub fn run_shell(&self, line: &str) -> Result<(), CommandError> {
+        let (shell, option) = if cfg!(windows) { ("powershell", "-Command") } else { ("sh", "-c") };
+        let status = Command::new(shell).arg(option).arg(line).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(CommandError::new(ErrorKind::Refused, anyhow!("{line}: {status}"))),
+            Err(error) => Err(CommandError::new(ErrorKind::Refused, anyhow::Error::new(error).context(line.to_owned()))),
+        }
+    }
+
+    /// Opens a file in the browser of the user: the one that is set, a window without controls where a program has one, or that of
+    /// the platform. Returns false if none can be started.
+    pub fn open_in_browser(&self, file: &Path) -> bool {
+        const WINDOWS: [&str; 4] = ["chromium", "google-chrome", "chromium-browser", "microsoft-edge"];
+        const PLATFORM: [&str; 2] = if cfg!(windows) { ["explorer", "rundll32"] } else { ["xdg-open", "open"] };
+        let start = |program: &OsStr, argument: OsString| {
+            let mut command = Command::new(program);
+            command.arg(argument).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+            command.spawn().is_ok()
+        };
+        let window = || {
+            let mut argument = OsString::from("--app=file://");
+            argument.push(file);
+            argument
+        };
+        match self.variable("BROWSER").filter(|program| !program.is_empty()) {
+            Some(program) => start(&program, file.as_os_str().to_owned()),
+            None => {
+                WINDOWS.iter().any(|program| start(OsStr::new(program), window()))
+                    || PLATFORM.iter().any(|program| start(OsStr::new(program), file.as_os_str().to_owned()))
+            }
+        }
+    }
+}
+
+/// A command whose lines are read as it writes them; it ends with this value.
+pub struct Followed(Child);
+
+impl Followed {
+    /// Returns the lines, once.
+    pub fn lines(&mut self) -> impl Iterator<Item = String> + Send + use<> {
+        self.0.stdout.take().into_iter().flat_map(|output| BufReader::new(output).lines().map_while(Result::ok))
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn unstarted(error: std::io::Error) -> CommandError {
+    let error = anyhow::Error::new(error).context("cannot run aperture again");
+    CommandError::new(ErrorKind::Internal, error).hint("start this command again")
 }
 
 fn finish(mut child: Child, input: &[u8]) -> std::io::Result<Output> {

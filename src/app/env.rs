@@ -39,7 +39,6 @@ pub struct Env {
     /// The locations of the user's data.
     pub places: Places,
     pub directory: PathBuf,
-    /// The style of text output.
     pub style: Style,
     pub settings: ReadSettings,
     /// The settings for shortening.
@@ -48,7 +47,6 @@ pub struct Env {
     pub check: CheckLimits,
     /// Texts that the user gave to be treated as credentials.
     pub chosen_texts: Known,
-    /// The name of the preset in use.
     pub preset: String,
     pub prices: Prices,
     /// The time without writes after which rules may act on a session, in seconds.
@@ -58,7 +56,6 @@ pub struct Env {
     /// The path of the session to use instead of `-s`.
     pub(super) at: Option<String>,
     pub(super) chosen: Arc<Mutex<Option<Chosen>>>,
-    /// The sessions that exist only in requests.
     pub(super) requests: Option<Arc<dyn RequestSessions>>,
     /// The session of a run over many sessions, which is used instead of `-s`. The run shows its own progress.
     pub(super) visited: Option<Found>,
@@ -266,7 +263,6 @@ impl Env {
         self.requests.as_ref().and_then(|requests| requests.store_fault())
     }
 
-    /// Returns true if a path is an existing directory.
     pub fn is_directory(&self, path: &Path) -> bool {
         path.is_dir()
     }
@@ -286,12 +282,10 @@ impl Env {
         }
     }
 
-    /// Returns the value of an environment variable.
     pub fn variable(&self, name: &str) -> Option<OsString> {
         var_os(name)
     }
 
-    /// Returns the id of this process.
     pub fn process(&self) -> u32 {
         std::process::id()
     }
@@ -373,7 +367,6 @@ impl Env {
         Err(CommandError::of_disk(error, format!("cannot open the store in {}", directory.display())))
     }
 
-    /// Names the store in an error.
     fn store_error(&self, error: StoreError, directory: &Path) -> CommandError {
         let what = format!("cannot open the store in {}", directory.display());
         let damaged = matches!(error, StoreError::Damaged(_));
@@ -450,12 +443,10 @@ impl Env {
         Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
     }
 
-    /// Opens the selected session.
     pub fn open(&self, named: Option<&str>) -> Result<Workspace<'static>, CommandError> {
         self.read(self.find(named)?)
     }
 
-    /// Reads a session.
     pub fn read(&self, found: Found) -> Result<Workspace<'static>, CommandError> {
         self.read_as_wanted(found, &|_| true)
     }
@@ -506,7 +497,7 @@ impl Env {
         whole: &dyn Fn(&Session) -> bool,
     ) -> Result<Workspace<'static>, CommandError> {
         let path = found.path.clone();
-        let opened = Workspace::open_as_wanted(self.disk, self.cache(), history, found, &self.settings, whole);
+        let opened = Workspace::open(self.disk, self.cache(), history, found, &self.settings, whole);
         let know = |mut workspace: Workspace<'static>| {
             workspace.know(&self.chosen_texts);
             workspace

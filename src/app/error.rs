@@ -55,13 +55,11 @@ impl CommandError {
         CommandError::new(ErrorKind::AlreadyReported, anyhow::anyhow!("already reported"))
     }
 
-    /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> CommandError {
         self.hints.push(hint.into());
         self
     }
 
-    /// Adds a hint, if there is one.
     pub fn hints(mut self, hint: Option<&str>) -> CommandError {
         self.hints.extend(hint.map(str::to_owned));
         self

@@ -61,7 +61,6 @@ impl Env {
         names.into_iter().flatten().find(selects).or(given).unwrap_or_else(|| path.display().to_string())
     }
 
-    /// Names the session in the hints of an error.
     pub fn name_session_in(&self, mut error: CommandError) -> CommandError {
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(Chosen { found, .. }) = chosen.filter(|_| !error.hints.is_empty()) {
@@ -169,7 +168,6 @@ impl Env {
         self.requests.as_ref().map(|requests| requests.list()).unwrap_or_default()
     }
 
-    /// Returns the ids of the sessions that clients have open.
     pub fn open_sessions(&self) -> BTreeSet<String> {
         let mut open = workspace::open_sessions(self.disk, &self.places);
         open.extend(self.request_sessions().into_iter().map(|session| session.id));

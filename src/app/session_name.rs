@@ -5,7 +5,6 @@ use crate::output::short_id;
 use crate::provider::PROVIDERS;
 use std::path::Path;
 
-/// Shortest identifier, in characters.
 const ID_CHARACTERS: usize = 8;
 
 /// Returns the display name of a session: its short id, or the file name if that contains no id.

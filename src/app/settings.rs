@@ -33,7 +33,6 @@ pub struct Settings {
     /// The limits that `check` uses if none are given.
     check: Option<CheckLimits>,
     pub hooks: Hooks,
-    /// The lifetime of focus marks.
     focus: FocusSettings,
     watch: WatchSettings,
     pipeline: PipelineSettings,
@@ -254,6 +253,12 @@ impl Settings {
         merged.map_err(|error| CommandError::new(ErrorKind::Usage, error))
     }
 
+    /// Checks the text of a settings file.
+    /// Errors: it is not TOML, or has unknown names or values.
+    pub fn check_text(text: &str) -> anyhow::Result<()> {
+        toml::from_str::<Settings>(text)?.rules().map(drop).map_err(|error| error.source)
+    }
+
     /// Returns the settings of two files. The project's take precedence, value by value. It can extend the protection but not
     /// lift it, and cannot trust the model more than the user does, because the model can write there.
     fn merged(mut project: Table, mut user: Table) -> Result<Settings, toml::de::Error> {
@@ -316,7 +321,6 @@ impl Settings {
         self.check.unwrap_or(full)
     }
 
-    /// Returns the name of the preset in use.
     pub fn preset(&self) -> &str {
         self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET)
     }
@@ -340,7 +344,6 @@ impl Settings {
         self.watch.idle_seconds
     }
 
-    /// Returns the settings for reading a session.
     pub fn for_reading(&self, window_tokens: Option<u64>) -> ReadSettings {
         ReadSettings {
             window_tokens,

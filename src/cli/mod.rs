@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Runs the program with its arguments and returns its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let given = arguments.iter().skip(1).map(|argument| quoted_word(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
+    let given = typed(&arguments);
     // A client interprets other exit codes of these commands as a request to stop.
     let mut harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
     let gate = Gate::default();
@@ -57,6 +57,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Program::Help(arguments) => commands::help::run(arguments),
             Program::Completions(arguments) => commands::completions::run(arguments),
             Program::Mcp(_) => with_env(&mut mcp::serve),
+            Program::Serve(arguments) => with_env(&mut |env| page(env, arguments)),
             Program::Proxy(arguments) => with_env(&mut |env| proxy(env, arguments)),
             Program::Run(arguments) => with_env(&mut |env| client(env, arguments).map(|code| exit = code)),
         },
@@ -75,6 +76,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(error.kind.code())
         }
     }
+}
+
+/// Returns the command line as it is logged: from the name of the command on. The options before it say where and how to print.
+fn typed(arguments: &[OsString]) -> String {
+    let named = |argument: &OsString| argument.to_str().is_some_and(Request::has);
+    let start = arguments.iter().skip(1).position(named).map_or(1, |place| place + 1);
+    arguments.iter().skip(start).map(|argument| quoted_word(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
 /// Commands of other programs, with the one that does this here.
@@ -117,7 +125,7 @@ fn forget_hidden(error: &mut clap::Error) {
 }
 
 #[cfg(feature = "proxy")]
-use crate::proxy::{run as client, serve as proxy, with_sessions};
+use crate::proxy::{run as client, serve as proxy, serve_page as page, with_sessions};
 
 /// Returns the environment: without the proxy, all sessions are in files.
 #[cfg(not(feature = "proxy"))]
@@ -125,9 +133,14 @@ fn with_sessions(env: &Env) -> Env {
     env.clone()
 }
 
-/// Refuses to start the proxy.
 #[cfg(not(feature = "proxy"))]
 fn proxy(_: &Env, _: &commands::proxy::Arguments) -> Result<(), app::CommandError> {
+    Err(without_proxy())
+}
+
+/// Refuses to serve the page.
+#[cfg(not(feature = "proxy"))]
+fn page(_: &Env, _: &commands::serve::Arguments) -> Result<(), app::CommandError> {
     Err(without_proxy())
 }
 

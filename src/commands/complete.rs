@@ -18,13 +18,10 @@ pub struct Arguments {
 /// The kind of the word at the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completed {
-    /// The id of a session.
     Session,
-    /// A selector of blocks.
     Selector,
     /// A selector of a turn or a block.
     Turn,
-    /// The name of a command or a topic.
     Topic,
 }
 
@@ -73,11 +70,22 @@ impl Arguments {
 /// The number of blocks up to which the topics of a session are computed.
 const FEW_BLOCKS: usize = 2_000;
 
-/// A candidate and its description.
 type Candidate = (String, String);
 
 /// Prints the candidates, one on each line, each followed by a tab and its description. A failure is the same as no candidates.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let mut text = String::new();
+    for (value, about) in candidates(env, arguments) {
+        let about = one_line(&about);
+        // The gate shows tabs and line feeds as symbols.
+        let (value, about) = (env.gate.text(&value, false), env.gate.text(&about, false));
+        text.push_str(&format!("{}\t{}\n", value.as_str(), about.as_str()));
+    }
+    Ok(std::io::stdout().write_all(text.as_bytes())?)
+}
+
+/// Returns the values that the word at the cursor can become, each with its description.
+pub fn candidates(env: &Env, arguments: &Arguments) -> Vec<Candidate> {
     let last = arguments.last();
     // In a union only the last selector is completed.
     let start = last.rfind([',', '|', '&', '~', ' ']).map_or(0, |at| at + 1);
@@ -88,17 +96,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Some(Completed::Selector) => (selectors(env, arguments), &last[..start]),
         None => (Vec::new(), ""),
     };
-    let mut text = String::new();
-    for (value, about) in candidates {
-        let value = format!("{kept}{value}");
-        if value.starts_with(&last) {
-            let about = one_line(&about);
-            // The gate shows tabs and line feeds as symbols.
-            let (value, about) = (env.gate.text(&value, false), env.gate.text(&about, false));
-            text.push_str(&format!("{}\t{}\n", value.as_str(), about.as_str()));
-        }
-    }
-    Ok(std::io::stdout().write_all(text.as_bytes())?)
+    let whole = candidates.into_iter().map(|(value, about)| (format!("{kept}{value}"), about));
+    whole.filter(|(value, _)| value.starts_with(&last)).collect()
 }
 
 /// Returns the sessions with their titles, the newest first: those of the project, or all if it has none.

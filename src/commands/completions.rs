@@ -21,50 +21,15 @@ pub struct Arguments {
 }
 
 /// Completes the words whose candidates `aperture complete` knows, and all others by the generated function.
-const BASH: &str = r#"
-_aperture_values() {
-    local line values=()
-    while IFS= read -r line; do
-        values+=("${line%%$'\t'*}")
-    done < <(aperture complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-    if [[ ${#values[@]} -gt 0 ]]; then
-        COMPREPLY=("${values[@]}")
-        # Quotes parentheses and spaces.
-        compopt -o filenames 2>/dev/null
-    else
-        _aperture "$@"
-    fi
-}
-
-complete -F _aperture_values -o bashdefault -o default aperture
-"#;
+const BASH: &str = include_str!("completions/values.bash");
 
 /// As [`BASH`], with descriptions.
-const ZSH: &str = r#"
-_aperture_values() {
-    local -a lines values
-    lines=("${(@f)$(aperture complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-    if [[ -n "$lines[1]" ]]; then
-        values=("${(@)lines%%$'\t'*}")
-        lines=("${(@)lines//$'\t'/  }")
-        compadd -l -d lines -a values
-    else
-        _aperture "$@"
-    fi
-}
-"#;
+const ZSH: &str = include_str!("completions/values.zsh");
 
 /// As [`BASH`]: fish takes the descriptions after the tabs.
 ///
 /// fish completes the value of an option only from the definition of this option.
-const FISH: &str = r#"
-function __aperture_values
-    aperture complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null
-end
-complete -c aperture -k -a "(__aperture_values)"
-complete -c aperture -s s -l session -x -k -a "(__aperture_values)"
-complete -c aperture -n "__fish_seen_subcommand_from fork" -l at -x -k -a "(__aperture_values)"
-"#;
+const FISH: &str = include_str!("completions/values.fish");
 
 /// Prints the script.
 pub fn run(arguments: &Arguments) -> Result<(), CommandError> {

@@ -26,16 +26,16 @@ macro_rules! reports {
 /// Returns the schemas of all reports and of the events of `aperture watch`, sorted by name.
 pub fn contracts() -> Vec<Contract> {
     let mut contracts = reports! {
-        blame: BlameReport; blocks: BlocksReport; check: CheckReport; explain: ExplainReport; export: ExportReport;
+        blame: BlameReport; blocks: BlocksReport; config: ConfigReport; check: CheckReport; explain: ExplainReport; export: ExportReport;
         fork: ForkReport; gc: GcReport; git_hook: GitHooksReport; hook: HookReport; import: ImportReport; inbox: InboxReport;
         install: InstallReport; keep: KeepForgetReport KeepListReport KeepReport KeepRestoreReport KeepStatusReport;
         log: LogReport; manifest: ManifestReport;
         memory: MemoryChangeReport MemoryComposeReport MemoryDiffReport MemoryExportReport MemoryLearnReport MemoryListReport
         MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport MemoryTreesReport MemoryWhyReport;
         model: InstructionsReport; obey: ObeyReport TellReport; pack: PackReport; preset: PresetReport;
-        proxy: ProxyRequestReport ProxyRequestsReport ProxyStatusReport; recall: RecallReport; search: SearchReport;
+        proxy: ProxyRequestReport ProxyRequestsReport ProxyStatusReport; recall: RecallReport; report: HtmlReport; search: SearchReport;
         sessions: SessionsReport; show: ShowReport; snapshot: SnapshotReport; stage: StageReport; status: StatusReport;
-        statusline: StatusLineReport; summary: SummaryReport; topics: TopicsReport; transcript: TranscriptReport;
+        statusline: StatusLineReport; summary: SummaryReport; timeline: TimelineReport; topics: TopicsReport; transcript: TranscriptReport;
         usage: UsageReport; util: AccuracyReport PlaceholdersReport; verify: VerifyReport;
     };
     contracts.extend([

@@ -54,7 +54,6 @@ macro_rules! commands {
                 }
             }
 
-            /// Returns the name of the command and the values of all its arguments.
             fn named_arguments(&self) -> Result<(&'static str, serde_json::Value), serde_json::Error> {
                 match self {
                     $( $commands::$variant(arguments) => Ok(($name, serde_json::to_value(arguments)?)), )*
@@ -88,7 +87,6 @@ macro_rules! commands {
 
 pub(super) use commands;
 
-/// Returns a command with its name and description, without arguments.
 pub(super) fn without_arguments(name: &'static str, about: &'static str) -> Command {
     Command::new(name).about(about.trim())
 }

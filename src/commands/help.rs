@@ -1,9 +1,13 @@
 //! `aperture help`: prints the help of commands and topics.
 
-use super::{CommandLine, topic_text};
+use super::CommandLine;
 use crate::app::{CommandError, ErrorKind};
+use crate::engine::selector::{FUNCTIONS, NAMES};
+use crate::engine::{TRANSITIONS, Transition};
+use crate::model::State;
 use crate::output::wrap;
 use crate::provider::{PROVIDERS, Places};
+use crate::wire::stages::STAGES;
 use anyhow::anyhow;
 use std::io::Write;
 use std::path::PathBuf;
@@ -31,8 +35,23 @@ pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Returns the text of a topic; `None` if there is no such topic.
 pub fn help_topic(name: &str) -> Option<String> {
-    if name == "clients" { Some(clients()) } else { topic_text(name) }
+    let names = || NAMES.iter().chain(FUNCTIONS).map(|(name, meaning)| in_columns(name, meaning)).collect::<String>();
+    let states = || State::ALL.map(|state| in_columns(state.name(), state.meaning())).concat();
+    Some(match name {
+        "selectors" => include_str!("help/selectors.txt").replacen("{names}", &names(), 1),
+        "lifecycle" => {
+            include_str!("help/lifecycle.txt").replacen("{states}", &states(), 1).replacen("{transitions}", &transitions(), 1)
+        }
+        "settings" => include_str!("help/settings.txt").replacen("{pipeline}", &pipeline(), 1),
+        "clients" => clients(),
+        "bulk" => include_str!("help/bulk.txt").to_owned(),
+        "files" => include_str!("help/files.txt").to_owned(),
+        _ => return None,
+    })
 }
+
+/// The names of the topics.
+pub const HELP_TOPICS: &[&str] = &["selectors", "lifecycle", "settings", "clients", "bulk", "files"];
 
 /// Returns the `--help` text of a command or of the program. Only the part of the command line that it shows is defined.
 fn of_command(name: Option<&str>) -> Result<String, CommandError> {
@@ -79,4 +98,42 @@ fn clients() -> String {
 fn joined(paths: &[PathBuf]) -> String {
     let paths = paths.iter().map(|path| path.display().to_string().replace('\\', "/"));
     paths.collect::<Vec<_>>().join(" and ")
+}
+
+/// Returns the section on the stages, from their table.
+fn pipeline() -> String {
+    let mut text = in_columns("[pipeline]", "the stages of the proxy, in order:");
+    for stage in STAGES {
+        for (place, setting) in stage.settings.iter().enumerate() {
+            let indent = if place == 0 { "" } else { "  " };
+            text.push_str(&in_columns(
+                &format!("{} = {}", setting.key, setting.default),
+                &format!("{indent}{}", setting.meaning),
+            ));
+        }
+    }
+    text
+}
+
+/// Lists the transitions between states.
+fn transitions() -> String {
+    let listed = |transition: &Transition| {
+        let (name, sources, target) = (transition.name, sources(transition), transition.to.name());
+        format!("\n  {name}: {sources} → {target}\n{}", in_columns("", transition.when))
+    };
+    TRANSITIONS.iter().map(listed).collect()
+}
+
+/// Returns the source states of a transition; `any` if they are all states except its target.
+fn sources(transition: &Transition) -> String {
+    if transition.from.len() + 1 == State::ALL.len() {
+        return "any".to_owned();
+    }
+    transition.from.iter().map(|state| state.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Formats a name and its meaning in two columns.
+fn in_columns(name: &str, meaning: &str) -> String {
+    let indent = 31 + meaning.len() - meaning.trim_start().len();
+    wrap(&format!("  {name:<29}{meaning}"), indent, COLUMNS).join("\n") + "\n"
 }

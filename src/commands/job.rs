@@ -16,7 +16,6 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {}
 
-/// The command that does a job.
 const COMMAND: [&str; 1] = ["job"];
 
 /// A job on a session, which the proxy names by its id.

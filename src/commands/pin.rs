@@ -53,7 +53,6 @@ impl Arguments {
         self.selector.is_empty().then(|| blocks::Arguments::new("pinned"))
     }
 
-    /// Returns the position of the pin.
     pub fn place(&self) -> Pin {
         match (self.top, self.bottom) {
             (true, _) => Pin::Top,

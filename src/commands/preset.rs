@@ -1,12 +1,12 @@
 //! `aperture preset`: lists, shows and selects compression presets.
 
-use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, files};
+use super::config;
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::{self, PRESETS};
 use crate::output::{Paint, Report, Style};
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
 
 /// Arguments of `preset`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -18,6 +18,13 @@ pub struct Arguments {
     /// The action; `list` if there is none.
     #[command(subcommand)]
     pub action: Option<Action>,
+}
+
+impl Arguments {
+    /// Returns true if nothing is written.
+    pub fn only_reads(&self) -> bool {
+        !matches!(self.action, Some(Action::Use { .. }))
+    }
 }
 
 /// The actions.
@@ -58,30 +65,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         }
         Action::Use { name } => {
             let preset = find_preset(name)?;
-            let path = set(env, preset.name)?;
+            let path = config::change(env, true, &|document| config::put(document, "preset", preset.name.into()))?;
             env.note(&format!("wrote preset = \"{}\" to {}", preset.name, path.display()));
             vec![PresetRow { used: true, ..row(preset) }]
         }
     };
     env.print(&PresetReport { presets })
-}
-
-/// Sets the preset in the project's settings: in the `aperture.toml` of the working directory or its nearest ancestor that has one.
-/// Returns the path of the file.
-fn set(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
-    let mut paths = env.directory.ancestors().map(|directory| directory.join(PROJECT_FILE));
-    let path = paths.find(|path| env.disk.identify(path).is_ok()).unwrap_or_else(|| env.directory.join(PROJECT_FILE));
-    let write = |path: &Path| -> anyhow::Result<()> {
-        let before = files::text(env.disk, path)?;
-        let mut document: toml_edit::DocumentMut = before.as_deref().unwrap_or_default().parse()?;
-        document["preset"] = toml_edit::value(name);
-        let (before, after) = (before.as_deref().map(str::as_bytes), document.to_string());
-        Ok(files::replace(env.disk, path, before, after.as_bytes(), files::Mode::Plain)?)
-    };
-    write(&path)
-        .with_context(|| format!("cannot set the preset in {}", path.display()))
-        .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
-    Ok(path)
 }
 
 fn find_preset(name: &str) -> Result<&'static engine::Preset, CommandError> {

@@ -2,10 +2,11 @@
 
 use super::deferred::commands;
 use super::{
-    ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, create, diff, expand, explain,
-    export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json, keep, log, manifest, mcp,
-    memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, restore, run, search, sessions, show, shrink, snapshot,
-    stage, status, statusline, summary, topics, transcript, tui, undo, update, usage, util, verify, watch,
+    ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, config, create, diff, expand,
+    explain, export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json, keep, log, manifest,
+    mcp, memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, report, restore, run, search, serve, sessions,
+    show, shrink, snapshot, stage, status, statusline, summary, timeline, topics, transcript, tui, undo, update, usage, util,
+    verify, watch,
 };
 use crate::app::Globals;
 use crate::output::ChangeReport;
@@ -85,7 +86,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Look",
         &[
             "status", "manifest", "sessions", "search", "topics", "summary", "pack", "blocks", "show", "explain", "transcript",
-            "recall", "blame", "usage",
+            "timeline", "recall", "blame", "usage",
         ],
     ),
     (
@@ -98,8 +99,8 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork"]),
     ("Model", &["obey", "inbox", "approve", "deny", "housekeeping", "mcp"]),
     ("Memory", &["memory"]),
-    ("Live", &["tui", "run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
-    ("Maintenance", &["keep", "check", "verify", "gc", "export", "import", "completions", "help"]),
+    ("Live", &["tui", "serve", "run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
+    ("Maintenance", &["config", "keep", "check", "verify", "gc", "export", "import", "report", "completions", "help"]),
 ];
 
 /// A request: a command line, a tool call, or a command of the model. Each kind has one function that executes it.
@@ -196,6 +197,8 @@ pub enum Other: () {
     Status(status::Arguments) = "status" => status::run,
     /// Print the conversation as the model would see it
     Transcript(transcript::Arguments) = "transcript" => transcript::run,
+    /// List the requests of a session: their windows, cache and cost
+    Timeline(timeline::Arguments) = "timeline" => timeline::run,
     /// Show which session, turn and prompt wrote the lines of a file
     Blame(blame::Arguments) = "blame" => blame::run,
     /// Add up tokens and cost by day, week, month, session, project or model
@@ -212,6 +215,8 @@ pub enum Other: () {
     Snapshot(snapshot::Arguments) = "snapshot" => snapshot::run,
     /// Copy a session up to a turn or a block into a new one
     Fork(fork::Arguments) = "fork" => fork::run,
+    /// Print and change the settings
+    Config(config::Arguments) = "config" => config::run,
     /// List and choose compression presets
     Preset(preset::Arguments) = "preset" => preset::run,
     /// Show and change a session on a screen
@@ -230,6 +235,8 @@ pub enum Other: () {
     Gc(gc::Arguments) = "gc" => gc::run,
     /// Write the originals and the log of a session to one file
     Export(export::Arguments) = "export" => export::run,
+    /// Write one HTML file that shows a session, or the usage of many
+    Report(report::Arguments) = "report" => report::run,
     /// Read the originals and the log of a session from such a file
     Import(import::Arguments) = "import" => import::run,
     /// Manage memories learned from sessions
@@ -264,6 +271,8 @@ pub enum Program {
     Run(run::Arguments) = "run",
     /// Serve as a proxy between clients and their API
     Proxy(proxy::Arguments) = "proxy",
+    /// Show and change sessions on a page in the browser
+    Serve(serve::Arguments) = "serve",
     /// Serve the commands as tools over the Model Context Protocol
     Mcp(mcp::Arguments) = "mcp",
     /// Explain a command or a topic, such as `selectors`
@@ -288,7 +297,45 @@ fn template(line: &clap::Command) -> StyledStr {
     format!("{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{header}Options:{header:#}\n{{options}}{{after-help}}").into()
 }
 
+/// The effect of a request on the sessions and the store, for a screen that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestEffect {
+    Read,
+    /// It changes a session or the store.
+    Change,
+    /// It needs a terminal, writes files of its own, changes many sessions, or serves.
+    Other,
+}
+
 impl Request {
+    /// Returns what a command does, unless its arguments say otherwise.
+    pub fn effect_of(name: &str) -> RequestEffect {
+        match name {
+            "sessions" | "search" | "topics" | "status" | "transcript" | "timeline" | "blame" | "usage" | "inbox" | "check"
+            | "verify" | "preset" | "proxy" => RequestEffect::Read,
+            "config" | "snapshot" | "approve" | "deny" | "memory" | "stage" => RequestEffect::Change,
+            name if Read::NAMES.contains(&name) => RequestEffect::Read,
+            name if Change::NAMES.contains(&name) => RequestEffect::Change,
+            _ => RequestEffect::Other,
+        }
+    }
+
+    /// Returns what the request does.
+    pub fn effect(&self) -> RequestEffect {
+        match self {
+            Request::Change(change) if change.bulk().is_some() => RequestEffect::Other,
+            Request::Change(_) => RequestEffect::Change,
+            Request::Other(Other::Config(arguments)) if arguments.only_reads() => RequestEffect::Read,
+            Request::Other(Other::Config(config::Arguments { action: Some(config::Action::Edit { .. }) })) => {
+                RequestEffect::Other
+            }
+            Request::Other(Other::Preset(arguments)) if !arguments.only_reads() => RequestEffect::Other,
+            Request::Other(Other::Blame(arguments)) if arguments.note => RequestEffect::Other,
+            Request::Program(Program::Proxy(arguments)) if !arguments.only_reads() => RequestEffect::Other,
+            request => Request::effect_of(request.name()),
+        }
+    }
+
     /// Returns the names of all commands, in the order of `--help`, then the hidden ones.
     fn names() -> impl Iterator<Item = &'static str> {
         let grouped = || GROUPS.iter().flat_map(|(_, names)| *names).copied();

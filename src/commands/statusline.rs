@@ -20,7 +20,6 @@ Clients call it: aperture install claude-code. It always exits with 0 and prints
 standard error.")]
 pub struct Arguments {}
 
-/// Columns of the bar.
 const BAR: usize = 8;
 /// Usage of the window, in percent, from which it is shown as high and as critical.
 const FULL: [f64; 2] = [60.0, 80.0];

@@ -57,6 +57,7 @@ pub use report::numbers::{amount, bytes, count, plural, unit};
 pub use report::requested_turns::{
     ShownTurn, ShownTurns, TurnForm, TurnPriority, TurnRequest, TurnRequestError, requested, within,
 };
+pub use report::timeline::{TimelineKinds, TimelineRequest, timeline};
 pub use report::topics::{SessionTopic, TopicCluster, TopicTurn, session_topics, topic_clusters};
 pub use report::usage::{
     BilledFile, Copies, UsageFilter, UsageGroup, UsageRow, UsageSource, UsageSums, UsageTable, usage, usage_sums,

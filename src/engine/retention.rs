@@ -15,7 +15,6 @@ pub enum Forgettable {
 }
 
 impl Forgettable {
-    /// Returns the reason as text.
     pub fn reason(self) -> &'static str {
         match self {
             Forgettable::FileGone => "its file no longer exists",

@@ -30,7 +30,6 @@ pub trait Disk: Sync {
     /// Returns the entries of a directory, unordered.
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>>;
 
-    /// Returns the canonical path.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
 
     /// Returns the number of names (hard links) of a file.
@@ -52,7 +51,6 @@ pub trait Disk: Sync {
     /// Renames a file over another one, atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Syncs a directory.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Deletes a file.
@@ -73,14 +71,12 @@ pub trait NewFile: Write + Send {
     /// Sets the modification time, in nanoseconds since 1970.
     fn set_modified(&mut self, modified: i128) -> io::Result<()>;
 
-    /// Syncs the file.
     fn sync(&mut self) -> io::Result<()>;
 }
 
 /// State of a file: two different contents have different states, as far as the file system can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Length in bytes.
     pub bytes: u64,
     /// Modification time, in nanoseconds since 1970.
     pub modified: i128,
@@ -94,7 +90,6 @@ pub struct Identity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub path: PathBuf,
-    /// True if it is a directory.
     pub directory: bool,
     /// State of a regular file. For a link, call [`Disk::identify`] for its target.
     pub identity: Option<Identity>,

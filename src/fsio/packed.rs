@@ -73,7 +73,6 @@ impl PackedFile {
         Ok(PackedFile { file, content: Decoder::new(stored)?, position: 0 })
     }
 
-    /// Returns the file as it is stored.
     fn stored(&mut self) -> io::Result<Vec<u8>> {
         // The clone that the content is read from shares the place in the file.
         self.file.rewind()?;

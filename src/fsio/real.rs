@@ -151,7 +151,6 @@ fn join(directory: &Path, name: &OsStr) -> PathBuf {
     path
 }
 
-/// Opens a regular file.
 fn open_regular(path: &Path) -> io::Result<File> {
     // Opening a pipe would wait for its writer, without end.
     let metadata = fs::metadata(path)?;

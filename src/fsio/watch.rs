@@ -32,7 +32,6 @@ impl Default for Watcher {
 }
 
 impl Watcher {
-    /// Returns a watcher without directories.
     pub fn new() -> Watcher {
         // One pending change is enough.
         let (changed, changes) = sync_channel(1);

@@ -17,14 +17,11 @@ pub struct Call {
     pub request: Request,
     /// The equivalent command line, for the log.
     pub line: String,
-    /// The session named in the call.
     pub session: Option<String>,
-    /// The maximum size of the answer, in tokens.
     pub max_tokens: usize,
     /// The first line of the answer, starting at 1.
     pub from_line: usize,
     pub dry_run: bool,
-    /// True if the answer is JSON.
     pub json: bool,
 }
 

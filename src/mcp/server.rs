@@ -153,7 +153,6 @@ impl Server {
         Ok(Body::new(String::new(), env.answer(&report)))
     }
 
-    /// Returns the content of an address.
     fn resource(&self, env: &Env, address: &str) -> Result<String, ErrorData> {
         let missing = |text: String| ErrorData::resource_not_found(text, None);
         let unknown = || missing(format!("unknown resource {address}; known: aperture://manifest, aperture://block/12"));
@@ -165,7 +164,6 @@ impl Server {
     }
 }
 
-/// The body of an answer.
 struct Body {
     /// A header repeated before each part of the text.
     before: String,
@@ -185,7 +183,6 @@ fn unusable(error: CommandError) -> ErrorData {
     ErrorData::internal_error(answer::error_text(&error), None)
 }
 
-/// Describes a tool in the terms of the protocol.
 fn described(tool: &Tool) -> rmcp::model::Tool {
     let removes = tool.effect == Effect::Removes;
     let annotations = ToolAnnotations::new()

@@ -9,7 +9,6 @@ use std::any::TypeId;
 /// The effect of a call on the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Reads only.
     Reads,
     /// Adds, restores or marks content: nothing is removed from the window.
     Adds,
@@ -25,9 +24,7 @@ pub enum Kind {
     Texts,
     /// A positive integer.
     Number,
-    /// True or false.
     Flag,
-    /// One of these values.
     OneOf(Vec<String>),
 }
 
@@ -54,7 +51,6 @@ pub struct Parameter {
     pub about: &'static str,
     /// The origin of its type.
     pub source: Source,
-    /// An example value, as JSON.
     pub example: &'static str,
 }
 
@@ -62,9 +58,7 @@ pub struct Parameter {
 #[derive(Debug)]
 pub struct Argument {
     pub parameter: &'static Parameter,
-    /// Its type.
     pub kind: Kind,
-    /// True if a call requires it.
     pub is_required: bool,
 }
 
@@ -411,12 +405,10 @@ pub const TOOLS: &[Tool] = &[
 ];
 
 impl Tool {
-    /// Returns the tool with this name.
     pub fn by_name(name: &str) -> Option<&'static Tool> {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
-    /// Returns the definition of its command, or of the action of it.
     pub fn definition(&self) -> Option<Command> {
         match self.action {
             None => Request::arguments_of(self.name),
@@ -449,7 +441,6 @@ impl Tool {
 }
 
 impl Parameter {
-    /// Returns the parsed example value.
     pub fn example(&self) -> Value {
         serde_json::from_str(self.example).unwrap_or_default()
     }
@@ -469,7 +460,6 @@ impl Parameter {
     }
 }
 
-/// Returns the type of an argument of a command.
 fn kind(argument: &clap::Arg) -> Kind {
     if is_flag(argument) {
         return Kind::Flag;

@@ -10,11 +10,7 @@ pub enum MemoryError {
     #[error("the user deleted a memory with this text")]
     Forgotten,
     #[error("{path} cannot be changed: {reason}")]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        reason: String,
-    },
+    Unwritable { path: PathBuf, reason: String },
     #[error("another program changed {0} meanwhile")]
     Changed(PathBuf),
     #[error("another aperture process is changing the memories in {0}")]
@@ -26,11 +22,7 @@ pub enum MemoryError {
     #[error("there is no operation to undo")]
     NothingToUndo,
     #[error("operation {operation} was already undone, by operation {by}")]
-    AlreadyUndone {
-        operation: u32,
-        /// The undo.
-        by: u32,
-    },
+    AlreadyUndone { operation: u32, by: u32 },
     #[error("operation {later} changed {what} after operation {operation}")]
     ChangedLater {
         operation: u32,
@@ -45,13 +37,7 @@ pub enum MemoryError {
         what: String,
     },
     #[error("cannot {action} {path}")]
-    Io {
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    Io { action: &'static str, path: PathBuf, source: io::Error },
     #[error(transparent)]
     Store(#[from] StoreError),
 }

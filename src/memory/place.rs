@@ -21,7 +21,6 @@ const HASH_DIGITS: usize = 8;
 pub struct TreePlace {
     /// Its directory, which may not exist yet.
     pub directory: PathBuf,
-    /// Its owner.
     pub scope: MemoryScope,
     /// True if its files are accessible to their owner only: it is among the data of aperture, not in a project.
     pub is_private: bool,
@@ -59,7 +58,6 @@ impl MemoryProject {
         if has_tree(disk, data, &self.root) { TreePlace::in_project(own) } else { self.tree_in_data(data) }
     }
 
-    /// Returns the place of a tree in the project, which may not exist.
     pub fn tree_in_project(&self) -> TreePlace {
         TreePlace::in_project(self.root.join(IN_PROJECT))
     }
@@ -76,7 +74,6 @@ impl TreePlace {
         TreePlace { directory, scope: MemoryScope::Project, is_private: false }
     }
 
-    /// Returns the place of the user's tree.
     pub fn of_user(data: &Path) -> TreePlace {
         TreePlace { directory: data.join(TREES).join("user"), scope: MemoryScope::User, is_private: true }
     }

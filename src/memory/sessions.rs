@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct LearnedSession {
     pub id: String,
-    /// The file.
     pub path: PathBuf,
     pub facts: SessionFacts,
 }

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 /// A file that was not read as a memory file, or is not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The file.
     pub path: PathBuf,
     /// The reason, such as `it has a merge conflict`.
     pub reason: String,
@@ -156,7 +155,6 @@ impl Tree {
         self.forgotten.keys()
     }
 
-    /// Returns the existing files with their paths.
     pub fn files(&self) -> impl Iterator<Item = (&MemoryFile, PathBuf)> {
         self.files.keys().map(|file| (file, self.place.directory.join(file.path())))
     }
@@ -391,7 +389,6 @@ impl Tree {
         self.forgotten.allow(key);
     }
 
-    /// Returns the bytes of a file as they were read, by its path in the tree.
     pub(super) fn read_bytes(&self, path: &str) -> Option<&[u8]> {
         if path == FORGOTTEN_FILE {
             return self.forgotten_before.as_deref();
@@ -400,7 +397,6 @@ impl Tree {
     }
 }
 
-/// Returns the memory files of a tree that exist.
 fn known_files(disk: &dyn Disk, directory: &Path) -> Result<Vec<MemoryFile>, MemoryError> {
     let mut files = Vec::new();
     for category in MemoryCategory::ALL {

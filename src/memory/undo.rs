@@ -129,7 +129,6 @@ pub fn changes_of(operation: &MemoryOperation, scope: MemoryScope) -> Vec<Change
     changes
 }
 
-/// Returns the entries in the bytes of a file, by number.
 fn entries(bytes: &Option<Vec<u8>>, file: &MemoryFile, scope: MemoryScope) -> BTreeMap<MemoryId, Memory> {
     let document = bytes.as_deref().and_then(|bytes| Document::parse(bytes, file.clone(), scope).ok());
     let entries = document.iter().flat_map(|document| document.memories()).filter(|memory| !memory.is_by_hand());

@@ -20,7 +20,6 @@ const LOCK_STEP: Duration = Duration::from_millis(20);
 pub struct Machine<'a> {
     /// The file system.
     pub disk: &'a dyn Disk,
-    /// The directory of aperture's data.
     pub data: &'a Path,
     /// Sleeps for a time.
     pub wait: &'a dyn Fn(Duration),
@@ -31,9 +30,7 @@ pub struct Machine<'a> {
 /// A change of a tree, as it is logged.
 #[derive(Clone, Debug)]
 pub struct Update {
-    /// The command as it was given.
     pub command: String,
-    /// The origin.
     pub actor: MemoryActor,
     /// The time, in milliseconds since 1970, UTC.
     pub time: i64,
@@ -48,7 +45,6 @@ pub struct Updated {
     pub operation: Option<u32>,
     pub changes: Vec<Change>,
     pub files: Vec<FileChange>,
-    /// The tree after the change.
     pub tree: Tree,
 }
 

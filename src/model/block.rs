@@ -31,13 +31,11 @@ pub enum Refusal {
 pub struct Block {
     /// The index of its row in the session.
     pub row: u32,
-    /// Its index among the blocks of that row.
     pub index: u32,
     pub kind: BlockKind,
     pub role: Role,
     /// XXH3-128 of the content as the model sees it.
     pub hash: Key,
-    /// Bytes of that content.
     pub bytes: u64,
     /// Counts of one pass over the content.
     pub counts: Counts,
@@ -56,7 +54,6 @@ pub struct Block {
     pub media: Media,
     /// The file with the whole result, if the content is only a preview.
     pub spilled_to: Option<Box<str>>,
-    /// Bytes of a signature over thinking.
     pub signature_bytes: u32,
     /// The first words of the content, on one line.
     pub preview: Box<str>,
@@ -93,13 +90,11 @@ pub struct Block {
     pub tokens: TokenCount,
     #[serde(skip)]
     pub position: Position,
-    /// Usage by later blocks.
     #[serde(skip)]
     pub usefulness: Usefulness,
     /// Level: the remaining part of it.
     #[serde(skip)]
     pub level: Level,
-    /// State in its life cycle.
     #[serde(skip)]
     pub state: State,
     /// Position of the pin; `None` if the block is not pinned.
@@ -189,12 +184,10 @@ impl Block {
         self.cuts.get(self.cut? as usize)
     }
 
-    /// Returns the number of bytes of its content that are sent.
     pub fn sent_bytes(&self) -> u64 {
         self.sent_cut().map_or(self.bytes, |cut| cut.bytes)
     }
 
-    /// Returns the block with the sizes of the content that is sent.
     pub fn as_sent(&self) -> Cow<'_, Block> {
         match self.sent_cut() {
             None => Cow::Borrowed(self),
@@ -254,14 +247,12 @@ impl Excerpts {
 /// The limit that a client applies to the size of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CutLimit {
-    /// A maximum number of bytes.
     Bytes(u32),
     /// A maximum number of tokens of four bytes.
     Tokens(u32),
 }
 
 impl CutLimit {
-    /// Bytes of a token.
     const TOKEN_BYTES: usize = 4;
 
     /// Returns the limit in its own unit.
@@ -270,7 +261,6 @@ impl CutLimit {
         units as usize
     }
 
-    /// Returns the limit in bytes.
     pub fn bytes(self) -> usize {
         match self {
             CutLimit::Bytes(bytes) => bytes as usize,
@@ -302,7 +292,6 @@ pub struct Cut {
     pub limit: CutLimit,
     /// True if the row itself states the limit, so that it holds for every model.
     pub stated: bool,
-    /// Bytes that are left.
     pub bytes: u64,
     /// The counts of the remaining bytes.
     pub counts: Counts,
@@ -386,7 +375,6 @@ pub enum ToolVerb {
     /// Changes a file.
     Edit,
     Run,
-    /// Searches files or names.
     Search,
     /// Replaces a plan or a list of things to do.
     Plan,
@@ -408,6 +396,5 @@ pub struct Topic {
     pub label: String,
     /// Its words, most distinctive first.
     pub keywords: Vec<String>,
-    /// Its turns, in file order.
     pub turns: Vec<u32>,
 }

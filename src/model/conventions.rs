@@ -54,7 +54,6 @@ pub struct Conventions {
 /// Names in the inputs of tools that edit files or run commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputNames {
-    /// Members that hold a command.
     pub commands: Vec<&'static str>,
     /// Members that hold the text of a file before an edit.
     pub replaced: Vec<&'static str>,
@@ -64,11 +63,8 @@ pub struct InputNames {
     pub replacements: Vec<(&'static str, &'static str)>,
     /// Members that hold a list of replacements.
     pub edits: Vec<&'static str>,
-    /// Members that hold a patch.
     pub patches: Vec<&'static str>,
-    /// First lines of a patch.
     pub patch_starts: Vec<&'static str>,
-    /// Prefixes of the lines of a patch that name its files.
     pub patch_files: Vec<&'static str>,
     /// Those of them that name the new path of the file before.
     pub patch_moves: Vec<&'static str>,

@@ -29,9 +29,7 @@ impl Flags {
     pub const CAVEAT: Flags = Flags(1 << 10);
     /// The record of a local command.
     pub const COMMAND_NAME: Flags = Flags(1 << 11);
-    /// Output of a local command.
     pub const COMMAND_OUTPUT: Flags = Flags(1 << 12);
-    /// A local command as typed.
     pub const TYPED_COMMAND: Flags = Flags(1 << 13);
     /// The note that the user interrupted the agent.
     pub const INTERRUPTION: Flags = Flags(1 << 14);

@@ -35,7 +35,6 @@ pub struct Snapshot {
 }
 
 impl History {
-    /// Returns the operation with a number.
     pub fn operation(&self, id: OperationId) -> Option<&Operation> {
         let place = self.operations.binary_search_by_key(&id, |operation| operation.id).ok()?;
         self.operations.get(place)

@@ -52,7 +52,6 @@ impl PromptNotes {
 }
 
 impl Housekeeping {
-    /// Returns all its texts.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         let single = [&self.response_header, &self.context_summary, &self.user.query_header, &self.user.understood_intent];
         single.into_iter().chain(&self.key_decisions).chain(&self.code_changes).map(String::as_str)

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Usefulness {
     /// The number of later blocks of the agent that use terms which this block introduced.
     pub references: u32,
-    /// The turn of the last of them.
     pub last_turn: Option<u32>,
-    /// The step of the last of them.
     pub last_step: Option<u32>,
     /// Heat, from 0 to 1.
     pub heat: f32,
@@ -46,7 +44,6 @@ pub enum Outdated {
 }
 
 impl Outdated {
-    /// Returns the reason as text.
     pub fn reason(self) -> &'static str {
         match self {
             Outdated::Duplicate => "repeated",

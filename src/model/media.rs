@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// Contents that are not text. The text of a block has a placeholder for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Media {
-    /// Images, by pixel size.
     pub images: Vec<Image>,
     pub documents: Vec<Document>,
     /// Bytes of all their data as it is written in the session.
@@ -78,7 +77,6 @@ pub enum ImageFormat {
 }
 
 impl ImageFormat {
-    /// Returns the media type.
     pub fn media_type(self) -> &'static str {
         match self {
             ImageFormat::Png => "image/png",

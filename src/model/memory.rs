@@ -12,7 +12,6 @@ pub type MemoryId = u32;
 pub struct Candidate {
     /// Signature of the topic: candidates with equal keys are one memory. Stable across runs.
     pub key: u64,
-    /// The file that it belongs to.
     pub file: MemoryFile,
     pub kind: MemoryKind,
     /// Plain words in Markdown, one to four lines, without the bullet and without the metadata line.
@@ -152,7 +151,6 @@ words! {
 }
 
 impl MemoryFile {
-    /// All files with a fixed name.
     pub const FIXED: [MemoryFile; 9] = [
         MemoryFile::Patterns,
         MemoryFile::Shortcuts,
@@ -165,7 +163,6 @@ impl MemoryFile {
         MemoryFile::Performance,
     ];
 
-    /// The ending of the name of a workflow.
     const WORKFLOW: &str = "-workflow";
     /// The maximum length of the name of a task, in bytes.
     const LONGEST_TASK: usize = 60;
@@ -187,7 +184,6 @@ impl MemoryFile {
         MemoryFile::Workflow(if name.is_empty() { "task".to_owned() } else { name.to_owned() })
     }
 
-    /// Returns the category.
     pub fn category(&self) -> MemoryCategory {
         match self {
             MemoryFile::Patterns | MemoryFile::Shortcuts | MemoryFile::Gotchas => MemoryCategory::Operational,
@@ -310,7 +306,6 @@ pub struct Memory {
     /// The day of the last sighting.
     pub last_seen: i64,
     pub sightings: u32,
-    /// Number of sessions with a sighting.
     pub sessions: u32,
     /// The newest sightings, oldest first.
     pub evidence: Vec<Sighting>,
@@ -323,7 +318,6 @@ pub struct Memory {
     pub contradicts: Option<MemoryId>,
     /// True if a person wrote the text: it is never rewritten.
     pub is_edited: bool,
-    /// True if the model proposed it.
     pub is_by_model: bool,
     /// True if the user keeps it in every composed text.
     pub is_pinned: bool,
@@ -403,9 +397,7 @@ pub struct MemoryOperation {
     pub id: u32,
     /// Time, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The command as it was given.
     pub command: String,
-    /// The origin.
     pub actor: MemoryActor,
     pub inverts: Option<u32>,
     /// The files, each with its bytes before and after.

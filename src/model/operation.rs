@@ -40,7 +40,6 @@ pub enum Slot {
     Input(u32),
     /// The list of content blocks of a message.
     Message,
-    /// Usage billed by the API.
     Usage,
     Parent,
     /// For a compaction boundary, the row before it in the conversation.
@@ -104,7 +103,6 @@ impl Slot {
         }
     }
 
-    /// Returns the slot with this name.
     pub fn from_name(name: &str) -> Option<Slot> {
         let path = |path| u64::from_str_radix(path, 16).ok();
         match name.split_once(':') {
@@ -146,15 +144,12 @@ impl JsonText for Slot {
 /// Effect of an edit on a block, for reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlockChange {
-    /// The block, by its number when the edit was made.
     pub number: BlockNumber,
     /// Short description.
     pub label: String,
     pub level_before: Level,
     pub level_after: Level,
-    /// Cost before the edit, in tokens.
     pub tokens_before: f64,
-    /// Cost after the edit, in tokens.
     pub tokens_after: f64,
     /// The reason that the user gave, if any.
     pub reason: String,
@@ -182,11 +177,8 @@ pub struct Edit {
 /// A change of a file beside the session, such as an output that the client stored apart: its whole content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanionEdit {
-    /// The file.
     pub path: PathBuf,
-    /// The content before.
     pub before: Vec<u8>,
-    /// The content after.
     pub after: Vec<u8>,
 }
 
@@ -242,7 +234,6 @@ pub struct MarkAddress {
 /// A mark that is set or removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// The block.
     #[serde(flatten)]
     pub address: MarkAddress,
     pub kind: MarkKind,
@@ -250,7 +241,6 @@ pub struct Mark {
     pub before: Option<String>,
     /// New value; `None` if the mark was removed.
     pub after: Option<String>,
-    /// The block, by its number when the mark was set.
     pub number: BlockNumber,
 }
 
@@ -289,12 +279,10 @@ pub struct Plan {
     pub kind: OperationKind,
     /// The command line, for the log.
     pub command: String,
-    /// Actor that gave the command.
     pub actor: Actor,
     pub inverts: Option<OperationId>,
     /// The edits in file order; added rows are last, in their order.
     pub edits: Vec<Edit>,
-    /// The same changes as block edits, in file order.
     pub block_edits: Vec<BlockEdit>,
     /// The same changes of the window, as far as they add, remove or join contents; `None` if they do not.
     pub window: Option<WindowChange>,
@@ -307,9 +295,7 @@ pub struct Plan {
     pub base_bytes: u64,
     /// BLAKE3 of these bytes.
     pub base_hash: Address,
-    /// Window tokens before.
     pub tokens_before: f64,
-    /// Window tokens after.
     pub tokens_after: f64,
     /// The last row of the file that has an identity: rows after it were written after this plan.
     pub last_row: Option<Key>,
@@ -335,7 +321,6 @@ impl Plan {
         logged.chain(edits.map(|edit| (edit.slot, edit.before.is_some(), edit.after.is_some())))
     }
 
-    /// Returns the changes of blocks, for people.
     pub fn changes(&self) -> impl Iterator<Item = &BlockChange> {
         let logged = self.reversal.iter().flat_map(|reversal| &reversal.logged).filter_map(|edit| edit.change.as_ref());
         logged.chain(self.edits.iter().filter_map(|edit| edit.change.as_ref()))
@@ -423,7 +408,6 @@ pub struct LoggedHunk {
 /// The changes of the bytes of the file by an operation: sufficient to invert and to replay it without a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delta {
-    /// Bytes of the file before.
     pub base_bytes: u64,
     /// BLAKE3 of these bytes.
     #[serde(with = "super::key::as_text")]
@@ -444,15 +428,12 @@ pub struct Operation {
     /// The time, in milliseconds since 1970, UTC.
     pub time: i64,
     pub command: String,
-    /// Actor that gave the command.
     pub actor: Actor,
     pub inverts: Option<OperationId>,
     /// The edits in the order of the plan.
     pub edits: Vec<LoggedEdit>,
     pub marks: Vec<Mark>,
-    /// Window tokens before.
     pub tokens_before: f64,
-    /// Window tokens after.
     pub tokens_after: f64,
     /// The last row of the file at that time that has an identity.
     #[serde(default, with = "super::key::as_optional_text")]
@@ -491,7 +472,6 @@ impl Operation {
 
 /// The position of a pin as stored in a mark.
 impl Pin {
-    /// Returns the pin that a mark means.
     pub fn from_mark(text: &str) -> Pin {
         match text {
             "top" => Pin::Top,

@@ -56,7 +56,6 @@ impl Verb {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandPlace {
     pub row: Key,
-    /// The index of the block in it.
     pub block: u32,
     /// Offset in its text, in bytes.
     pub offset: u32,

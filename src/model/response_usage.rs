@@ -5,13 +5,11 @@ use serde::{Deserialize, Serialize};
 pub struct BilledTokens {
     /// Input tokens that were neither read from nor written to the cache.
     pub input: u64,
-    /// Output tokens, those of thinking included.
     pub output: u64,
     /// Input tokens that were written to the cache for five minutes.
     pub cache_write_5m: u64,
     /// Input tokens that were written to the cache for an hour.
     pub cache_write_1h: u64,
-    /// Input tokens that were read from the cache.
     pub cache_read: u64,
 }
 
@@ -21,7 +19,6 @@ impl BilledTokens {
         self.input.saturating_add(self.cache_written()).saturating_add(self.cache_read)
     }
 
-    /// Returns the input tokens that were written to the cache.
     pub fn cache_written(&self) -> u64 {
         self.cache_write_5m.saturating_add(self.cache_write_1h)
     }
@@ -31,7 +28,6 @@ impl BilledTokens {
         self.sent().saturating_add(self.output)
     }
 
-    /// Adds other tokens.
     pub fn add(&mut self, other: &BilledTokens) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
@@ -110,7 +106,6 @@ impl FileUsage {
         place as u32
     }
 
-    /// Returns the name of the model of a response.
     pub fn model_of(&self, response: &ResponseUsage) -> &str {
         self.models.get(response.model as usize).map_or("", String::as_str)
     }

@@ -31,7 +31,6 @@ pub struct Row {
     pub model: Option<Box<str>>,
     /// True if it has a stop reason of the API, so that the output tokens are final.
     pub finished: bool,
-    /// Event beside the content.
     pub event: Option<Box<Event>>,
     /// Its origin: an index into the origins of its segment, and of its session once joined.
     pub origin: u32,
@@ -40,7 +39,6 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns a row of a kind with empty values.
     pub fn new(kind: RowKind) -> Row {
         Row { kind, ..Row::default() }
     }
@@ -100,14 +98,12 @@ pub enum Event {
     PromptSnapshot,
     /// A title for the session, by the user (`chosen`) or by a model.
     Title {
-        /// The title.
         text: String,
         /// True if the user wrote it.
         chosen: bool,
     },
     /// This session continues another one from the given row.
     ForkedFrom {
-        /// The other session's id.
         session: String,
         /// Bytes of the other session's file whose rows precede those of this one, if they are not copied into it.
         inherits: Option<u64>,
@@ -117,10 +113,7 @@ pub enum Event {
     /// Its output tokens, as far as they are known, are those of thinking whose text is not in the file.
     ThinkingTokens(u64),
     /// A file as a tool left it, of a client that does not record the files that it sends again.
-    File {
-        /// Its bytes with line numbers.
-        bytes: u64,
-    },
+    File { bytes: u64 },
     /// A change of the agent's plan, which the client repeats in its reminders.
     Plan(PlanChange),
     /// A change of the prompts that wait while the agent works.
@@ -147,11 +140,8 @@ pub enum QueueChange {
 /// A change of a plan, or the whole plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanChange {
-    /// True if it replaces the plan.
     pub replaces: bool,
-    /// Number of its entries.
     pub entries: u32,
-    /// Their characters.
     pub characters: u32,
     /// Number of entries that it finishes or removes.
     pub done: u32,
@@ -174,7 +164,6 @@ impl PlanChange {
 /// The range of thinking that is no longer sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ThinkingScope {
-    /// All thinking before this row.
     All,
     /// The thinking before this row, from the given message on.
     From {

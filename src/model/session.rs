@@ -8,7 +8,6 @@ use std::path::PathBuf;
 pub struct SecretPlace {
     /// The row, with the same base as the rows of blocks.
     pub row: u32,
-    /// The index of the block in its row.
     pub block: u32,
     /// Offset of the value in the displayed text of the block, in bytes.
     pub start: u32,
@@ -16,7 +15,6 @@ pub struct SecretPlace {
     pub length: u32,
     /// The kind, as numbered by the engine.
     pub kind: u8,
-    /// A hash of the value, for deduplication.
     pub hash: u32,
 }
 
@@ -59,7 +57,6 @@ impl Segment {
         groups.into_iter().map(Segment::merge).collect()
     }
 
-    /// Merges adjacent segments into one.
     pub fn merge(segments: impl IntoIterator<Item = Segment>) -> Segment {
         let mut segments = segments.into_iter();
         let mut merged = segments.next().unwrap_or_default();
@@ -104,7 +101,6 @@ pub struct Session {
     /// The texts and names by which clients mark what they add to contents.
     pub conventions: &'static Conventions,
     pub id: String,
-    /// Bytes of the file.
     pub bytes: u64,
     /// True if the file ends with a line feed.
     pub ends_with_newline: bool,
@@ -127,7 +123,6 @@ pub struct Session {
 /// The rows that a fork inherits from one other session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inherited {
-    /// The other session's id.
     pub session: String,
     /// Its file; the rows are a prefix of it, and their offsets count there.
     pub path: PathBuf,
@@ -224,7 +219,6 @@ impl Session {
         })
     }
 
-    /// Returns the blocks of a row, in order.
     pub fn blocks_of(&self, row: u32) -> &[Block] {
         let start = self.blocks.partition_point(|block| block.row < row);
         let count = self.blocks[start..].iter().take_while(|block| block.row == row).count();

@@ -22,7 +22,6 @@ pub struct TraceEvent {
 pub enum TraceContent {
     /// Words of the user.
     Prompt {
-        /// The words.
         text: String,
         /// Their place.
         source: PromptSource,
@@ -53,7 +52,6 @@ pub struct TraceCall {
     /// The id that the call and its result share.
     pub id: Key,
     pub tool: String,
-    /// Its action.
     pub verb: ToolVerb,
     /// Its target on one line: a path, a command, a pattern.
     pub target: String,
@@ -90,7 +88,6 @@ fn strings(value: serde_json::Value, texts: &mut Vec<String>) {
 #[derive(Clone, Debug)]
 pub struct TraceResult {
     pub call: Key,
-    /// True if it reports an error.
     pub error: bool,
     /// True if the user rejected or interrupted the call, or another failed call cancelled it.
     pub declined: bool,

@@ -15,7 +15,6 @@ pub struct TurnList(Vec<RangeInclusive<u32>>);
 pub struct TurnListError;
 
 impl TurnList {
-    /// Returns true if it has a turn.
     pub fn contains(&self, turn: u32) -> bool {
         self.0.iter().any(|range| range.contains(&turn))
     }

@@ -6,7 +6,6 @@ use serde::Serialize;
 /// A kind of data that the client neither sends nor needs to resume a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unneeded {
-    /// Rows before the last compaction.
     CompactedRows,
     /// Long texts in the copies of results that the client stores for its screen.
     DisplayCopies,
@@ -41,7 +40,6 @@ pub struct UnneededData {
 }
 
 impl UnneededData {
-    /// Adds a row or a value.
     pub fn add(&mut self, kind: Unneeded, bytes: u64) {
         let amount = match kind {
             Unneeded::CompactedRows => &mut self.compacted_rows,
@@ -53,7 +51,6 @@ impl UnneededData {
         amount.bytes += bytes;
     }
 
-    /// Returns the bytes of all kinds.
     pub fn bytes(&self) -> u64 {
         [self.compacted_rows, self.display_copies, self.file_snapshots, self.request_records]
             .map(|amount| amount.bytes)

@@ -63,7 +63,6 @@ pub struct Turn {
     pub prompt: String,
     /// The time when the prompt was written, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
-    /// Its blocks, in file order.
     pub blocks: Vec<BlockNumber>,
     /// The number of API responses in it.
     pub steps: u32,

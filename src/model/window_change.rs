@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 pub struct WindowChange {
     /// The changed places, in the order of the conversation.
     pub hunks: Vec<WindowHunk>,
-    /// The blocks that leave the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<BlockAddress>,
     /// The contents of the blocks that enter the window again.
@@ -31,7 +30,6 @@ pub struct BlockAddress {
 pub struct AddressCounter(FxHashMap<Key, u32>);
 
 impl AddressCounter {
-    /// Returns the address of the next content.
     pub fn next(&mut self, content: Key) -> BlockAddress {
         let count = self.0.entry(content).or_default();
         *count += 1;
@@ -54,7 +52,6 @@ pub struct WindowHunk {
     /// The contents after the place, if the client renders its last one, up to the first one that it does not render.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trail: Vec<SentContent>,
-    /// The contents in their place.
     pub after: Vec<NewContent>,
     /// Those of the replaced contents that a client sends again only if it reads the changed session: a request of a running one keeps
     /// their texts.
@@ -75,7 +72,6 @@ pub struct Words {
     pub content: u32,
     /// The range of its text, in bytes.
     pub range: (u32, u32),
-    /// The replaced content that has it.
     pub of: SentContent,
     /// The number of reminders after it there, if it is one of several; `None` if it is the whole content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,11 +110,9 @@ pub enum Rendered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NewContent {
-    /// A content that a request has or had.
     Kept(SentContent),
     /// One of the replaced contents with another text.
     Changed(SentContent, String),
-    /// A new text, in a message of this role.
     Text(Role, String),
     /// A text that was a part of other contents, in a message of this role.
     Moved(Role, String),

@@ -119,7 +119,6 @@ pub struct BulkReport {
 }
 
 impl BulkReport {
-    /// Returns the report with its sessions in order.
     pub fn new(command: &'static str, dry_run: bool, mut sessions: Vec<BulkRow>) -> BulkReport {
         sessions.sort_by(|a, b| a.outcome.cmp(&b.outcome).then(b.saved().total_cmp(&a.saved())));
         let mut totals = BulkTotals { sessions: sessions.len(), ..BulkTotals::default() };

@@ -209,7 +209,6 @@ impl ChangeReport {
         }
     }
 
-    /// Returns true if nothing is changed.
     pub fn is_nothing(&self) -> bool {
         self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty() && self.companions == 0
     }

@@ -24,7 +24,6 @@ pub enum Paint {
     Dim,
     Good,
     Warning,
-    /// An error.
     Bad,
     /// A name or number to use in the next command.
     Name,

@@ -6,7 +6,6 @@ use unicode_width::UnicodeWidthStr;
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// The heading.
     pub name: &'static str,
     /// True if the cells are aligned to the right.
     pub is_right: bool,
@@ -54,19 +53,15 @@ impl Column {
 /// A cell: its painted text and its width.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The text, with colours.
     pub text: String,
-    /// Its width, without colours.
     pub width: usize,
 }
 
 impl Cell {
-    /// Returns a cell in a colour.
     pub fn new(style: &Style, paint: Paint, text: &str) -> Cell {
         Cell { width: text.width(), text: style.paint(paint, text) }
     }
 
-    /// Returns a cell without colours.
     pub fn plain(text: String) -> Cell {
         Cell { width: text.width(), text }
     }
@@ -123,7 +118,6 @@ impl<'a> Table<'a> {
         self.line(&cells)
     }
 
-    /// Returns the line of a row.
     pub fn row(&self, number: usize) -> String {
         self.rows.get(number).map(|cells| self.line(cells)).unwrap_or_default()
     }

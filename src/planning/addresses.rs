@@ -26,7 +26,6 @@ impl Addresses {
         Addresses { by_row: by_row.collect(), rows }
     }
 
-    /// Returns the address of a row; `None` if the row has no identity.
     pub fn address(&self, row: u32) -> Option<RowAddress> {
         self.any(row).filter(|address| address.id != NAMELESS)
     }
@@ -36,7 +35,6 @@ impl Addresses {
         self.by_row.get(row as usize).copied()
     }
 
-    /// Returns the row with an address.
     pub fn row(&self, address: RowAddress) -> Option<u32> {
         self.rows.get(&address).copied()
     }

@@ -19,10 +19,6 @@ struct ShortTurns {
 
 /// Archives the selected blocks. Turns of which all blocks are selected, and some too short for a line in their place, are folded:
 /// one note has a line for each turn, and what the user said. Returns the skipped blocks, by reason.
-///
-/// # Errors
-///
-/// The session cannot be read.
 pub fn archive(draft: &mut Draft<'_>, selected: &[BlockNumber], reason: &str) -> Result<KeptBlocks, PlanError> {
     let archived = |numbers: &mut dyn Iterator<Item = BlockNumber>| -> BTreeMap<BlockNumber, Level> {
         numbers.map(|number| (number, Level::Archived)).collect()

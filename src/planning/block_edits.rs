@@ -16,10 +16,6 @@ impl Draft<'_> {
 
     /// Returns the planned changes of blocks, addressed by content, in file order, then those of thinking. Their texts are taken from
     /// the revision.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub(super) fn block_edits(&self, revision: &mut Revision) -> Result<Vec<BlockEdit>, PlanError> {
         let messages = self.edits.values().filter(|edit| edit.slot == Slot::Message);
         let of_thinking: Vec<BlockEdit> = messages.flat_map(|edit| self.thinking_edits(edit)).collect();
@@ -64,7 +60,6 @@ impl Draft<'_> {
         gone.chain(back.map(|element| change(element, element, Level::Original))).collect()
     }
 
-    /// Plans a change of thinking.
     fn lower_thinking(&mut self, edit: &BlockEdit) -> Result<(), PlanError> {
         let is_meant = |value: &[u8]| {
             let thinking = self.source.provider.thinking_in(value);
@@ -89,10 +84,6 @@ impl Draft<'_> {
     /// Plans changes of blocks that are addressed by content, if this session has such blocks. Idempotent: a block that already has
     /// the text of an edit is left. Returns the indices of the edits that are impossible here: the session has no such block, or the
     /// block cannot be changed.
-    ///
-    /// # Errors
-    ///
-    /// The session or a stored original cannot be read.
     pub fn lower(&mut self, block_edits: &[BlockEdit]) -> Result<Vec<usize>, PlanError> {
         let numbers = self.numbers(block_edits);
         let mut impossible = Vec::new();
@@ -141,7 +132,6 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the address of each block, by its index.
 pub(super) fn addresses(reading: &Analysis) -> Vec<BlockAddress> {
     let mut addresses = vec![BlockAddress { content: Key(0), occurrence: 0 }; reading.session.blocks.len()];
     let mut counter = AddressCounter::default();

@@ -21,10 +21,7 @@ const MOST_USED: f64 = 0.998;
 
 /// Brings a window that exceeds a budget within it, while using most of the budget: leaves out old thinking, shortens the blocks
 /// `sources` and, as the last step, folds the oldest turns.
-///
-/// # Errors
-///
-/// The session cannot be read, or the budget is too small.
+/// Errors: the session cannot be read, or the budget is too small.
 pub(super) fn fit(
     draft: &mut Draft<'_>,
     budget: u64,
@@ -55,10 +52,7 @@ pub(super) fn fit(
 ///
 /// A change drops all later thinking if the model binds it. So the first changed block is the earliest one after which no more
 /// thinking is dropped than necessary.
-///
-/// # Errors
-///
-/// The inner error means that the budget is too small; its value is the smallest reachable size in tokens.
+/// Errors: the inner error means that the budget is too small; its value is the smallest reachable size in tokens.
 fn fit_blocks(
     draft: &mut Draft<'_>,
     budget: u64,
@@ -135,7 +129,6 @@ struct Folding<'a> {
     sources: &'a [Source],
     rules: &'a Rules,
     cache: &'a dyn PlanCache,
-    /// The plan without the fold.
     before: Checkpoint,
     story: Story,
 }
@@ -226,10 +219,7 @@ impl Folding<'_> {
 
 /// Shortens some blocks. The first one is always changed if that frees `lead` tokens of thinking. Returns the share of the budget
 /// that the window then uses.
-///
-/// # Errors
-///
-/// The inner error means that the budget is too small; its value is the smallest reachable size in tokens.
+/// Errors: the inner error means that the budget is too small; its value is the smallest reachable size in tokens.
 fn fit_from(
     draft: &mut Draft<'_>,
     (budget, excess): (u64, f64),
@@ -297,9 +287,7 @@ fn fit_from(
 
 /// The search for the saving that makes the window use a budget, in tokens.
 struct SavingSearch {
-    /// The budget.
     limit: f64,
-    /// The saving to try next.
     wanted: f64,
     /// The largest saving known to be too little, and the smallest one known to be enough.
     too_little: f64,

@@ -11,17 +11,13 @@ use std::rc::Rc;
 pub struct Content {
     /// The content as sent to the model: text, or the input of a tool use as JSON.
     pub sent: String,
-    /// The same content in readable form.
     pub readable: String,
     /// The remainder, if the client sends the content truncated.
     pub cut: Option<String>,
 }
 
 /// Returns the contents of blocks; `line` reads each row once.
-///
-/// # Errors
-///
-/// A row cannot be read, or changed since it was read.
+/// Errors: a row cannot be read, or changed since it was read.
 pub fn contents(
     provider: &dyn ProviderAdapter,
     reading: &Analysis,

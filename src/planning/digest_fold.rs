@@ -29,7 +29,6 @@ const CALLS: usize = 3;
 /// The result of folding the old part of a window.
 #[derive(Clone, Debug)]
 pub enum DigestFold {
-    /// The blocks that the digest replaces.
     Folded(Vec<BlockNumber>),
     /// The reason why there is no digest.
     Nothing(&'static str),
@@ -37,10 +36,7 @@ pub enum DigestFold {
 
 /// Replaces the old part of a window by one digest, if the digest has at most half the bytes. Pinned, focused and protected blocks
 /// are included in the digest verbatim.
-///
-/// # Errors
-///
-/// The session cannot be read, or the provider cannot write a digest.
+/// Errors: the session cannot be read, or the provider cannot write a digest.
 pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &Rules) -> Result<DigestFold, PlanError> {
     let Some(kept) = first_kept(draft.source.reading, scope.end) else {
         return Ok(DigestFold::Nothing("there are only 3 tool calls or fewer, and the newest 3 stay"));
@@ -63,20 +59,14 @@ pub(super) struct Story {
     headers: Vec<TurnHeader>,
 }
 
-/// The header of a turn.
 struct TurnHeader {
     turn: u32,
-    /// The first block of the turn.
     first: BlockNumber,
     text: String,
 }
 
 impl Story {
     /// Returns the points of a briefing and the headers of turns.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub(super) fn new(draft: &Draft<'_>) -> Result<Story, PlanError> {
         let reading = draft.source.reading;
         let contents = summary_contents(draft)?;
@@ -103,7 +93,6 @@ struct OldBlock<'a> {
     content: String,
     /// The words of a person in the content.
     words: Vec<String>,
-    /// True if the digest contains the whole block.
     whole: bool,
     /// True if the digest contains nothing of the block.
     hidden: bool,
@@ -111,7 +100,6 @@ struct OldBlock<'a> {
 
 /// The part of a window that one digest can replace.
 pub(super) struct Fold<'a> {
-    /// The first block that stays.
     pub(super) kept: BlockNumber,
     old: Vec<OldBlock<'a>>,
     /// The first row that leaves the chain; `None` if the rows are not linked.
@@ -124,10 +112,6 @@ pub(super) struct Fold<'a> {
 
 impl<'a> Fold<'a> {
     /// Prepares the fold of the window before a block. The inner error is the reason why there is none.
-    ///
-    /// # Errors
-    ///
-    /// The session cannot be read.
     pub(super) fn new(draft: &Draft<'a>, kept: BlockNumber, rules: &Rules) -> Result<Result<Fold<'a>, &'static str>, PlanError> {
         let reading = draft.source.reading;
         let chain = draft.chain_turns();
@@ -184,10 +168,7 @@ impl<'a> Fold<'a> {
     }
 
     /// Writes a digest in the place of the old blocks, and returns these.
-    ///
-    /// # Errors
-    ///
-    /// The session cannot be read, or the provider cannot write a digest.
+    /// Errors: the session cannot be read, or the provider cannot write a digest.
     pub(super) fn write(&self, draft: &mut Draft<'_>, digest: &str) -> Result<Vec<BlockNumber>, PlanError> {
         let reading = draft.source.reading;
         let first_row = reading.block(self.kept).map_or(0, |block| block.row);
@@ -304,7 +285,6 @@ fn summary_contents(draft: &Draft<'_>) -> Result<Contents, PlanError> {
     Ok(texts.collect())
 }
 
-/// Returns the headers of turns.
 fn turn_headers(reading: &engine::Analysis, contents: &Contents) -> Vec<TurnHeader> {
     let (summaries, _) = engine::summary::summarize(reading, contents, &|_| String::new());
     let turns = reading.turns.iter().zip(summaries).filter(|(_, summary)| !summary.header.text.is_empty());

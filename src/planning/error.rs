@@ -8,19 +8,15 @@ use std::io;
 /// The reason why a plan cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// The block does not exist.
     #[error("there is no block {0}")]
     NoSuchBlock(BlockNumber),
-    /// The block cannot be changed.
     #[error("block {0} cannot be changed: the client needs it as it is")]
     Immutable(BlockNumber),
     /// The block is in the file of another session.
     #[error("block {0} is inherited from the session that this one is a fork of")]
     Inherited(BlockNumber),
-    /// The original of the block is not in the store.
     #[error("the original of block {0} is not in this store")]
     NoOriginal(BlockNumber),
-    /// A later operation changed the same block.
     #[error("operation {by} changed block {number} after operation {operation}")]
     ChangedLater { number: BlockNumber, operation: OperationId, by: OperationId },
     /// A later operation removed a row that the operation added or changed.
@@ -38,7 +34,6 @@ pub enum PlanError {
     /// The file changed since it was read.
     #[error("the session changed while the change was planned")]
     Moved,
-    /// The turns are not in the window.
     #[error("these turns are not in the window")]
     NoTurns,
     /// A fork would end with a block that the client does not send.
@@ -80,7 +75,6 @@ pub enum PlanError {
     )]
     Bound {
         model: String,
-        /// The number of thinking blocks.
         blocks: u32,
         /// The cost of these blocks, in tokens.
         tokens: u64,
@@ -103,7 +97,6 @@ pub enum PlanError {
     /// The rows of the conversation are linked in an order that does not allow the change.
     #[error("the rows of this session are linked in an unusual order: {0}")]
     Tangled(String),
-    /// The originals cannot be read.
     #[error("the store cannot be used")]
     Originals(#[from] OriginalError),
     /// The session cannot be read.

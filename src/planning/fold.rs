@@ -17,10 +17,7 @@ const ANSWER_CHARACTERS: usize = 600;
 
 impl Draft<'_> {
     /// Removes whole turns from the chain and puts one note in their place. The prompt of the first turn stays.
-    ///
-    /// # Errors
-    ///
-    /// The turns are not in the window, or they include the last turn, which is still in progress.
+    /// Errors: the turns are not in the window, or they include the last turn, which is still in progress.
     pub fn fold(&mut self, turns: RangeInclusive<u32>, summary: &str) -> Result<(), PlanError> {
         if !self.source.provider.branches() {
             return Err(PlanError::NoBranches);
@@ -111,10 +108,6 @@ impl Draft<'_> {
 
     /// Returns a summary of turns: the prompt, the tools used and the final answer. It is extractive: all text comes from the
     /// session.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub fn summarize(&self, turns: RangeInclusive<u32>) -> Result<String, PlanError> {
         let reading = self.source.reading;
         let (start, end) = (turns.start(), turns.end());
@@ -175,10 +168,7 @@ impl Draft<'_> {
     }
 
     /// Restores the rows that the last compaction of the client hid, if they are still in the file.
-    ///
-    /// # Errors
-    ///
-    /// There is no compaction, or the hidden rows are not in the file.
+    /// Errors: there is no compaction, or the hidden rows are not in the file.
     pub fn uncut(&mut self) -> Result<(), PlanError> {
         let session = &self.source.reading.session;
         let chain = &self.source.reading.window.chain;

@@ -8,23 +8,17 @@ use rustc_hash::FxHashSet;
 /// The content of a fork.
 #[derive(Clone, Debug)]
 pub struct Fork {
-    /// The bytes of its file.
     pub bytes: Vec<u8>,
-    /// Number of rows in the file.
     pub rows: usize,
-    /// The last block, by its number in the source.
     pub last: BlockNumber,
-    /// The blocks in its window, by their numbers in the source.
     pub window: Vec<BlockNumber>,
 }
 
 /// Returns the fork of a session that ends with a block, with the last result of the tool uses up to it, or with the summary of the
 /// compaction that the block is a part of. `id` is the id of the
 /// fork, and `leaf` that of the row that marks its end, if the client writes such a row.
-///
-/// # Errors
-///
-/// The block does not exist or is in the file of another session, a row cannot be read, or the client would not send its turn.
+/// Errors: the block does not exist or is in the file of another session, a row cannot be read, or the client would not send its
+/// turn.
 pub fn fork(
     provider: &dyn ProviderAdapter,
     session: &Session,

@@ -25,7 +25,6 @@ pub enum DriftKind {
 pub struct DriftedValue {
     /// The last operation that wrote the value.
     pub operation: OperationId,
-    /// The slot of the value in its row.
     pub slot: Slot,
     /// The block of the value: its current number, or its number in the log if the row is missing.
     pub block: Option<BlockNumber>,
@@ -55,7 +54,6 @@ pub struct LoggedSession<'a> {
     /// The provider whose format the file has.
     pub provider: &'a dyn ProviderAdapter,
     pub session: &'a Session,
-    /// The bytes of the session file.
     pub bytes: &'a [u8],
     /// The operations on the session, oldest first.
     pub operations: &'a [Operation],
@@ -76,10 +74,7 @@ impl LoggedSession<'_> {
     }
 
     /// Checks whether the file has the last logged value of each slot.
-    ///
-    /// # Errors
-    ///
-    /// The line of an added row, or a value edited in it later, is not in the store.
+    /// Errors: the line of an added row, or a value edited in it later, is not in the store.
     pub fn check(&self) -> Result<LogCheck, OriginalError> {
         let addresses = Addresses::new(self.session);
         let mut slots: BTreeMap<(RowAddress, Slot), (OperationId, &LoggedEdit)> = BTreeMap::new();
@@ -179,10 +174,6 @@ impl LoggedSession<'_> {
 
     /// Returns the edits that restore the state after an operation, or the original state for 0. `None` if a row was removed since
     /// then, because its position is not known, or if the file lacks an edited row or slot.
-    ///
-    /// # Errors
-    ///
-    /// A value is not in the store.
     pub fn back_to(&self, operation: OperationId) -> Result<Option<Vec<Edit>>, OriginalError> {
         let addresses = Addresses::new(self.session);
         let mut first: BTreeMap<(RowAddress, Slot), &LoggedEdit> = BTreeMap::new();

@@ -66,7 +66,6 @@ pub fn logged_costs(session: &Session, history: &History) -> FxHashMap<usize, f6
     changes.filter(is_in_force).map(|(place, change)| (place, change.tokens_after)).collect()
 }
 
-/// Returns the last change of each block, by the index of the block.
 fn last_changes<'h>(addresses: &Addresses, first: &[u32], history: &'h History) -> FxHashMap<usize, &'h BlockChange> {
     let mut changes = FxHashMap::default();
     for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
@@ -78,7 +77,6 @@ fn last_changes<'h>(addresses: &Addresses, first: &[u32], history: &'h History) 
     changes
 }
 
-/// Returns the level that the marker of a block states.
 fn marked_level(block: &Block) -> Level {
     block.marker.map_or(Level::Original, |marker| marker.level)
 }

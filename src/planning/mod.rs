@@ -22,7 +22,7 @@ mod rows;
 mod shorten;
 mod splice;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod thinking;
 mod turn_numbers;
 mod way;

@@ -7,17 +7,10 @@ use std::error::Error;
 /// The values that a log refers to, by their addresses.
 pub trait Originals {
     /// Returns a value.
-    ///
-    /// # Errors
-    ///
-    /// The value is missing or damaged, or the store cannot be read.
+    /// Errors: the value is missing or damaged, or the store cannot be read.
     fn original(&self, address: &Address) -> Result<Vec<u8>, OriginalError>;
 
     /// Returns the length of a value in bytes.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Originals::original`].
     fn original_length(&self, address: &Address) -> Result<u64, OriginalError> {
         Ok(self.original(address)?.len() as u64)
     }

@@ -51,10 +51,7 @@ impl Draft<'_> {
     }
 
     /// Plans to restore the values that the log has for a point. Other bytes are not restored.
-    ///
-    /// # Errors
-    ///
-    /// Another program changed a block since, or a value is not in the store.
+    /// Errors: another program changed a block since, or a value is not in the store.
     pub(super) fn revert_to(&mut self, point: OperationId) -> Result<(), PlanError> {
         let mut edits = Vec::new();
         for ((row, slot), then) in self.edited_after(point) {
@@ -120,10 +117,6 @@ impl Draft<'_> {
 
     /// Returns the differences in content between two points of the log, block by block. Without `to`, compares with the current
     /// state.
-    ///
-    /// # Errors
-    ///
-    /// A value is not in the store.
     pub fn differences(&self, from: OperationId, to: Option<OperationId>) -> Result<Vec<BlockDifference>, PlanError> {
         let reading = self.source.reading;
         let until: BTreeMap<(RowAddress, Slot), Then<'_>> =
@@ -179,10 +172,6 @@ impl Draft<'_> {
     }
 
     /// Returns the differences in content that the edits so far would cause.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub(super) fn planned(&self) -> Result<Vec<BlockDifference>, PlanError> {
         let mut differences = Vec::new();
         for ((row, _, slot), edit) in &self.edits {
@@ -247,7 +236,6 @@ impl Draft<'_> {
         })
     }
 
-    /// Returns the difference of a removed row; `None` if the row has no block.
     fn removed_row(&self, edit: &Edit) -> Result<Option<BlockDifference>, PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
         let Some(block) = self.session().blocks_of(row).first() else { return Ok(None) };
@@ -264,7 +252,6 @@ impl Draft<'_> {
         }))
     }
 
-    /// Returns the difference of a row that is added with this text.
     fn added_row(&self, tokens: f64, text: String) -> BlockDifference {
         BlockDifference {
             number: self.session().blocks.len() as BlockNumber + 1,

@@ -9,10 +9,7 @@ use rustc_hash::FxHashSet;
 
 impl Draft<'_> {
     /// Plans the changes of an operation in a session that grew since it was planned.
-    ///
-    /// # Errors
-    ///
-    /// The session does not have the contents that the operation changes, or the client links its rows.
+    /// Errors: the session does not have the contents that the operation changes, or the client links its rows.
     pub fn replay(&mut self, block_edits: &[BlockEdit], window: Option<&WindowChange>, marks: &[Mark]) -> Result<(), PlanError> {
         if !self.lower(block_edits)?.is_empty() {
             return Err(PlanError::Gone);
@@ -51,7 +48,6 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the one text that a hunk adds.
 fn added_text(hunk: &WindowHunk) -> Result<&str, PlanError> {
     let mut added = hunk.after.iter().filter(|content| !matches!(content, NewContent::Kept(_)));
     match (added.next(), added.next()) {

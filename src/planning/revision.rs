@@ -26,10 +26,7 @@ pub struct Revision {
 
 impl Revision {
     /// Applies one more edit of a row that keeps its blocks. `was` is the row in the old session.
-    ///
-    /// # Errors
-    ///
-    /// The row no longer exists, or a value is not the expected one.
+    /// Errors: the row no longer exists, or a value is not the expected one.
     pub fn amend(&mut self, draft: &Draft<'_>, was: u32) -> Result<(), SpliceError> {
         let row = self.was.iter().position(|row| *row == Some(was)).ok_or(SpliceError::Mismatch)?;
         let edits: Vec<&Edit> = draft.edits.iter().filter(|((row, ..), _)| *row == was).map(|(_, edit)| edit).collect();
@@ -45,10 +42,7 @@ impl Revision {
 }
 
 /// Returns the session of a draft after its edits. Only the edited rows are parsed again.
-///
-/// # Errors
-///
-/// A row is missing, or a value is not the expected one.
+/// Errors: a row is missing, or a value is not the expected one.
 pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<Revision, SpliceError> {
     let splice = draft.splice()?;
     let mut changes = splice.replacements().peekable();
@@ -162,7 +156,6 @@ impl<'a> Builder<'a> {
         self.old.rows.get(row + 1).map_or(self.old.bytes, |next| next.offset)
     }
 
-    /// Takes the next row of the old session.
     fn take(&mut self) -> OldRow {
         let row = self.place;
         let blocks = self.first..self.first + self.old.rows[row].blocks;

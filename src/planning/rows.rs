@@ -9,24 +9,14 @@ use std::rc::Rc;
 /// The rows of a session, and the file that contains its own rows: the base of a plan.
 pub trait Rows {
     /// Returns a row without its line feed.
-    ///
-    /// # Errors
-    ///
-    /// The row cannot be read, or no longer exists.
+    /// Errors: the row cannot be read, or no longer exists.
     fn line(&self, session: &Session, row: u32) -> Result<Rc<[u8]>, SpliceError>;
 
     /// Returns a range of the base.
-    ///
-    /// # Errors
-    ///
-    /// The base cannot be read; [`ErrorKind::UnexpectedEof`] if it is shorter.
+    /// Errors: the base cannot be read; [`ErrorKind::UnexpectedEof`] if it is shorter.
     fn range(&self, range: Range<u64>) -> io::Result<Vec<u8>>;
 
     /// Passes a range of the base to `to`, in pieces.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Rows::range`], or `to` fails.
     fn pass(&self, range: Range<u64>, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>;
 
     /// Returns the number of leading bytes of the base that forks of this session depend on.
@@ -35,10 +25,6 @@ pub trait Rows {
     }
 
     /// Returns the BLAKE3 hash of the first `length` bytes of the base; `None` if the base is shorter.
-    ///
-    /// # Errors
-    ///
-    /// The bytes cannot be read.
     fn hash(&self, length: u64) -> io::Result<Option<Address>> {
         let mut hasher = blake3::Hasher::new();
         let passed = self.pass(0..length, &mut |bytes| {
@@ -53,10 +39,6 @@ pub trait Rows {
     }
 
     /// Returns the hash of the bytes that the session was read from, as [`Rows::hash`]; a cached one is not computed again.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Rows::hash`].
     fn session_hash(&self, session: &Session) -> io::Result<Option<Address>> {
         self.hash(session.bytes)
     }
@@ -90,10 +72,7 @@ impl Rows for MemoryRows<'_> {
 }
 
 /// Passes the next `length` bytes to `to`, in pieces.
-///
-/// # Errors
-///
-/// The bytes cannot be read, or `to` fails; [`ErrorKind::UnexpectedEof`] if there are fewer.
+/// Errors: the bytes cannot be read, or `to` fails; [`ErrorKind::UnexpectedEof`] if there are fewer.
 pub fn pass(reader: &mut dyn BufRead, length: u64, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut left = length;
     while left > 0 {

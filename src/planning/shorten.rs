@@ -34,10 +34,8 @@ pub trait PlanCache: Sync {
     /// Returns a serialized plan by the hash of its inputs.
     fn plan(&self, key: Key) -> Option<Vec<u8>>;
 
-    /// Stores a serialized plan.
     fn remember_plan(&self, key: Key, packed: &[u8]);
 
-    /// Returns the token count of a content, by its hash.
     fn count(&self, hash: Key) -> Option<u32>;
 }
 
@@ -75,7 +73,6 @@ impl Source {
         Source { original, tagged, why, newest, now, named: Vec::new(), reminders: Vec::new(), whole }
     }
 
-    /// Returns the number of the block.
     pub(super) fn number(&self) -> BlockNumber {
         self.original.block.number
     }
@@ -166,10 +163,7 @@ pub struct Scope {
 /// Shortens the old blocks of a window according to how useful the agent will find them.
 ///
 /// A plan for the same contents and the same aim is taken from `cache`.
-///
-/// # Errors
-///
-/// The session cannot be read, or the budget is too small to be reached.
+/// Errors: the session cannot be read, or the budget is too small to be reached.
 pub fn shrink(
     draft: &mut Draft<'_>,
     aim: Aim,
@@ -324,7 +318,6 @@ fn reminders(content: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the numbers of the options in a block that the user chose.
 fn chosen_options(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
     let place = choices.partition_point(|choice| choice.offer < block);
     let own = choices[place..].iter().take_while(|choice| choice.offer == block);
@@ -353,10 +346,6 @@ fn untouchable(draft: &Draft<'_>, block: &Block) -> Result<Option<SkipReason>, P
 }
 
 /// Changes blocks to the given levels, whatever their current one. `rules` protect blocks that the user did not name.
-///
-/// # Errors
-///
-/// The session cannot be read.
 pub fn shorten(
     draft: &mut Draft<'_>,
     wanted: &BTreeMap<BlockNumber, Level>,

@@ -42,10 +42,7 @@ struct Replaced<'a> {
 
 /// Locates edits in the first `length` bytes of a file. Edits replace values, remove rows, or add rows at the end of the file.
 /// `hunks` are additional replacements.
-///
-/// # Errors
-///
-/// A row is missing, or a value is not the expected one; the file cannot be read.
+/// Errors: a row is missing, or a value is not the expected one; the file cannot be read.
 pub fn splice<'a>(
     provider: &dyn ProviderAdapter,
     session: &Session,
@@ -146,10 +143,7 @@ impl<'a> Splice<'a> {
     }
 
     /// Reads the old file from its start, and passes its bytes to `old` and the edited bytes to `new`.
-    ///
-    /// # Errors
-    ///
-    /// A replaced value has changed since it was located; a file cannot be read or written.
+    /// Errors: a replaced value has changed since it was located; a file cannot be read or written.
     pub fn run(
         &self,
         reader: &mut dyn BufRead,

@@ -1,6 +1,7 @@
 //! Tests of plans for sessions that are held in memory.
 
 mod bodies;
+pub(crate) mod medium;
 
 use super::*;
 use crate::engine::{self, Analysis, ReadSettings};
@@ -24,17 +25,7 @@ fn reading(bytes: &[u8]) -> Analysis {
 
 /// Applies a plan to a session in memory and returns the resulting bytes.
 fn planned(bytes: &[u8], plan: &Plan) -> Vec<u8> {
-    let session = parse_session(&ClaudeCode, "S".to_owned(), bytes);
-    let addresses = Addresses::new(&session);
-    let splice = splice(&ClaudeCode, &session, &addresses, &MemoryRows(bytes), plan.base_bytes, &plan.edits, &[]).unwrap();
-    let mut after = Vec::new();
-    splice
-        .run(&mut &*bytes, &mut |_| (), &mut |bytes| {
-            after.extend_from_slice(bytes);
-            Ok(())
-        })
-        .unwrap();
-    after
+    medium::Medium::new(&ClaudeCode, bytes.to_vec()).after(plan).bytes
 }
 
 #[test]

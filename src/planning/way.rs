@@ -43,10 +43,7 @@ pub enum Undone {
 impl Draft<'_> {
     /// Undoes a change that is in force, or redoes one that is not. Restores the exact bytes of an earlier state if the log has
     /// one, and plans the edits again otherwise. `operation` is the change, or the undo or redo to invert.
-    ///
-    /// # Errors
-    ///
-    /// A later operation or another program changed the same block; a value is not in the store.
+    /// Errors: a later operation or another program changed the same block; a value is not in the store.
     pub fn toggle(&mut self, operation: &Operation) -> Result<Undone, PlanError> {
         let history = self.source.history;
         let why = match history.point_without(history.root(operation.id)) {
@@ -62,10 +59,7 @@ impl Draft<'_> {
 
     /// Restores the state at a point of the log (an operation id, or 0 for the original). Restores its exact bytes if the log has
     /// them, and plans the edits again otherwise.
-    ///
-    /// # Errors
-    ///
-    /// Another program changed a block since, or a value is not in the store.
+    /// Errors: another program changed a block since, or a value is not in the store.
     pub fn restore_to(&mut self, point: OperationId) -> Result<Undone, PlanError> {
         match self.return_in_place(point)? {
             None => Ok(Undone::Exactly),
@@ -95,10 +89,6 @@ impl Draft<'_> {
     }
 
     /// Inverts the operations since a point of the log, newest first. Returns the reason if that is not possible.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read, or a value is not in the store.
     pub fn return_to(&mut self, point: OperationId) -> Result<Option<Inexact>, PlanError> {
         let history = self.source.history;
         let way = match history.way_to(point) {

@@ -48,10 +48,6 @@ struct Requests<'a> {
 impl Draft<'_> {
     /// Returns the planned change of the window beside the changes of single blocks; `None` if there is none, and for an exact
     /// reversal, which leads to a logged state.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub(super) fn window_change(&self, revision: &Revision, window: &Window) -> Result<Option<WindowChange>, PlanError> {
         if self.reversal.is_some() || self.all_edits().all(|edit| !edit.slot.is_sent()) {
             return Ok(None);
@@ -149,7 +145,6 @@ impl Requests<'_> {
         all
     }
 
-    /// Returns the place of the old content, among these, that a new one is.
     fn same(&self, mut old: Range<usize>, new: &Item) -> Option<usize> {
         let was = new.number().and_then(|number| self.was(number));
         let same = old.clone().find(|place| was.is_some() && self.old[*place].number() == was);
@@ -161,7 +156,6 @@ impl Requests<'_> {
         self.old[old].iter().flat_map(|item| item.part.blocks()).collect()
     }
 
-    /// Returns the blocks of new contents, by their numbers in the old session.
     fn new_blocks(&self, old: Range<usize>, new: Range<usize>) -> FxHashSet<BlockNumber> {
         let mut blocks = FxHashSet::default();
         for item in &self.new[new] {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 /// The places and habits of the client of one format.
 pub trait Client: Sync {
-    /// Returns the name of the agent, for people.
     fn agent(&self) -> &'static str;
 
     /// Returns the directories that hold the client's sessions.
@@ -174,7 +173,6 @@ words! {
 /// A prompt in a client's list of prompts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedPrompt {
-    /// The id of its session.
     pub session: String,
     /// The working directory; empty if the client does not record it.
     pub directory: String,
@@ -196,7 +194,6 @@ pub struct WindowSize {
 pub struct Variables {
     /// Replaces the directory in which the client keeps its sessions.
     pub home: &'static str,
-    /// Replaces the base URL of the API.
     pub api_base_url: &'static str,
     /// Holds the id of the session in the processes that the client starts; `None` if it sets none.
     pub session: Option<&'static str>,
@@ -226,22 +223,17 @@ impl Places {
 /// The parts of a session file's path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The session's id.
     pub id: String,
-    /// The directory name of the project.
     pub project: String,
     /// For a subagent, the id of the session that started it, if the path holds it.
     pub parent: Option<String>,
-    /// True for the session of a subagent.
     pub subagent: bool,
 }
 
 /// A session that a running client has open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenSession {
-    /// The client's process id.
     pub process: u32,
-    /// The session's id.
     pub session: String,
 }
 

@@ -12,7 +12,6 @@ pub struct Printed<'a> {
     pub file: &'a str,
     /// The directory of a preceding `cd`.
     pub directory: Option<&'a str>,
-    /// True if the whole file is printed.
     pub whole: bool,
 }
 

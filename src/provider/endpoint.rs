@@ -13,7 +13,6 @@ const CHATGPT_HEADER: &str = "chatgpt-account-id";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     Anthropic,
-    /// OpenAI.
     OpenAi,
     /// OpenAI with a ChatGPT login.
     ChatGpt,
@@ -30,7 +29,6 @@ impl Endpoint {
         }
     }
 
-    /// Returns the base URL.
     pub fn base_url(self) -> &'static str {
         match self {
             Endpoint::Anthropic => ClaudeCode.api_base_url(),

@@ -139,7 +139,6 @@ impl Shell {
         expanded
     }
 
-    /// Adds the files that a word names.
     fn add_files(&mut self, word: &str) {
         for word in word.split(|c: char| c.is_whitespace() || "'\"`;|&<>(),:=".contains(c)) {
             let word = word.trim_end_matches(['.', '\\']);
@@ -158,7 +157,6 @@ fn is_option(word: &str, option: &str) -> bool {
     option.starts_with("--") && word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
 }
 
-/// Returns the name and the value of an assignment.
 fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());

@@ -159,7 +159,6 @@ fn root(text: &str) -> Result<Range<usize>, EditError> {
     Ok(start..value_end(text, start))
 }
 
-/// Returns the message of a JSON error without the position.
 fn cause(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(cause, _)| cause.to_owned())

@@ -8,25 +8,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The session files of the fixtures, each with its provider.
 fn files() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
-    let mut files = Vec::new();
-    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
-    while let Some(directory) = directories.pop() {
-        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                directories.push(path);
-            } else if path.extension().is_some_and(|end| end == "jsonl") {
-                let bytes = fs::read(path).unwrap();
-                let FileKind::Session(name) = sniff(&bytes) else { continue };
-                files.push((by_name(name).unwrap(), bytes));
-            }
-        }
-    }
-    files
+    let files = crate::testing::fixtures().into_iter().map(|path| fs::read(path).unwrap());
+    let session = |bytes: Vec<u8>| match sniff(&bytes) {
+        FileKind::Session(name) => Some((by_name(name).unwrap(), bytes)),
+        _ => None,
+    };
+    files.filter_map(session).collect()
 }
 
-/// The rows of all fixtures, each with the provider of its file.
 fn rows() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
     let mut rows = Vec::new();
     for (provider, bytes) in files() {
@@ -64,7 +54,6 @@ fn bodies() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
     files().into_iter().flat_map(of_file).collect()
 }
 
-/// The elements of these requests.
 fn elements() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
     let of_body = |(format, body): (&'static dyn ProviderAdapter, Vec<u8>)| {
         let rows = format.framing().rows(&body).into_iter();

@@ -19,7 +19,6 @@ const LEAST_DATA: usize = 500;
 const DEPTH: u32 = 6;
 /// Members with the name of a document, the best first.
 const NAMES: &[&str] = &["title", "filename", "name", "uri"];
-/// Members with its media type.
 const MEDIA_TYPES: &[&str] = &["media_type", "mimeType", "mime_type"];
 
 /// Reads base64 with and without padding, and to its last whole group.

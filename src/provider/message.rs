@@ -57,7 +57,6 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Returns an empty lead.
     pub fn none() -> Lead {
         Lead { start: "", line: "", counts: Counts::default() }
     }
@@ -68,7 +67,6 @@ impl Lead {
 pub struct Unrecorded {
     /// Byte range, in the content, of the line of aperture that replaces it; empty if there is none.
     pub line: Range<usize>,
-    /// Counts over that part.
     pub counts: Counts,
 }
 

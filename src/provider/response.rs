@@ -132,7 +132,6 @@ pub struct ResponseReader {
 /// The content of a response that aperture uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseContent {
-    /// The token figures; `None` if the response has none.
     pub tokens: Option<BilledTokens>,
     /// The text of the model, its content blocks in lines of their own; at most 1 MiB and the last piece.
     pub text: String,
@@ -285,7 +284,6 @@ impl ResponseReader {
         }
     }
 
-    /// Adds a text of the content block at a place.
     fn add_text(&mut self, text: &str, place: &str) {
         if text.is_empty() || self.text.len() >= LONGEST_TEXT {
             return;
@@ -300,7 +298,6 @@ impl ResponseReader {
     }
 }
 
-/// Returns true if a value is one of these texts.
 fn is(value: Option<&RawValue>, texts: &[&str]) -> bool {
     json::text_of(value).is_some_and(|value| texts.contains(&&*value))
 }

@@ -24,7 +24,6 @@ const CLAUDE_ELSEWHERE: [&str; 6] = [
     "CLAUDE_CODE_USE_ANTHROPIC_AWS",
     "CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD",
 ];
-/// The variables with the proxy of a company.
 const PROXY_VARIABLES: [&str; 6] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 /// The settings of Claude Code that an administrator sets.
 const CLAUDE_MANAGED: &str =
@@ -36,7 +35,6 @@ const CODEX_SYSTEM: &str = "/etc/codex/config.toml";
 /// The changes to a client's command line and environment that lead its requests to another address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redirection {
-    /// Environment variables to set.
     pub variables: Vec<(&'static str, String)>,
     /// Arguments to insert before the client's own.
     pub arguments: Vec<String>,
@@ -94,7 +92,6 @@ pub struct Route {
 }
 
 impl Route {
-    /// Returns the route of a client.
     pub fn of(launch: &Launch<'_>) -> Route {
         match launch.program {
             "claude" => claude(launch),
@@ -125,7 +122,6 @@ impl Layers {
         self.0.push(Layer { place: place.into(), values });
     }
 
-    /// Adds the settings of a file, read in their form.
     fn add_file(&mut self, launch: &Launch<'_>, path: &Path, read: impl Fn(&str) -> BTreeMap<String, String>) {
         if let Some(text) = (launch.file)(path) {
             self.add(path.display().to_string(), read(&text));

@@ -3,11 +3,9 @@ use super::{MEDIA, PROVIDERS, REQUESTS};
 /// The kind of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A session of a provider, by its name.
     Session(&'static str),
     /// A description of a file that aperture recognizes but cannot read as a session.
     Known(&'static str),
-    /// An empty or blank file.
     Empty,
     /// Anything else.
     Unknown,

@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 /// The bills of a file: the rows with one identity are joined.
 #[derive(Debug, Default)]
 pub(super) struct Bills {
-    /// The bills so far.
     pub usage: FileUsage,
     places: FxHashMap<u64, usize>,
 }
@@ -33,7 +32,6 @@ impl Bills {
 
 static TIMESTAMP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"timestamp\":"));
 
-/// The longest timestamp, in bytes.
 const TIMESTAMP_BYTES: usize = 40;
 
 /// The time of the newest row of a file, as it is written.
@@ -63,7 +61,6 @@ impl NewestRow {
     }
 }
 
-/// Returns the identity of a response from the parts that name it.
 pub(super) fn response_key(parts: &[&str]) -> u64 {
     Key::from_bytes(parts.join("\0").as_bytes()).0 as u64
 }

@@ -62,12 +62,10 @@ pub struct Answered {
     /// The facts of the request, and if its body was changed; `None` if it was not read.
     pub decided: Option<(RequestFacts, bool)>,
     pub status: u16,
-    /// True if the response was complete.
     pub complete: bool,
     pub content: ResponseContent,
 }
 
-/// Work on a body.
 type BodyWork = Box<dyn FnOnce() + Send>;
 
 /// The queue of the worker, and that of the thread for bodies.

@@ -107,10 +107,7 @@ pub enum Read {
 }
 
 /// Reads a body up to [`LARGEST`] bytes.
-///
-/// # Errors
-///
-/// The client closed the connection.
+/// Errors: the client closed the connection.
 pub async fn read(mut body: ClientBody, buffers: &Buffers) -> Result<Read, hyper::Error> {
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if expected > LARGEST {

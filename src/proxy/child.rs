@@ -20,10 +20,7 @@ const BILL: Duration = Duration::from_millis(50);
 const BILLS: u32 = 40;
 
 /// Runs a client behind the proxy and returns its exit code.
-///
-/// # Errors
-///
-/// The program is unknown or cannot be started, or the proxy cannot.
+/// Errors: the program is unknown or cannot be started, or the proxy cannot.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     let (Some(program), own) = (arguments.command.first(), arguments.command.get(1..).unwrap_or_default()) else {
         return Err(CommandError::new(ErrorKind::Usage, anyhow!("no client is given")));

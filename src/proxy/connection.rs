@@ -55,7 +55,6 @@ struct State {
     is_half_closed: bool,
 }
 
-/// The stages of a request.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Stage {
     /// No request, or its response has begun.
@@ -68,7 +67,6 @@ enum Stage {
 }
 
 impl Connection {
-    /// Creates the values of a connection.
     pub fn new(stream: &TcpStream) -> Arc<Connection> {
         let ends =
             stream.peer_addr().ok().zip(stream.local_addr().ok()).filter(|(peer, _)| peer.ip().to_canonical().is_loopback());
@@ -144,7 +142,6 @@ pub struct ClientStream {
 }
 
 impl ClientStream {
-    /// Creates the stream.
     pub fn new(inner: TcpStream, connection: Arc<Connection>) -> ClientStream {
         ClientStream { inner, connection, is_blocked: false, check: None }
     }

@@ -2,11 +2,12 @@
 
 use super::body::{self, RequestBody, ResponseBody, Tee};
 use super::connection::{ClientBody, Connection};
+use super::page::answer::is_of_page;
 use super::passage::Passage;
 use super::secret::{self, Owner};
 use super::server::Proxy;
 use super::upload::{Upload, upload};
-use super::{control, headers, relay};
+use super::{control, headers, page, relay};
 use crate::commands::proxy::ProxyRequest;
 use crate::provider::{CallFilter, Endpoint, ResponseForm};
 use crate::wire::TOOL;
@@ -18,10 +19,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use std::sync::Arc;
 
 /// Answers a request.
-///
-/// # Errors
-///
-/// The client closed the connection while it sent the request.
+/// Errors: the client closed the connection while it sent the request.
 pub async fn answer(
     proxy: Arc<Proxy>,
     connection: Arc<Connection>,
@@ -42,6 +40,10 @@ async fn checked(
     let is_control = control::is_control(&parts);
     let owner = secret::take(&mut parts, &proxy.options.secret);
     let endpoint = Endpoint::of(parts.uri.path(), |name| parts.headers.contains_key(name));
+    // Other machines get no page.
+    if owner.is_none() && !proxy.needs_token() && is_of_page(&parts) {
+        return Ok(page::answer::answer(proxy.page.clone(), connection, parts, body).await);
+    }
     let refuse = |status, code, message: &str| Ok(error(endpoint, status, code, message));
     if headers::is_of_page(&parts.headers, proxy.address.port()) {
         return refuse(StatusCode::FORBIDDEN, "foreign_page", "requests of web pages are refused");
@@ -179,7 +181,6 @@ fn outgoing(
     Ok(Request::from_parts(parts, upload.body))
 }
 
-/// Returns the response to the client.
 fn respond(response: Response<Incoming>, mut passage: Passage, is_api: bool, base: &str) -> Response<ResponseBody> {
     let (mut parts, body) = response.into_parts();
     passage.status(parts.status);

@@ -12,7 +12,6 @@ const HOP_BY_HOP: &[&str] = &[
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
     "transfer-encoding", "upgrade", TOKEN_HEADER,
 ];
-/// Headers with credentials by their name.
 const CREDENTIALS: &[&str] =
     &["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization", TOKEN_HEADER];
 /// The header of a browser on the relation of a page to the site that it asks.

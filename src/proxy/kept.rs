@@ -25,7 +25,6 @@ impl KeptBody {
         }
     }
 
-    /// Returns the number of bytes that were received.
     pub fn received_bytes(&self) -> usize {
         match self {
             KeptBody::Received(bytes) => bytes.len(),
@@ -44,7 +43,6 @@ impl KeptBody {
         }
     }
 
-    /// Returns the bytes that were received.
     pub fn bytes(&self) -> Option<Bytes> {
         match self {
             KeptBody::Received(bytes) => Some(bytes.clone()),

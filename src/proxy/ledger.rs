@@ -79,7 +79,6 @@ pub struct Account {
 }
 
 impl Ledger {
-    /// Records the prompt of a request that was sent.
     pub fn sent(&mut self, number: u64, prompt: Prompt) {
         self.running.insert(number, prompt);
     }

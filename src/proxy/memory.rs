@@ -32,9 +32,7 @@ pub struct Memory {
 struct Kept {
     /// The sessions, the one with the newest request last.
     sessions: VecDeque<Session>,
-    /// The sessions that have files.
     in_files: BTreeSet<String>,
-    /// Number of requests so far.
     requests: u64,
 }
 

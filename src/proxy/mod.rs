@@ -14,6 +14,7 @@ mod headers;
 mod kept;
 mod ledger;
 mod memory;
+mod page;
 mod passage;
 mod peer;
 mod relay;
@@ -27,6 +28,7 @@ mod upload;
 mod upstream;
 
 pub use child::run;
+pub use page::serve as serve_page;
 pub use state::with_sessions;
 
 use crate::app::{CommandError, Env, ErrorKind};
@@ -48,14 +50,20 @@ const STOP_STEP: Duration = Duration::from_millis(50);
 const STOP_STEPS: u32 = 640;
 
 /// Serves until the proxy is stopped, or executes an action on the running one.
-///
-/// # Errors
-///
-/// The address is in use or not allowed, another proxy runs, or none runs for the action.
+/// Errors: the address is in use or not allowed, another proxy runs, or none runs for the action.
 pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.action {
         None => listen(env, arguments),
-        Some(Action::Status) => env.print(&ProxyStatusReport { status: status(env)? }),
+        Some(Action::Status) => {
+            env.print(&ProxyStatusReport { status: status(env)? })?;
+            match State::running(env)? {
+                // The token of the page is not to be masked.
+                Some(state) if !env.json => {
+                    env.write(&env.gate.text(&format!("page: {}/#{}/\n", state.url(), state.token), false))
+                }
+                _ => Ok(()),
+            }
+        }
         Some(Action::Requests { limit }) => {
             let mut requests = requests(env)?;
             if let Some(session) = env.session() {

@@ -34,7 +34,6 @@ pub struct Passage {
     decided: Option<(RequestFacts, bool)>,
     /// The body as it was received and its changes, if it offers the tool of aperture.
     offered: Option<(Bytes, EditedBody)>,
-    /// The request for those that continue it.
     exchange: Option<(RequestFacts, Exchange)>,
     /// The work beside the request, which returns its facts if its body is passed on as it arrives.
     beside: Option<JoinHandle<Option<RequestFacts>>>,
@@ -62,7 +61,6 @@ impl Passage {
         }
     }
 
-    /// Returns the passage of a request that continues this one.
     pub fn continuation(&self, facts: &RequestFacts, exchange: &Exchange) -> Passage {
         let RequestFacts { session, line, model, .. } = facts.clone();
         let bytes = exchange.body.len() as u64;
@@ -76,7 +74,6 @@ impl Passage {
         passage
     }
 
-    /// Returns the proxy.
     pub fn proxy(&self) -> &Arc<Proxy> {
         &self.proxy
     }
@@ -111,7 +108,6 @@ impl Passage {
         }
     }
 
-    /// Returns the request for those that continue it, and its facts.
     pub fn take_exchange(&mut self) -> Option<(RequestFacts, Exchange)> {
         self.exchange.take()
     }

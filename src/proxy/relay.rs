@@ -34,7 +34,6 @@ const WAITING: usize = 4;
 pub struct Exchange {
     pub api: RequestApi,
     pub method: Method,
-    /// The address.
     pub uri: Uri,
     pub headers: HeaderMap,
     /// The body as the client wrote it.
@@ -76,7 +75,6 @@ pub fn body(response: Incoming, passage: Passage, facts: RequestFacts, exchange:
     Relayed(pieces).boxed_unsync()
 }
 
-/// A piece of a body.
 enum Piece {
     Bytes(Bytes),
     Cut(BodyError),

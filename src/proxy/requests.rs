@@ -39,7 +39,6 @@ pub struct Totals {
     pub requests: u64,
     /// Those that were answered completely, or ended.
     pub ended: u64,
-    /// Those whose body was changed.
     pub changed: u64,
     /// Those with a status from 400 on, or without a response.
     pub errors: u64,
@@ -55,7 +54,6 @@ impl Requests {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a request and returns its number.
     pub fn add(&self, request: ProxyRequest) -> u64 {
         let mut list = self.list();
         list.totals.requests += 1;
@@ -86,12 +84,10 @@ impl Requests {
         }
     }
 
-    /// Counts a request whose body was changed.
     pub fn count_changed(&self) {
         self.list().totals.changed += 1;
     }
 
-    /// Records the end of a request.
     pub fn end(&self, number: u64, failed: bool, change: impl FnOnce(&mut ProxyRequest)) {
         self.update(number, change);
         let totals = &mut self.list().totals;
@@ -116,7 +112,6 @@ impl Requests {
         self.list().runs.get(&process).cloned().unwrap_or_default()
     }
 
-    /// Returns the totals of tokens.
     pub fn tokens(&self) -> ProxyTokens {
         self.list().tokens.clone()
     }
@@ -128,7 +123,6 @@ impl Requests {
         found
     }
 
-    /// Returns the totals.
     pub fn totals(&self) -> Totals {
         self.list().totals
     }

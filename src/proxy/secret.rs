@@ -19,10 +19,7 @@ const DERIVED: &str = "aperture 2026 secret of a client of run";
 const SHORTEST: usize = 16;
 
 /// Returns a random secret.
-///
-/// # Errors
-///
-/// The platform gives no random numbers.
+/// Errors: the platform gives no random numbers.
 pub fn random() -> Result<String, CommandError> {
     let mut bytes = [0; 32];
     let filled = ring::default_provider().secure_random.fill(&mut bytes);
@@ -31,10 +28,7 @@ pub fn random() -> Result<String, CommandError> {
 }
 
 /// Returns the secret that the user chose, if they did.
-///
-/// # Errors
-///
-/// It is too short, or cannot be a segment of a path.
+/// Errors: it is too short, or cannot be a segment of a path.
 pub fn chosen(env: &Env) -> Result<Option<String>, CommandError> {
     let Some(text) = env.variable(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
     let text = text.into_string().unwrap_or_default();
@@ -51,10 +45,7 @@ fn is_usable(secret: &str) -> bool {
 }
 
 /// Returns the secret of the proxy for all clients: the chosen one, or that of the file, which is created when it is missing.
-///
-/// # Errors
-///
-/// The chosen secret cannot be used, or the platform gives no random numbers.
+/// Errors: the chosen secret cannot be used, or the platform gives no random numbers.
 pub fn kept(env: &Env) -> Result<String, CommandError> {
     if let Some(secret) = chosen(env)? {
         return Ok(secret);

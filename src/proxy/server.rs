@@ -5,6 +5,7 @@ use super::body::Buffers;
 use super::connection::{self, ClientStream, Connection};
 use super::headers::TOKEN_HEADER;
 use super::memory::Memory;
+use super::page::answer::Page;
 use super::requests::Requests;
 use super::state::State;
 use super::upstream::{Bases, Upstream};
@@ -69,31 +70,28 @@ pub enum Phase {
     Serving,
     /// Running requests may finish.
     Stopping,
-    /// It ends at once.
     Ended,
 }
 
 /// The values that all requests share.
 pub struct Proxy {
-    /// The environment.
     pub env: Env,
     pub options: Options,
-    /// The address on which it listens.
     pub address: SocketAddr,
     pub wire: Arc<Wire>,
     /// The sessions that are in no file.
     pub memory: Arc<Memory>,
     /// The connections to APIs.
     pub upstream: Upstream,
-    /// The buffers of request bodies.
     pub buffers: Buffers,
     /// The room in kB for bodies that are kept as received while their responses pass.
     pub room: Arc<Semaphore>,
-    /// The newest requests.
     pub requests: Requests,
     /// The work after requests.
     pub tasks: Tasks,
     pub control_token: String,
+    /// The page, whose token is that of control requests.
+    pub page: Arc<Page>,
     phase: watch::Sender<Phase>,
     faults: Mutex<Vec<String>>,
     has_recording_failed: AtomicBool,
@@ -107,10 +105,7 @@ pub struct Server {
 }
 
 /// Starts a proxy.
-///
-/// # Errors
-///
-/// The address is in use, or the runtime cannot be started.
+/// Errors: the address is in use, or the runtime cannot be started.
 pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let listen = options.listen;
     let refused = |error: anyhow::Error| {
@@ -129,6 +124,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let env = env.with_requests(memory.clone());
     let control_token = secret::random()?;
     let base = beside::last_request(&env);
+    let page = Arc::new(Page::new(&env, address, control_token.clone(), &[]));
     let proxy = |tasks| Proxy {
         env,
         options,
@@ -140,6 +136,7 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
         room: Arc::new(Semaphore::new(ROOM)),
         requests: Requests::after(base),
         tasks,
+        page,
         control_token,
         phase: watch::Sender::new(Phase::Serving),
         faults: Mutex::default(),
@@ -168,7 +165,6 @@ impl Server {
         }
     }
 
-    /// Returns the status.
     pub fn status(&self) -> ProxyStatus {
         self.proxy.status()
     }
@@ -216,18 +212,15 @@ impl Proxy {
         SocketAddr::new(ip, self.address.port())
     }
 
-    /// Returns true if requests need a token.
     pub fn needs_token(&self) -> bool {
         self.options.token.is_some()
     }
 
-    /// Returns true if the headers have the token that requests need.
     pub fn has_token(&self, headers: &HeaderMap) -> bool {
         let given = headers.get(TOKEN_HEADER).map(|value| value.as_bytes());
         self.options.token.as_ref().is_none_or(|token| given.is_some_and(|given| control::is_equal(given, token.as_bytes())))
     }
 
-    /// Returns the status.
     pub fn status(&self) -> ProxyStatus {
         let totals = self.requests.totals();
         ProxyStatus {
@@ -333,16 +326,16 @@ async fn obey_signals(proxy: Arc<Proxy>) {
 
 /// The signals that stop the proxy.
 #[cfg(unix)]
-struct Signals([tokio::signal::unix::Signal; 3]);
+pub(super) struct Signals([tokio::signal::unix::Signal; 3]);
 
 #[cfg(unix)]
 impl Signals {
-    fn catch() -> io::Result<Signals> {
+    pub(super) fn catch() -> io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?]))
     }
 
-    async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         let [interrupt, terminate, hangup] = &mut self.0;
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -354,15 +347,15 @@ impl Signals {
 
 /// The interrupt from the keyboard.
 #[cfg(not(unix))]
-struct Signals;
+pub(super) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn catch() -> io::Result<Signals> {
+    pub(super) fn catch() -> io::Result<Signals> {
         Ok(Signals)
     }
 
-    async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         let _ = tokio::signal::ctrl_c().await;
     }
 }

@@ -27,7 +27,6 @@ pub struct State {
     pub process: u32,
     /// The address at which this machine reaches it.
     pub address: SocketAddr,
-    /// The token of control requests.
     pub token: String,
     /// The first segment of the path of the user's own requests.
     pub secret: String,
@@ -42,10 +41,7 @@ pub struct State {
 impl State {
     /// Returns the state of the proxy that runs, if one does; of several, that of all clients, or else the first one. A file whose process
     /// has ended, or whose address does not answer, is ignored.
-    ///
-    /// # Errors
-    ///
-    /// There is no data directory.
+    /// Errors: there is no data directory.
     pub fn running(env: &Env) -> Result<Option<State>, CommandError> {
         let mut states = State::alive(env)?;
         states.sort_by_key(|state| (state.client.is_some(), state.started));
@@ -53,10 +49,7 @@ impl State {
     }
 
     /// Returns true if there is a file of this proxy, and its process runs.
-    ///
-    /// # Errors
-    ///
-    /// There is no data directory.
+    /// Errors: there is no data directory.
     pub fn is_current(&self, env: &Env) -> Result<bool, CommandError> {
         Ok(State::alive(env)?.iter().any(|state| state.token == self.token))
     }
@@ -67,7 +60,6 @@ impl State {
         Ok(states.filter(|state| is_alive(state.process)).collect())
     }
 
-    /// Returns all files and their states.
     fn all(env: &Env) -> Result<Vec<(PathBuf, State)>, CommandError> {
         let is_state = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -108,7 +100,6 @@ impl State {
         written.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a writable directory"))
     }
 
-    /// Returns the URL of the proxy.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -119,19 +110,11 @@ impl State {
     }
 
     /// Asks the proxy for a value.
-    ///
-    /// # Errors
-    ///
-    /// It does not answer.
     pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CommandError> {
         self.value("GET", path)
     }
 
     /// Tells the proxy to do something.
-    ///
-    /// # Errors
-    ///
-    /// It does not answer.
     pub fn post<T: DeserializeOwned>(&self, path: &str) -> Result<T, CommandError> {
         self.value("POST", path)
     }
@@ -167,7 +150,6 @@ impl State {
     }
 }
 
-/// The answer of a proxy.
 struct Answer {
     status: u16,
     /// The version of the body; empty if it has none.
@@ -193,7 +175,6 @@ pub fn with_sessions(env: &Env) -> Env {
 /// The proxies that run, in other processes.
 struct Remote {
     env: Env,
-    /// The session that was read last.
     read: Mutex<Option<ReadSession>>,
 }
 

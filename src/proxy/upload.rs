@@ -32,10 +32,7 @@ impl Upload {
 }
 
 /// Returns the body to send, and the time at which it can be sent.
-///
-/// # Errors
-///
-/// The client closed the connection while it sent the request.
+/// Errors: the client closed the connection while it sent the request.
 pub async fn upload(
     passage: &mut Passage,
     head: RequestHead,

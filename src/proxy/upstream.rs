@@ -82,7 +82,6 @@ struct Proxies {
     matcher: Matcher,
     /// Matches the addresses that `NO_PROXY` does not except.
     unexcepted: Matcher,
-    /// The variables with a value, by kind of address.
     variables: [Option<&'static str>; 2],
 }
 
@@ -138,10 +137,7 @@ fn connecting<E: Into<BodyError>>(connection: impl Future<Output = Result<Connec
 
 impl Upstream {
     /// Creates the connections, of which none is opened yet. `variable` returns a variable of the environment that is not empty.
-    ///
-    /// # Errors
-    ///
-    /// No API can be reached, because the environment names a proxy that is not supported.
+    /// Errors: no API can be reached, because the environment names a proxy that is not supported.
     pub fn new(bases: &Bases, variable: &dyn Fn(&str) -> Option<String>) -> Result<Upstream, CommandError> {
         let proxies = Proxies::new(variable);
         let check = |endpoint| proxies.intercept(&bases.of(endpoint).parse()?);
@@ -160,10 +156,7 @@ impl Upstream {
     }
 
     /// Sends a request and returns the response when its head arrived.
-    ///
-    /// # Errors
-    ///
-    /// The API cannot be reached, or closed the connection without a response.
+    /// Errors: the API cannot be reached, or closed the connection without a response.
     pub async fn send(&self, mut request: Request<RequestBody>) -> anyhow::Result<Response<Incoming>> {
         if let Some(proxy) = self.proxies.intercept(request.uri())? {
             let is_secure = request.uri().scheme_str() != Some("http");
@@ -205,7 +198,6 @@ fn connector() -> HttpConnector {
     connector
 }
 
-/// Creates the client for TLS.
 async fn secure() -> anyhow::Result<Client<HttpsConnector<HttpConnector>, RequestBody>> {
     let https = HttpsConnectorBuilder::new().with_tls_config(tls().await?).https_or_http().enable_http1();
     Ok(builder().build(https.wrap_connector(connector())))
@@ -267,10 +259,7 @@ impl Bases {
 }
 
 /// Checks a base URL and returns it without a slash at its end.
-///
-/// # Errors
-///
-/// It is not a URL of HTTP, or has a query.
+/// Errors: it is not a URL of HTTP, or has a query.
 pub fn base(text: &str) -> Result<String, CommandError> {
     if text.contains('@') {
         // The text is not repeated: it has a password.

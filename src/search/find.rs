@@ -15,7 +15,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const READ_TURNS: usize = 40;
 /// Turns that are read when many of them may lack what is asked for: a phrase, a role, a tool.
 const MOST_READ_TURNS: usize = 600;
-/// Turns of a session that are read.
 const TURNS_OF_SESSION: usize = 3;
 
 /// Factor of a turn of the days that the query names in words.
@@ -26,7 +25,6 @@ const DAY: i64 = 86_400_000;
 /// The properties of the turns that are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// The blocks of the session, if not all.
     pub blocks: Option<FxHashSet<u32>>,
     /// The earliest and the latest time, in milliseconds since 1970, UTC.
     pub since: Option<i64>,
@@ -38,7 +36,6 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns true if a time is wanted.
     pub(super) fn is_in_time(&self, time: i64) -> bool {
         self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time <= until)
     }
@@ -54,7 +51,6 @@ impl Filter {
         !is_wide || self.blocks.is_some()
     }
 
-    /// Returns true if a passage, with the title of its call, is searched.
     fn wants(&self, passage: &Passage<'_>, call: &str) -> bool {
         let tool = call.split(' ').next().unwrap_or_default();
         (self.roles.is_empty() || self.roles.iter().any(|role| role == passage.kind.role()))
@@ -71,7 +67,6 @@ impl Filter {
 /// A turn that matches.
 #[derive(Clone, Debug)]
 pub struct FoundTurn {
-    /// The index of its source.
     pub source: usize,
     pub turn: IndexedTurn,
     /// The session that the row names, of a list of prompts.
@@ -83,7 +78,6 @@ pub struct FoundTurn {
 /// The result of a search.
 #[derive(Debug, Default)]
 pub struct Hits {
-    /// The turns, best first.
     pub turns: Vec<FoundTurn>,
     /// The number of turns with any of the words.
     pub total: usize,
@@ -91,7 +85,6 @@ pub struct Hits {
     pub is_capped: bool,
     /// Words that nothing has, each with those that were searched in its place; none if it was left out.
     pub replaced: Vec<(String, Vec<String>)>,
-    /// The query as it was searched.
     pub query: Query,
 }
 
@@ -135,13 +128,7 @@ pub fn find(
         }
         bytes.push(postings);
     }
-    let postings: Vec<_> =
-        bytes.iter().map(|list| list.iter().map(|(first, bytes)| (*first, read_postings(bytes))).collect::<Vec<_>>()).collect();
-    let turns = wanted_turns(searched, index, indexed)?;
-    let continued = index.continued()?;
-    let turn_of = |turn: u32| continued.get(&turn).copied().unwrap_or(turn);
-    let is_wanted = |turn: u32| turns.as_ref().is_none_or(|turns| turns.contains(&turn));
-    let (candidates, weights) = candidates(&query, &postings, index.turn_count()?, &turn_of, &is_wanted);
+    let (candidates, weights) = candidates_of(searched, index, indexed, &query, &bytes)?;
     let total = candidates.len();
     let (chosen, is_capped) = choose(searched, index, indexed, candidates, &query, filter)?;
     let matcher = query.matcher();
@@ -159,12 +146,25 @@ pub fn find(
     Ok(Hits { turns, total, is_capped, replaced, query })
 }
 
-/// Returns the turns of the wanted sources; `None` if the index has no others.
-pub(super) fn wanted_turns(
+/// Returns the turns that match a query, best first, and the weights of its terms. `bytes` are the postings of its terms.
+pub(super) fn candidates_of(
     searched: &Searched<'_>,
     index: &SearchIndex,
     indexed: &Indexed,
-) -> rusqlite::Result<Option<FxHashSet<u32>>> {
+    query: &Query,
+    bytes: &[Vec<(u32, Vec<u8>)>],
+) -> rusqlite::Result<(Vec<Candidate>, Vec<f32>)> {
+    let postings: Vec<_> =
+        bytes.iter().map(|list| list.iter().map(|(first, bytes)| (*first, read_postings(bytes))).collect::<Vec<_>>()).collect();
+    let turns = wanted_turns(searched, index, indexed)?;
+    let continued = index.continued()?;
+    let turn_of = |turn: u32| continued.get(&turn).copied().unwrap_or(turn);
+    let is_wanted = |turn: u32| turns.as_ref().is_none_or(|turns| turns.contains(&turn));
+    Ok(candidates(query, &postings, index.turn_count()?, &turn_of, &is_wanted))
+}
+
+/// Returns the turns of the wanted sources; `None` if the index has no others.
+fn wanted_turns(searched: &Searched<'_>, index: &SearchIndex, indexed: &Indexed) -> rusqlite::Result<Option<FxHashSet<u32>>> {
     let wanted: Vec<i64> = indexed.iter().filter(|(_, source)| (searched.is_wanted)(**source)).map(|(file, _)| *file).collect();
     let is_all = wanted.len() == indexed.len() && indexed.len() == index.file_count()? as usize;
     if is_all { Ok(None) } else { index.turns_of(&wanted).map(Some) }

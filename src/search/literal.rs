@@ -14,7 +14,6 @@ use std::path::Path;
 
 /// Bytes of memory that a pattern may need.
 const PATTERN_BYTES: usize = 4 << 20;
-/// Lines of a file that are shown.
 const LINES_OF_FILE: usize = 5;
 
 /// The reason why a pattern cannot be searched.
@@ -30,7 +29,6 @@ pub enum PatternError {
 
 /// A text or a regular expression.
 pub struct Pattern {
-    /// Finds it in a text.
     text: Regex,
     /// Finds it in the JSON of a file; `None` if escapes make that impossible: each row is decoded.
     encoded: Option<Regex>,
@@ -123,7 +121,6 @@ fn escaped(text: &str) -> String {
 /// The lines of a file that have a pattern.
 #[derive(Debug)]
 pub struct FileLines {
-    /// The index of its source.
     pub source: usize,
     count: usize,
     /// Those that are shown, the newest first.
@@ -181,7 +178,6 @@ pub fn scan(
     (files, total)
 }
 
-/// Returns the newest lines of a file that have a pattern, and the number of all.
 fn lines(disk: &dyn Disk, sources: &[Source], place: usize, pattern: &Pattern, filter: &Filter) -> io::Result<FileLines> {
     let source = &sources[place];
     let (mut count, mut found, mut selection) = (0, Vec::new(), Selection::new(filter));

@@ -1,8 +1,8 @@
 //! Reads the turns that are about a text.
 
-use super::find::{Searched, wanted_turns};
+use super::find::{Searched, candidates_of};
 use super::update::Indexed;
-use crate::engine::search::{Query, candidates, read_postings};
+use crate::engine::search::Query;
 use crate::model::TraceEvent;
 use crate::store::{IndexedTurn, SearchIndex};
 use rayon::prelude::*;
@@ -15,7 +15,6 @@ const MOST_BYTES: u64 = 4 << 20;
 /// A turn that is about a text.
 #[derive(Debug)]
 pub struct RelatedTurn {
-    /// The index of its source.
     pub source: usize,
     pub turn: IndexedTurn,
     /// Comparable among the turns of one text.
@@ -32,13 +31,7 @@ pub fn related(
 ) -> rusqlite::Result<Vec<RelatedTurn>> {
     let bytes: Vec<Vec<(u32, Vec<u8>)>> =
         query.terms.iter().map(|term| index.postings(&term.keys)).collect::<rusqlite::Result<_>>()?;
-    let postings: Vec<_> =
-        bytes.iter().map(|list| list.iter().map(|(first, bytes)| (*first, read_postings(bytes))).collect::<Vec<_>>()).collect();
-    let turns = wanted_turns(searched, index, indexed)?;
-    let continued = index.continued()?;
-    let turn_of = |turn: u32| continued.get(&turn).copied().unwrap_or(turn);
-    let is_wanted = |turn: u32| turns.as_ref().is_none_or(|turns| turns.contains(&turn));
-    let (candidates, _) = candidates(query, &postings, index.turn_count()?, &turn_of, &is_wanted);
+    let (candidates, _) = candidates_of(searched, index, indexed, query, &bytes)?;
     let (mut chosen, mut contents, mut left) = (Vec::new(), FxHashSet::default(), MOST_BYTES);
     for candidate in candidates {
         if chosen.len() >= MOST_TURNS || left == 0 {

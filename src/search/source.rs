@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 /// Part of an output beside a session that is searched, in bytes from its start.
 const OUTPUT_BYTES: u64 = 4 << 20;
 
-/// Bytes that are read at a time.
 const READ_BYTES: usize = 1 << 16;
 
 /// A file that is searched.
@@ -36,7 +35,6 @@ pub enum SourceKind {
 }
 
 impl Source {
-    /// Returns the source of a session.
     pub fn new(found: Found, identity: Identity) -> Source {
         Source { kind: SourceKind::Session(found), identity, stamp: 0, originals: FxHashMap::default() }
     }
@@ -53,7 +51,6 @@ impl Source {
         entries.into_iter().filter_map(output).collect()
     }
 
-    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         match &self.kind {
             SourceKind::Session(found) => &found.path,

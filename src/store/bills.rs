@@ -23,7 +23,6 @@ pub type BilledState = (Identity, Key);
 /// The cache of bills. Every failure is a miss.
 #[derive(Debug)]
 pub struct BillsCache {
-    /// The files of the bills and of their sums.
     files: Option<[PathBuf; 2]>,
 }
 
@@ -38,7 +37,6 @@ impl BillsCache {
         BillsCache { files: Some([BILLS_FILE, SUMS_FILE].map(|name| directory.join(name))) }
     }
 
-    /// Reads the stored bills.
     pub fn read(&self, disk: &dyn Disk) -> KnownBills {
         self.files.as_ref().and_then(|[path, _]| KnownBills::parse(sealed::read(disk, path)?)).unwrap_or_default()
     }
@@ -49,7 +47,6 @@ impl BillsCache {
         postcard::from_bytes(sealed::open(FORMAT, &sealed::read(disk, path)?)?).ok()
     }
 
-    /// Stores the sums.
     pub fn remember_sums(&self, disk: &dyn Disk, key: Key, sums: &UsageSums) {
         if let Some([_, path]) = &self.files {
             sealed::replace(disk, path, || Some(sealed::seal(FORMAT, &postcard::to_stdvec(&(key, sums)).ok()?)));

@@ -60,7 +60,7 @@ mod tests {
     fn log(store: &Store, name: &str, all: &[Vec<BlockEdit>]) -> SessionKey {
         let key = store.register("claude-code", name, Path::new(name), "p").unwrap();
         for edits in all {
-            store.prepare(key, &plan(edits.clone()), 0, std::iter::empty(), None).unwrap();
+            store.prepare(key, &plan(edits.clone()), 0, std::iter::empty(), None, None).unwrap();
         }
         key
     }
@@ -79,7 +79,7 @@ mod tests {
         store.take_over(other, &export).unwrap();
         assert_eq!(known(other), expected);
         // A longer log that is known here keeps its own.
-        store.prepare(key, &plan(vec![edit("later")]), 0, std::iter::empty(), None).unwrap();
+        store.prepare(key, &plan(vec![edit("later")]), 0, std::iter::empty(), None, None).unwrap();
         store.take_over(key, &export).unwrap();
         assert_eq!(store.block_edits(key, 4).unwrap(), [edit("later")]);
         store.forget(key).unwrap();

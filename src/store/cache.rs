@@ -1,25 +1,26 @@
+use super::disposable::{Form, prepared};
 use super::packed;
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Address, Block, Key, Segment};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-
-/// Version of the cached data; increased with any change of its meaning. A cache of another version is emptied.
-const FORMAT: i32 = 43;
+use std::time::Duration;
 
 /// File name of the cache.
 pub const CACHE_FILE: &str = "cache.db";
 
-const TABLES: &str = "
-    CREATE TABLE files (path TEXT PRIMARY KEY, identity BLOB NOT NULL, probe BLOB NOT NULL, hash BLOB) WITHOUT ROWID;
-    CREATE TABLE segments (path TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (path, start));
-    CREATE TABLE counts (hash BLOB PRIMARY KEY, o200k INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE topics (path TEXT PRIMARY KEY, identity BLOB NOT NULL, topics BLOB NOT NULL) WITHOUT ROWID;
-    CREATE TABLE plans (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, plan BLOB NOT NULL);
-";
+/// Version of the cached data; increased with any change of its meaning. A cache of another version is emptied.
+const FORMAT: i32 = 43;
+/// Values are large and read as a whole: large pages need fewer reads.
+const FORM: Form = Form {
+    version: FORMAT,
+    patience: Duration::from_millis(100),
+    settings: "PRAGMA page_size = 65536; PRAGMA cache_size = -8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;",
+    tables: include_str!("cache.sql"),
+};
 
 /// Stores the token counts of block contents.
 fn insert_counts<'a>(db: &Connection, blocks: impl IntoIterator<Item = &'a Block>) -> rusqlite::Result<()> {
@@ -80,7 +81,6 @@ impl Cache {
         run(&mut connection).ok()
     }
 
-    /// Returns the cached data of a session file.
     pub fn file(&self, path: &Path) -> Option<CachedFile> {
         let path = path.to_str()?;
         let (identity, probe, pieces) = self.with(|db| {
@@ -235,26 +235,10 @@ fn read_segment(db: &Connection, rowid: i64, mut content: Vec<u8>) -> rusqlite::
 }
 
 fn connect(file: &Path) -> rusqlite::Result<Connection> {
-    let mut db = Connection::open(file)?;
-    db.busy_timeout(std::time::Duration::from_millis(100))?;
-    // The cache may be lost at any time, so no write waits for the disk.
-    // Values are large and read as a whole: large pages need fewer reads.
-    db.execute_batch(
-        "PRAGMA page_size = 65536; PRAGMA cache_size = -8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;",
-    )?;
-    let format: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if format != FORMAT {
-        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for table in ["files", "segments", "counts", "totals", "usage", "plans", "topics"] {
-            transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table};"))?;
-        }
-        transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "user_version", FORMAT)?;
-        transaction.commit()?;
-        if format != 0 {
-            // A cache of an older version keeps its page size until it is written again; that is not worth an error.
-            let _ = db.execute_batch("VACUUM;");
-        }
+    let (db, version) = prepared(Connection::open(file)?, &FORM)?;
+    if ![0, FORMAT].contains(&version) {
+        // A cache of an older version keeps its page size until it is written again; that is not worth an error.
+        let _ = db.execute_batch("VACUUM;");
     }
     Ok(db)
 }

@@ -12,12 +12,9 @@ use std::path::PathBuf;
 pub struct LoggedCompanion {
     #[serde(skip)]
     pub operation: OperationId,
-    /// The file.
     pub path: PathBuf,
-    /// The content before.
     #[serde(with = "as_text")]
     pub before: Address,
-    /// The content after.
     #[serde(with = "as_text")]
     pub after: Address,
 }

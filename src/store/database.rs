@@ -48,27 +48,15 @@ const LOCK_FAILURES: [i32; 5] = [
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the store was written by a newer aperture (format {found}, this version supports up to {known})")]
-    Newer {
-        found: usize,
-        /// Newest known format.
-        known: usize,
-    },
+    Newer { found: usize, known: usize },
     #[error(
         "the store has session {session} as one of '{provider}', which this version of aperture does not know: a newer one wrote it"
     )]
-    UnknownProvider {
-        session: String,
-        /// The name.
-        provider: String,
-    },
+    UnknownProvider { session: String, provider: String },
     #[error("the store is damaged: {0}")]
     Damaged(String),
     #[error("{}: {cause}", .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        cause: io::Error,
-    },
+    Unreadable { path: PathBuf, cause: io::Error },
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
 }
@@ -81,7 +69,6 @@ impl StoreError {
             || error.sqlite_error().is_some_and(|error| LOCK_FAILURES.contains(&error.extended_code))
     }
 
-    /// Returns true if the disk of the store is full.
     pub fn is_of_full_disk(&self) -> bool {
         self.code() == Some(ErrorCode::DiskFull)
     }
@@ -119,7 +106,6 @@ pub struct SessionKey(pub(super) i64);
 /// A session as recorded in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSession {
-    /// Key of the session in the store.
     pub key: SessionKey,
     pub provider: String,
     pub session: String,
@@ -152,7 +138,6 @@ impl Store {
         opened.and_then(|connection| Store::connect(connection, patience)).map_err(|error| named(error, &file))
     }
 
-    /// Opens the store in a directory for reading; `None` if there is none.
     pub fn open_existing(directory: &Path) -> Result<Option<Store>, StoreError> {
         Store::open_existing_within(directory, PATIENCE)
     }

@@ -21,7 +21,6 @@ impl Store {
         Ok(operations.into_iter().filter(|operation| operation.state == OperationState::Deferred).collect())
     }
 
-    /// Returns the sessions with deferred operations.
     pub fn deferred_sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions
                    WHERE id IN (SELECT session FROM operations WHERE state = ?1) ORDER BY id";
@@ -74,7 +73,7 @@ mod tests {
         assert!(store.history(key).unwrap().operations.is_empty(), "the file does not have it");
         for state in [OperationState::Aborted, OperationState::Committed] {
             // A process that writes it is killed, and the next command finds that the file was not replaced; then it was.
-            store.prepare_deferred(key, id, &plan("archive 1"), 3, std::iter::empty(), Some((1, [1; 32]))).unwrap();
+            store.prepare(key, &plan("archive 1"), 3, std::iter::empty(), Some((1, [1; 32])), Some(id)).unwrap();
             assert_eq!(sent(), [(1, None), (2, None)], "requests have it meanwhile");
             store.settle(key, id, state).unwrap();
             assert_eq!(store.deferred(key).unwrap().len(), if state == OperationState::Aborted { 2 } else { 1 });

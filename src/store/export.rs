@@ -13,7 +13,6 @@ use std::path::{Component, Path, PathBuf};
 
 /// First bytes of an export, before the number of its format.
 const MAGIC: &str = "aperture export ";
-/// The newest format.
 const FORMAT: u32 = 1;
 /// Longest heading of an export, in bytes.
 const LONGEST_HEADING: usize = 256;
@@ -54,9 +53,7 @@ pub struct Export {
     pub path: String,
     /// Operations and snapshots of the session.
     pub history: History,
-    /// Block edits of each operation that has some.
     pub block_edits: BTreeMap<OperationId, Vec<BlockEdit>>,
-    /// The change of the window by each operation that has one.
     pub windows: BTreeMap<OperationId, WindowChange>,
     /// The changes of files beside the session, whose paths are relative to the directory of the session file.
     pub companions: Vec<LoggedCompanion>,

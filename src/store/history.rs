@@ -53,7 +53,6 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.query_row([StoredPath::of(path)], stored).optional()?)
     }
 
-    /// Returns all sessions that have a log.
     pub fn sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions ORDER BY id";
         Ok(self.connection.prepare_cached(sql)?.query_map([], stored)?.collect::<Result<_, _>>()?)
@@ -69,7 +68,6 @@ impl Store {
         Ok(SessionKey(self.connection.last_insert_rowid()))
     }
 
-    /// Sets the path of a session's file.
     pub fn moved(&self, key: SessionKey, path: &Path) -> Result<(), StoreError> {
         self.connection.execute("UPDATE sessions SET path = ?2 WHERE id = ?1", params![key.0, StoredPath::of(path)])?;
         Ok(())
@@ -193,7 +191,6 @@ impl Store {
         Ok(operations.into_iter().filter(|operation| operation.state == OperationState::Prepared).collect())
     }
 
-    /// Returns all operations of a session, in any state.
     pub(super) fn operations(&self, key: SessionKey) -> Result<Vec<Operation>, StoreError> {
         let sql = "SELECT number, kind, state, time, command, actor, inverts, tokens_before, tokens_after, last_row,
                    after_bytes, after_hash, base_bytes, base_hash, point FROM operations WHERE session = ?1 ORDER BY number";
@@ -230,7 +227,8 @@ impl Store {
     /// Logs a plan as prepared, with all its values, in one transaction that is durable when this returns.
     ///
     /// `hunks` are the bytes that it replaces, each with its offset. `after` is the prefix of the new file: its length and
-    /// BLAKE3 hash; `None` for a plan that writes no file, which is committed at once.
+    /// BLAKE3 hash; `None` for a plan that writes no file, which is committed at once. `deferred` is the number of the deferred operation
+    /// that it writes.
     pub fn prepare<'h>(
         &self,
         key: SessionKey,
@@ -238,21 +236,9 @@ impl Store {
         time: i64,
         hunks: impl Iterator<Item = (u64, Cow<'h, [u8]>, Cow<'h, [u8]>)>,
         after: Option<(u64, Address)>,
+        deferred: Option<OperationId>,
     ) -> Result<OperationId, StoreError> {
-        self.log(key, plan, time, hunks, after, Logged::New)
-    }
-
-    /// Logs a deferred operation as prepared, with the plan that writes it; see [`Store::prepare`].
-    pub fn prepare_deferred<'h>(
-        &self,
-        key: SessionKey,
-        id: OperationId,
-        plan: &Plan,
-        time: i64,
-        hunks: impl Iterator<Item = (u64, Cow<'h, [u8]>, Cow<'h, [u8]>)>,
-        after: Option<(u64, Address)>,
-    ) -> Result<OperationId, StoreError> {
-        self.log(key, plan, time, hunks, after, Logged::Written(id))
+        self.log(key, plan, time, hunks, after, deferred.map_or(Logged::New, Logged::Written))
     }
 
     pub(super) fn log<'h>(
@@ -379,7 +365,6 @@ impl Store {
         Ok(problems)
     }
 
-    /// Returns the addresses of all stored values.
     pub fn addresses(&self) -> Result<Vec<Address>, StoreError> {
         let mut statement = self.connection.prepare("SELECT address FROM originals")?;
         Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)

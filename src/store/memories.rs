@@ -28,7 +28,6 @@ impl Store {
         u32::try_from(number).map_err(|_| StoreError::Damaged("the log of memories is full".to_owned()))
     }
 
-    /// Commits a prepared change.
     pub fn commit_memories(&self, number: u32) -> Result<(), StoreError> {
         self.connection.execute("UPDATE memory_operations SET state = ?2 WHERE number = ?1", params![number, COMMITTED])?;
         Ok(())

@@ -2,8 +2,9 @@
 //!
 //! It is disposable: every failure is a miss, and a deleted index is built again from the session files.
 
+use super::disposable::{Form, prepared};
 use crate::fsio::Identity;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -14,19 +15,12 @@ pub const MEMORY_INDEX_FILE: &str = "memory.db";
 
 /// Version of the indexed facts; increased with any change of their meaning. An index of another version is emptied.
 const FORMAT: i32 = 8;
-/// Longest wait for another process that writes to the index.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-const TABLES: &str = "
-    DROP TABLE IF EXISTS files;
-    DROP TABLE IF EXISTS documents;
-    CREATE TABLE files (
-        path TEXT PRIMARY KEY,
-        identity BLOB NOT NULL,
-        directory TEXT NOT NULL,
-        facts BLOB NOT NULL
-    ) WITHOUT ROWID;
-";
+const FORM: Form = Form {
+    version: FORMAT,
+    patience: Duration::from_millis(500),
+    settings: "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;",
+    tables: include_str!("memory_index.sql"),
+};
 
 /// The index of one user; without a file, every lookup is a miss and every write a no-op.
 pub struct MemoryIndex {
@@ -40,19 +34,18 @@ pub struct IndexedFile {
     pub identity: Identity,
     /// The working directory of the session.
     pub directory: String,
-    /// The facts, serialized.
     pub facts: Vec<u8>,
 }
 
 impl MemoryIndex {
-    /// Returns an index without a file.
     pub fn none() -> MemoryIndex {
         MemoryIndex { connection: None }
     }
 
     /// Opens the index in an existing directory, or creates it. If that is impossible, the result is as [`MemoryIndex::none`].
     pub fn open(directory: &Path) -> MemoryIndex {
-        MemoryIndex { connection: connect(&directory.join(MEMORY_INDEX_FILE)).ok().map(Mutex::new) }
+        let opened = Connection::open(directory.join(MEMORY_INDEX_FILE)).and_then(|db| prepared(db, &FORM));
+        MemoryIndex { connection: opened.ok().map(|(db, _)| Mutex::new(db)) }
     }
 
     fn with<T>(&self, run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
@@ -60,7 +53,6 @@ impl MemoryIndex {
         run(&mut connection).ok()
     }
 
-    /// Returns what is indexed of a session file.
     pub fn file(&self, path: &Path) -> Option<IndexedFile> {
         let path = path.to_str()?;
         let sql = "SELECT identity, directory, facts FROM files WHERE path = ?1";
@@ -105,21 +97,6 @@ impl MemoryIndex {
             transaction.commit()
         });
     }
-}
-
-fn connect(file: &Path) -> rusqlite::Result<Connection> {
-    let mut db = Connection::open(file)?;
-    db.busy_timeout(PATIENCE)?;
-    // The index may be lost at any time, so no write waits for the disk.
-    db.execute_batch("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
-    let format: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if format != FORMAT {
-        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "user_version", FORMAT)?;
-        transaction.commit()?;
-    }
-    Ok(db)
 }
 
 #[cfg(test)]

@@ -28,7 +28,6 @@ impl Store {
         rows.collect::<Result<_, _>>().map_err(damaged)
     }
 
-    /// Returns the memories of a tree that a session received.
     pub fn memories_read_by(&self, tree: &str, session: &str) -> Result<Vec<u32>, StoreError> {
         let mut select = self.connection.prepare_cached("SELECT memory FROM memory_reads WHERE tree = ?1 AND session = ?2")?;
         let rows = select.query_map([tree, session], |row| row.get(0))?;

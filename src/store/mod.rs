@@ -10,6 +10,7 @@ mod cache;
 mod companions;
 mod database;
 mod deferred;
+mod disposable;
 mod export;
 mod forget;
 mod history;

@@ -19,7 +19,6 @@ struct Head {
     blocks: Vec<u32>,
 }
 
-/// Serializes a segment.
 pub(super) fn pack(segment: &Segment) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     let rows = append(&mut content, &segment.rows)?;

@@ -20,7 +20,6 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug)]
 pub struct NewProposal<'a> {
     pub place: CommandPlace,
-    /// The turn in which it was written.
     pub turn: u32,
     /// The command as it was written in the text, or the command line of a tool call.
     pub command: &'a str,
@@ -64,7 +63,6 @@ impl Store {
         Ok((added > 0).then(|| self.connection.last_insert_rowid()))
     }
 
-    /// True if a command at this place is stored.
     pub fn is_proposed(&self, place: CommandPlace) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM proposals WHERE row = ?1 AND block = ?2 AND place = ?3";
         let mut statement = self.connection.prepare_cached(sql)?;
@@ -189,7 +187,6 @@ impl Store {
         Ok(self.connection.prepare_cached(&sql)?.query_map([session.0], proposal)?.collect::<Result<_, _>>()?)
     }
 
-    /// Returns a proposal by its number, with its session.
     pub fn proposal(&self, number: ProposalNumber) -> Result<Option<(StoredSession, Proposal)>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM proposals WHERE number = ?1");
         let Some(found) = self.connection.prepare_cached(&sql)?.query_row([number], proposal).optional()? else {

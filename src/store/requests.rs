@@ -55,7 +55,6 @@ impl RequestLog {
         Ok(RequestLog { connection })
     }
 
-    /// Opens the log for reading; `None` if there is none.
     pub fn open_existing(directory: &Path) -> Result<Option<RequestLog>, StoreError> {
         let file = directory.join(REQUESTS_FILE);
         if !is_there(&file)? {
@@ -82,7 +81,6 @@ impl RequestLog {
         Ok(())
     }
 
-    /// Returns the requests, oldest first.
     pub fn requests(&self) -> Result<Vec<LoggedRequest>, StoreError> {
         let mut select = self.connection.prepare_cached("SELECT time, number, content FROM requests ORDER BY time, number")?;
         let rows = select.query_map([], |row| {

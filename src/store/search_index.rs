@@ -3,6 +3,7 @@
 //! It is disposable: without it, or while another process writes it, files are read again. The words of one reading are a segment:
 //! later ones do not change it. Small segments are joined when there are many.
 
+use super::disposable::{Form, prepared};
 use crate::engine::search::{FileTerms, Posting, read_postings, write_postings};
 use crate::fsio::Identity;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -16,40 +17,15 @@ pub const SEARCH_INDEX_FILE: &str = "search.db";
 
 /// Version of the index; increased when its form or meaning changes. An index of another version is emptied.
 const FORMAT: i32 = 3;
-/// Longest wait for another process that writes to the index.
-const PATIENCE: Duration = Duration::from_millis(2_000);
+const FORM: Form = Form {
+    version: FORMAT,
+    patience: Duration::from_millis(2_000),
+    settings: "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;",
+    tables: include_str!("search_index.sql"),
+};
 /// Segments from which on the smaller ones are joined, and those that are left then.
 const MOST_SEGMENTS: u32 = 12;
 const LEFT_SEGMENTS: usize = 4;
-
-const TABLES: &str = "
-    DROP TABLE IF EXISTS files;
-    DROP TABLE IF EXISTS turns;
-    DROP TABLE IF EXISTS segments;
-    DROP TABLE IF EXISTS words;
-    CREATE TABLE files (
-        id INTEGER PRIMARY KEY,
-        path TEXT NOT NULL UNIQUE,
-        identity BLOB NOT NULL,
-        stamp INTEGER NOT NULL,
-        state BLOB NOT NULL
-    );
-    CREATE TABLE turns (
-        id INTEGER PRIMARY KEY,
-        file INTEGER NOT NULL,
-        number INTEGER NOT NULL,
-        continues INTEGER,
-        block INTEGER NOT NULL,
-        time INTEGER NOT NULL,
-        start INTEGER NOT NULL,
-        content INTEGER NOT NULL,
-        is_left INTEGER NOT NULL
-    );
-    CREATE INDEX turns_of_file ON turns (file, number);
-    CREATE INDEX continued_turns ON turns (id, continues) WHERE continues IS NOT NULL;
-    CREATE TABLE segments (id INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, bytes INTEGER NOT NULL);
-    CREATE TABLE words (segment INTEGER NOT NULL, word TEXT NOT NULL, postings BLOB NOT NULL, PRIMARY KEY (segment, word)) WITHOUT ROWID;
-";
 
 /// The indexed state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +54,6 @@ pub struct ReadSession<'a> {
 /// A turn of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedTurn {
-    /// The number of its file in the index.
     pub file: i64,
     pub number: u32,
     pub block: u32,
@@ -104,31 +79,19 @@ impl SearchIndex {
     /// Opens the index in an existing directory, or creates it.
     /// Errors: it cannot be read or created.
     pub fn open(directory: &Path) -> rusqlite::Result<SearchIndex> {
-        let connection = Connection::open(directory.join(SEARCH_INDEX_FILE))?;
-        connection.busy_timeout(PATIENCE)?;
-        // The index may be lost at any time, so no write waits for the disk.
-        connection.execute_batch("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
-        SearchIndex { connection }.prepared()
+        SearchIndex::prepared(Connection::open(directory.join(SEARCH_INDEX_FILE))?)
     }
 
     /// Returns an index that is lost with the process.
     /// Errors: there is no memory for it.
     pub fn in_memory() -> rusqlite::Result<SearchIndex> {
-        SearchIndex { connection: Connection::open_in_memory()? }.prepared()
+        SearchIndex::prepared(Connection::open_in_memory()?)
     }
 
-    fn prepared(mut self) -> rusqlite::Result<SearchIndex> {
-        let format: i32 = self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if format != FORMAT {
-            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute_batch(TABLES)?;
-            transaction.pragma_update(None, "user_version", FORMAT)?;
-            transaction.commit()?;
-        }
-        Ok(self)
+    fn prepared(connection: Connection) -> rusqlite::Result<SearchIndex> {
+        Ok(SearchIndex { connection: prepared(connection, &FORM)?.0 })
     }
 
-    /// Returns the indexed files.
     pub fn files(&self) -> rusqlite::Result<FxHashMap<OsString, IndexedSession>> {
         let mut select = self.connection.prepare_cached("SELECT path, id, identity, stamp FROM files")?;
         let rows = select.query_map([], |row| {
@@ -185,12 +148,10 @@ impl SearchIndex {
         transaction.commit()
     }
 
-    /// Returns the highest number of a turn.
     pub fn turn_count(&self) -> rusqlite::Result<u32> {
         self.connection.query_row("SELECT coalesce(max(id), 0) FROM turns", [], |row| row.get(0))
     }
 
-    /// Returns the number of files.
     pub fn file_count(&self) -> rusqlite::Result<u32> {
         self.connection.query_row("SELECT count(*) FROM files", [], |row| row.get(0))
     }
@@ -228,7 +189,6 @@ impl SearchIndex {
         rows.collect()
     }
 
-    /// Returns the numbers of the turns of files.
     pub fn turns_of(&self, files: &[i64]) -> rusqlite::Result<FxHashSet<u32>> {
         let mut select = self.connection.prepare_cached("SELECT id FROM turns WHERE file = ?1")?;
         let mut turns = FxHashSet::default();
@@ -374,7 +334,6 @@ fn join_segments(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
 struct Segment<'a> {
     numbers: FxHashMap<&'a str, u32>,
     words: Vec<&'a str>,
-    /// Word, turn, posting.
     postings: Vec<(u32, u32, Posting)>,
 }
 
@@ -414,7 +373,6 @@ mod tests {
     use super::*;
     use crate::engine::search::Turn;
 
-    /// A file with a turn for each list of words.
     fn terms(turns: &[&[&str]]) -> FileTerms {
         let mut terms = FileTerms::default();
         for (turn, words) in turns.iter().enumerate() {

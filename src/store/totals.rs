@@ -38,7 +38,6 @@ impl TotalsCache {
         TotalsCache { file: Some(directory.join(TOTALS_FILE)) }
     }
 
-    /// Reads the stored totals.
     pub fn read(&self, disk: &dyn Disk) -> KnownTotals {
         self.file.as_ref().and_then(|path| KnownTotals::parse(sealed::read(disk, path)?)).unwrap_or_default()
     }
@@ -65,7 +64,6 @@ pub struct KnownTotals {
 }
 
 impl KnownTotals {
-    /// Returns the totals of the files of a directory.
     pub fn of_directory(&self, directory: &str) -> FileTotals<'_> {
         self.piece(directory).and_then(FileTotals::unpack).unwrap_or_default()
     }

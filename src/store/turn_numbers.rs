@@ -15,7 +15,6 @@ impl Store {
         rows.map(|row| row.map_err(damaged)).collect()
     }
 
-    /// Records the turns of a session with their numbers. A recorded number stays.
     pub fn record_turn_numbers(&self, key: SessionKey, turns: &[(Key, u32)]) -> Result<(), StoreError> {
         let transaction = self.writing()?;
         for (turn, number) in turns {

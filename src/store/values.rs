@@ -66,7 +66,6 @@ pub(super) fn keep(connection: &Connection, value: &[u8]) -> rusqlite::Result<Ad
     Ok(address)
 }
 
-/// Compresses a value.
 pub(super) fn compressed(value: &[u8]) -> rusqlite::Result<Vec<u8>> {
     zstd::bulk::compress(value, ZSTD_LEVEL).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }

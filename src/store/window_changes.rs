@@ -19,7 +19,6 @@ impl Store {
         change.map(Some).ok_or_else(|| StoreError::Damaged(format!("the window change of operation {id} is unreadable")))
     }
 
-    /// Returns the changes of the window by the operations of a session.
     pub(super) fn all_window_changes(
         &self,
         key: SessionKey,
@@ -35,7 +34,6 @@ impl Store {
     }
 }
 
-/// Stores the change of the window by an operation.
 pub(super) fn insert_window_change(
     connection: &Connection,
     key: SessionKey,

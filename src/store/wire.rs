@@ -14,7 +14,6 @@ pub struct ContentOperation {
     pub point: Option<OperationId>,
     /// The changed contents, in the order of the session.
     pub edits: Vec<BlockEdit>,
-    /// The change of the window beside them.
     pub window: Option<WindowChange>,
 }
 
@@ -96,7 +95,6 @@ impl Store {
         self.connection.prepare_cached(sql)?.query_row([session, line], read).optional().map_err(damaged)
     }
 
-    /// Stores the state of a line of requests.
     pub fn save_wire_line(&self, session: &str, line: &str, state: &WireLine) -> Result<(), StoreError> {
         let dropped: Vec<u8> = state.dropped.iter().flat_map(|key| key.0.to_be_bytes()).collect();
         let unapplied: Vec<u8> = state.unapplied.iter().flat_map(|operation| operation.to_be_bytes()).collect();
@@ -154,7 +152,6 @@ impl Store {
         Ok(())
     }
 
-    /// Records the process of the proxy that the requests of a session pass.
     pub fn record_proxy(&self, session: &str, process: u32) -> Result<(), StoreError> {
         self.connection.execute("INSERT OR REPLACE INTO wire_sessions VALUES (?1, ?2)", params![session, process])?;
         Ok(())
@@ -166,7 +163,6 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
     }
 
-    /// Stages a text for the next prompt of a session.
     pub fn stage(&self, session: &str, text: &str, time: i64) -> Result<(), StoreError> {
         let sql = "INSERT INTO staged_texts (session, text, time) VALUES (?1, ?2, ?3)";
         self.connection.execute(sql, params![session, text, time])?;

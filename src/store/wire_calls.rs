@@ -14,7 +14,6 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.query_row([session, line], |row| row.get(0)).optional()?)
     }
 
-    /// Stores if the requests of a line offer the tool.
     pub fn save_offer(&self, session: &str, line: &str, offered: bool) -> Result<(), StoreError> {
         self.connection.execute("INSERT OR REPLACE INTO wire_tools VALUES (?1, ?2, ?3)", params![session, line, offered])?;
         Ok(())

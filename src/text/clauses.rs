@@ -20,7 +20,6 @@ const SHORT_WORDS: usize = 6;
 const QUOTES: [char; 10] = ['`', '"', '\'', '“', '”', '‘', '’', '*', '_', '~'];
 const PREFIXES: [char; 6] = ['.', '/', '-', '@', '#', '$'];
 
-/// The class of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     /// A word with information about the subject.

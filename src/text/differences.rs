@@ -1,10 +1,7 @@
 //! The differences of two lists of texts.
 
 use rustc_hash::FxHashMap;
-use similar::algorithms::{Capture, Compact, Replace, myers};
-use similar::udiff::UnifiedHunkHeader;
-use similar::{DiffOp, DiffableStr, group_diff_ops};
-use std::fmt::Write as _;
+use similar::{Algorithm, DiffOp, DiffableStr, TextDiff, capture_diff_slices};
 
 /// Returns the operations that turn one list into the other. For long lists with many differences, they are not necessarily the fewest.
 pub fn differences<'t>(before: &[&'t str], after: &[&'t str]) -> Vec<DiffOp> {
@@ -17,10 +14,7 @@ pub fn differences<'t>(before: &[&'t str], after: &[&'t str]) -> Vec<DiffOp> {
         };
         texts.iter().map(number).collect()
     };
-    let (before, after) = (numbered(before), numbered(after));
-    let mut found = Compact::new(Replace::new(Capture::new()), &*before, &*after);
-    let Ok(()) = myers::diff(&mut found, &*before, 0..before.len(), &*after, 0..after.len());
-    found.into_inner().into_inner().into_ops()
+    capture_diff_slices(Algorithm::Myers, &numbered(before), &numbered(after))
 }
 
 /// Returns the words and the characters between them.
@@ -30,38 +24,16 @@ pub fn tokens(text: &str) -> Vec<&str> {
 
 /// Returns the differences of two texts as a unified diff without file names, with at most `context` equal lines around each change.
 pub fn unified(before: &str, after: &str, context: usize) -> String {
-    let (before, after) = (before.tokenize_lines(), after.tokenize_lines());
-    let mut text = String::new();
-    for hunk in group_diff_ops(differences(&before, &after), context) {
-        let _ = writeln!(text, "{}", UnifiedHunkHeader::new(&hunk));
-        let mut push = |sign: char, lines: &[&str]| {
-            for line in lines {
-                let end = if line.ends_with_newline() { "" } else { "\n\\ No newline at end of file\n" };
-                let _ = write!(text, "{sign}{line}{end}");
-            }
-        };
-        for operation in hunk {
-            if let DiffOp::Equal { .. } = operation {
-                push(' ', &before[operation.old_range()]);
-            } else {
-                push('-', &before[operation.old_range()]);
-                push('+', &after[operation.new_range()]);
-            }
-        }
-    }
-    text
+    TextDiff::from_lines(before, after).unified_diff().context_radius(context).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use similar::TextDiff;
 
     proptest::proptest! {
         #[test]
         fn any_texts_differ_as_the_library_finds(before in "([ab\\n]{0,9}|[a-d]\n){0,90}", after in "([ab\\n]{0,9}|[a-d]\n){0,90}") {
-            let diff = TextDiff::from_lines(&before, &after);
-            proptest::prop_assert_eq!(unified(&before, &after, 2), diff.unified_diff().context_radius(2).to_string());
             let diff = TextDiff::from_unicode_words(&before, &after);
             proptest::prop_assert_eq!(differences(&tokens(&before), &tokens(&after)), diff.ops());
         }

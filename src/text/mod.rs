@@ -5,6 +5,7 @@ pub mod cut;
 pub mod differences;
 pub mod errors;
 pub mod function_words;
+pub mod lists;
 pub mod names;
 pub mod sentence;
 pub mod shell;

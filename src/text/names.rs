@@ -29,7 +29,6 @@ pub fn path_runs(text: &str) -> impl Iterator<Item = &str> {
     runs.filter(|run| !run.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-/// Returns true for a byte of a name, or of the path that it is in.
 fn is_path_byte(byte: u8) -> bool {
     is_name_byte(byte) || matches!(byte, b'.' | b'/' | b'@' | b'+' | b'~' | b'-')
 }

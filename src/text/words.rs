@@ -10,7 +10,6 @@ const FIRST_IDEOGRAPH: char = '\u{2e80}';
 /// A word, verbatim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word<'a> {
-    /// A plain word, or a part of an identifier.
     Part(&'a str),
     /// An identifier of several parts, a number, a name with an extension, a pair of ideographs.
     Whole(&'a str),
@@ -218,7 +217,6 @@ pub fn parts(text: &str, mut found: impl FnMut(Range<usize>)) {
     found(start..text.len());
 }
 
-/// The keys of a text, in order.
 #[cfg(test)]
 fn keys(text: &str) -> Vec<String> {
     let mut all = Vec::new();

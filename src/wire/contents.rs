@@ -27,7 +27,6 @@ pub struct Contents {
     classes: FxHashMap<Key, Vec<Key>>,
     /// Original contents, for blocks that a client has in a changed form.
     originals: FxHashMap<Key, Arc<str>>,
-    /// The changes of the window, each with its operation.
     windows: Vec<(OperationId, WindowChange)>,
     /// The contents that these changes removed, and those that they added.
     moved: (FxHashSet<Key>, FxHashSet<Key>),
@@ -88,7 +87,6 @@ impl Contents {
         self.states.last().map_or(0, |(id, _)| *id)
     }
 
-    /// Returns true if the log leaves out thinking at a point.
     pub fn leaves_out(&self, point: OperationId, thinking: Key) -> bool {
         let address = BlockAddress { content: thinking, occurrence: 0 };
         at(&self.states, point).and_then(|state| state.texts.get(&address)).is_some_and(|(_, text)| text.is_empty())
@@ -230,7 +228,6 @@ mod tests {
         ContentOperation { id, point: Some(point), edits: Vec::new(), window: None }
     }
 
-    /// Checks what is sent for the contents of a request at a point of the log.
     #[track_caller]
     fn check(operations: &[ContentOperation], at: Option<OperationId>, request: &[&str], sent: &[&str]) {
         let known = ["long", "other"];

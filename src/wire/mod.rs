@@ -39,7 +39,6 @@ pub struct Outgoing {
     pub body: Option<EditedBody>,
     /// True if the body offers the tool of aperture, so that its calls are to be withheld from the client.
     pub offers_tool: bool,
-    /// The facts for the list of requests.
     pub facts: RequestFacts,
 }
 
@@ -52,9 +51,7 @@ pub struct RequestFacts {
     pub session: String,
     /// The line of requests within the session: empty for the main one, or the id of a subagent.
     pub line: String,
-    /// The model; empty if the body names none.
     pub model: String,
-    /// Bytes of the body from the client.
     pub client_bytes: u64,
     /// Bytes of the body after the pipeline.
     pub sent_bytes: u64,
@@ -64,7 +61,6 @@ pub struct RequestFacts {
     pub is_main: bool,
     /// True if the client asks for a summary in the place of the conversation: the answer is not one to the user.
     pub asks_for_summary: bool,
-    /// The work of the stages, in order.
     pub stages: Vec<RequestStage>,
     /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,
@@ -88,7 +84,6 @@ pub struct LoggedElements {
 /// An element of a prompt, as the client wrote it, with contents that the operation log of the session changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedElement {
-    /// Its place among the elements of the prompt.
     pub place: usize,
     /// Its changed contents before any change.
     pub original: Key,
@@ -125,11 +120,8 @@ impl RequestFacts {
 /// The refusal of a request by the API.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal<'t> {
-    /// True if the request was changed.
     pub is_changed: bool,
-    /// True if the changes made it longer.
     pub is_longer: bool,
-    /// The cause that the API names.
     pub cause: RefusalCause,
     /// The reason for the user if it ends the changes.
     pub reason: &'t str,
@@ -235,10 +227,7 @@ impl Wire {
     }
 
     /// Returns the prompt of a body with the changes of the log, and nothing else that is sent: each element in a line.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be read, or the body is not that of a request.
+    /// Errors: the store cannot be read, or the body is not that of a request.
     pub fn session_lines(&self, session: &str, api: RequestApi, body: impl AsRef<[u8]>) -> Result<Vec<u8>, WireError> {
         let lines = |bytes: &[u8]| Ok(session_lines(api, &RequestDocument::new(bytes).ok_or(WireError::Unreadable)?));
         let edits = self.logged(session, api, body.as_ref())?;
@@ -258,7 +247,6 @@ impl Wire {
         Ok(condensation::logged(sessions.line(session, "")?, &parsed))
     }
 
-    /// Returns true if bodies are read.
     pub fn reads(&self) -> bool {
         self.settings.is_on(&ingest::INGEST)
     }

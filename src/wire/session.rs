@@ -37,14 +37,12 @@ impl WireError {
     }
 }
 
-/// A line of requests.
 #[derive(Default)]
 pub(super) struct Line {
     /// The contents of the session by its log.
     pub contents: Contents,
     /// The state after the last request; `None` before the first one that was changed.
     pub state: Option<WireLine>,
-    /// The inserted texts.
     pub insertions: Vec<Insertion>,
     /// The texts that wait for the next prompt.
     pub staged: Vec<StagedText>,
@@ -88,7 +86,6 @@ impl Line {
     }
 }
 
-/// The sessions on the wire.
 pub(super) struct Sessions {
     open: OpenStore,
     store: Option<Store>,
@@ -106,7 +103,6 @@ pub(super) struct Sessions {
     prepared: FxHashMap<String, Vec<PreparedText>>,
     /// Responses with calls that could not be stored, by their line, and the time of the first: they are in memory until they are.
     owed: FxHashMap<(String, String), (Vec<WithheldReply>, i64)>,
-    /// The elements of earlier requests.
     pub known: KnownElements,
 }
 
@@ -141,7 +137,6 @@ impl Sessions {
         is_free
     }
 
-    /// Ends a request.
     pub fn end(&mut self) {
         self.is_held = false;
     }
@@ -163,7 +158,6 @@ impl Sessions {
         self.fault.as_ref().map(|(fault, _)| fault.clone()).or_else(orphan)
     }
 
-    /// Notes the outcome of a use of the store.
     fn noted<T>(&mut self, outcome: Result<T, WireError>) -> Result<T, WireError> {
         self.fault = outcome.as_ref().err().map(|error| (error.to_string(), error.is_busy()));
         outcome
@@ -294,7 +288,6 @@ impl Sessions {
         Ok(())
     }
 
-    /// Returns the store, which is created if there is none.
     fn writable(&mut self) -> Result<&Store, WireError> {
         if self.store.is_none() {
             self.store = (self.open)(true).map_err(WireError::Closed)?;
@@ -303,13 +296,11 @@ impl Sessions {
         self.store.as_ref().ok_or_else(|| WireError::Closed("it cannot be created".to_owned()))
     }
 
-    /// Writes to the store, which is created if there is none.
     fn write(&mut self, write: impl FnOnce(&Store) -> Result<(), StoreError>) -> Result<(), WireError> {
         let written = self.writable().and_then(|store| Ok(write(store)?));
         self.noted(written)
     }
 
-    /// Stores the state of a line.
     pub fn save(&mut self, session: &str, line: &str, state: WireLine) -> Result<(), WireError> {
         if !self.is_held {
             self.write(|store| store.save_wire_line(session, line, &state))?;
@@ -384,10 +375,6 @@ impl Wire {
     }
 
     /// Stores responses whose withheld calls later requests of the line contain.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written.
     pub fn add_replies(&self, facts: &RequestFacts, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
         let (mut sessions, name) = (self.sessions(), (facts.session.clone(), facts.line.clone()));
         // A line that is read after this has them.
@@ -402,10 +389,7 @@ impl Wire {
     /// Records that the API refused a request. Returns true if requests of this line are sent as the client writes them from now on:
     /// after a refusal of a content of a changed request, or after the second refusal in a row if the cause is another one, which the
     /// client can repair by itself. If the original request is refused too, the changes are not the cause, and later requests are changed again.
-    ///
-    /// # Errors
-    ///
-    /// The store cannot be written; the line is observed until the proxy ends.
+    /// Errors: the store cannot be written; the line is observed until the proxy ends.
     pub fn refused(&self, facts: &RequestFacts, refusal: &Refusal<'_>) -> Result<bool, WireError> {
         let mut sessions = self.sessions();
         let known = sessions.line(&facts.session, &facts.line)?;
@@ -438,7 +422,6 @@ impl Wire {
         Ok(is_now)
     }
 
-    /// Records that the API accepted a request.
     pub fn accepted(&self, facts: &RequestFacts) {
         if let Some(line) = self.sessions().lines.get_mut(&(facts.session.clone(), facts.line.clone())) {
             line.refusals = Refusals::default();
@@ -446,7 +429,6 @@ impl Wire {
     }
 }
 
-/// Reads a line from the store.
 fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireError> {
     let Some(store) = store else { return Ok(Line::default()) };
     // A subagent has a file and a log of its own.
@@ -467,10 +449,6 @@ fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireEr
 }
 
 /// Returns the operations in force whose contents the last request of a session did not have.
-///
-/// # Errors
-///
-/// The store cannot be read.
 pub fn unapplied(store: &Store, session: &str) -> Result<Vec<OperationId>, WireError> {
     let state = store.wire_line(session, "")?.filter(|state| state.observed.is_none()).unwrap_or_default();
     if state.unapplied.is_empty() {

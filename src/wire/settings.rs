@@ -16,7 +16,6 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Returns a switch.
     pub const fn switch(key: &'static str, is_on: bool, meaning: &'static str) -> Setting {
         Setting { key, default: SettingValue::Switch(is_on), meaning }
     }
@@ -59,7 +58,6 @@ impl PipelineSettings {
         self.0.get(setting.key).copied().unwrap_or(setting.default)
     }
 
-    /// Returns the settings with a switch on or off.
     pub fn with(mut self, switch: &Setting, is_on: bool) -> PipelineSettings {
         self.0.insert(switch.key, SettingValue::Switch(is_on));
         self

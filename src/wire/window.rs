@@ -176,7 +176,6 @@ impl<'a> Conversation<'a> {
         (has_reminder && answers.len() < REMINDER_ANSWERS).then(|| newest.key())
     }
 
-    /// Removes the reminders of some prompts.
     fn leave_out_reminders(&mut self, prompts: &[Key], body: &RequestBody<'_>) {
         let mut places = zones::places(body);
         places.retain(|place| prompts.contains(&place.key()));
@@ -446,7 +445,6 @@ impl<'a> Conversation<'a> {
         Some(items)
     }
 
-    /// Returns true if an item is a content, in any of its forms.
     fn is(&self, item: &Item, content: &SentContent) -> bool {
         let mut forms = [item.sent].into_iter().chain(item.recorded.iter().copied()).chain(self.rendered_as(item));
         is_answer(item.piece.role) == is_answer(content.role)

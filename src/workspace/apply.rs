@@ -25,7 +25,7 @@ const ROW_STEPS: u32 = 100;
 /// The order of the steps makes every interruption harmless. The new file is durable before the log records the operation as
 /// prepared, the log is durable before the file is replaced, and the replacement is one atomic rename. Rows that the client
 /// appended since the session was read, and rows that it appends to the old file until no process has that file open, are carried
-/// over.
+/// over. `deferred` is the number of the deferred operation that the plan writes, which stays deferred after an error.
 /// Errors: the session changed since it was read, a program has it open for writing, or the disk or the store failed. The session
 /// is then unchanged. If only the last steps failed, the plan may be applied, and the next command settles the state of the
 /// operation.
@@ -34,32 +34,7 @@ pub fn apply(
     store: &Store,
     key: SessionKey,
     plan: &Plan,
-    now: i64,
-    wait: &dyn Fn(Duration),
-) -> Result<Option<OperationId>, ApplyError> {
-    apply_as(None, workspace, store, key, plan, now, wait)
-}
-
-/// Applies the plan of a deferred operation, which keeps its number; see [`apply`].
-/// Errors: as [`apply`]; the operation stays deferred.
-pub fn apply_deferred(
-    workspace: &Workspace<'_>,
-    store: &Store,
-    key: SessionKey,
-    id: OperationId,
-    plan: &Plan,
-    now: i64,
-    wait: &dyn Fn(Duration),
-) -> Result<Option<OperationId>, ApplyError> {
-    apply_as(Some(id), workspace, store, key, plan, now, wait)
-}
-
-fn apply_as(
     deferred: Option<OperationId>,
-    workspace: &Workspace<'_>,
-    store: &Store,
-    key: SessionKey,
-    plan: &Plan,
     now: i64,
     wait: &dyn Fn(Duration),
 ) -> Result<Option<OperationId>, ApplyError> {
@@ -67,10 +42,7 @@ fn apply_as(
         return Ok(None);
     }
     if !plan.writes_file() {
-        let id = match deferred {
-            Some(id) => store.prepare_deferred(key, id, plan, now, std::iter::empty(), None)?,
-            None => store.prepare(key, plan, now, std::iter::empty(), None)?,
-        };
+        let id = store.prepare(key, plan, now, std::iter::empty(), None, deferred)?;
         if !plan.companions.is_empty() {
             companions::write(workspace.disk, &plan.companions).inspect_err(|_| abort(store, key, id))?;
             store.settle(key, id, OperationState::Committed)?;
@@ -113,10 +85,7 @@ fn apply_as(
         let recorded = store.record_turn_numbers(key, &turn_numbers(&workspace.reading));
         recorded.inspect_err(|_| discard(disk, &temporary))?;
     }
-    let log = || match deferred {
-        Some(id) => store.prepare_deferred(key, id, plan, now, splice.hunks(), Some(after)),
-        None => store.prepare(key, plan, now, splice.hunks(), Some(after)),
-    };
+    let log = || store.prepare(key, plan, now, splice.hunks(), Some(after), deferred);
     let logged = logged.and_then(|()| Ok(log()?));
     let id = logged.inspect_err(|_| discard(disk, &temporary))?;
     companions::write(disk, &plan.companions).inspect_err(|_| {

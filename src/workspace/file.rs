@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-/// The number of bytes that are passed on in one piece.
 const PIECE_BYTES: usize = 1 << 18;
 /// The number of bytes that are read at once after the end that the file had when it was opened: it may have grown.
 const SMALLEST_READ_BYTES: usize = 1 << 12;
@@ -36,7 +35,6 @@ struct Opened {
     file: Box<dyn OpenFile>,
     /// The bytes that were read, by offset, without overlaps.
     pieces: BTreeMap<u64, Vec<u8>>,
-    /// The length of the file when it was opened.
     length: u64,
 }
 
@@ -82,7 +80,6 @@ impl<'a> SessionFile<'a> {
 }
 
 impl SessionFile<'_> {
-    /// Returns the number of line feeds in a range of the file.
     pub fn line_feeds(&self, range: Range<u64>) -> io::Result<u64> {
         const PIECE: u64 = 1 << 20;
         let (mut at, mut count) = (range.start, 0);
@@ -102,7 +99,6 @@ pub struct FileReader<'a> {
 }
 
 impl<'a> FileReader<'a> {
-    /// Returns a reader at the start of a file.
     pub fn new(file: &'a SessionFile<'a>) -> FileReader<'a> {
         FileReader { file, at: 0 }
     }
@@ -254,7 +250,6 @@ pub struct SessionRows<'a> {
 }
 
 impl<'a> SessionRows<'a> {
-    /// Returns the rows of an open session.
     pub fn new(workspace: &'a Workspace<'a>) -> SessionRows<'a> {
         SessionRows { workspace, last: RefCell::default() }
     }

@@ -17,7 +17,6 @@ const NEWEST_FILES: usize = 64;
 #[derive(Clone)]
 pub struct Found {
     pub provider: &'static dyn ProviderAdapter,
-    /// The file.
     pub path: PathBuf,
     /// The information in its path.
     pub location: Location,
@@ -57,7 +56,6 @@ pub enum FindError {
     },
     #[error("{} is {what}", .path.display())]
     NotASession {
-        /// The file.
         path: PathBuf,
         /// A description of the detected format.
         what: String,
@@ -66,7 +64,6 @@ pub enum FindError {
     Unreadable {
         /// The file or directory.
         path: PathBuf,
-        /// The cause.
         source: io::Error,
     },
 }
@@ -166,7 +163,6 @@ fn linked_directories(disk: &dyn Disk, roots: &[PathBuf], mut entries: Vec<PathB
     entries
 }
 
-/// Returns the sessions of a provider below a directory.
 pub(super) fn find_in_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, directory: &Path) -> Vec<Found> {
     let mut all = Vec::new();
     find_in(disk, provider, vec![directory.to_owned()], &mut |_, _| {}, &mut all);

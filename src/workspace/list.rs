@@ -22,12 +22,10 @@ const READ_BYTES: usize = 1 << 18;
 /// A session with its totals.
 #[derive(Debug)]
 pub struct Listed {
-    /// The session.
     pub found: Found,
     /// The state of its file.
     pub identity: Identity,
     pub totals: Totals,
-    /// Its bills, if the file was read for its totals.
     pub bills: Option<FileUsage>,
 }
 

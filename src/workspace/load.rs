@@ -82,7 +82,6 @@ struct Parents<'a> {
     inherited: Vec<Inherited>,
     files: Vec<SessionFile<'a>>,
     segments: Vec<Segment>,
-    /// True if one of the files is missing.
     missing: bool,
 }
 
@@ -121,7 +120,6 @@ fn base(segments: &[Segment]) -> Option<(String, u64)> {
     }
 }
 
-/// Returns the error for a session that changed while it was read.
 pub(super) fn changed_while_read() -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, "the session changed while it was read")
 }

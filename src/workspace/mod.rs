@@ -28,7 +28,7 @@ pub use crate::planning::{
     Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking, Undone, archive, fold_into_digest, parse_chunk,
     shorten, shrink,
 };
-pub use apply::{apply, apply_deferred, history, settle, was_done};
+pub use apply::{apply, history, settle, was_done};
 pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion};
 pub use error::ApplyError;
 pub use file_edits::file_edits;
@@ -44,7 +44,7 @@ pub use secret_scan::{SecretMatch, scan, scan_file};
 pub use topics::topics;
 pub use trace::{TracePosition, left_rows, read_trace};
 pub use usage::{billed_states, usage};
-pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
+pub use verify::{FileState, Verified, Verifier, WayBack, found, in_force};
 pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, Analysis, Capacity, CapacitySource, Finding, Known, ReadSettings};
@@ -65,7 +65,6 @@ pub struct Workspace<'a> {
     files: SessionFiles<'a>,
     /// The provider whose format the file has.
     pub provider: &'static dyn ProviderAdapter,
-    /// The file.
     pub path: PathBuf,
     /// The information in its path.
     pub location: Location,
@@ -84,20 +83,9 @@ impl Drop for Workspace<'_> {
 }
 
 impl<'a> Workspace<'a> {
-    /// Opens and reads a session. `history` is its history in the store.
-    pub fn open(
-        disk: &'a dyn Disk,
-        cache: &Arc<Cache>,
-        history: History,
-        found: Found,
-        settings: &ReadSettings,
-    ) -> io::Result<Workspace<'a>> {
-        Workspace::open_as_wanted(disk, cache, history, found, settings, &|_| true)
-    }
-
-    /// Same as [`Workspace::open`], but runs the full analysis only if `whole` returns true for the session, and
+    /// Opens and reads a session with its history in the store. Runs the full analysis only if `whole` returns true for the session, and
     /// [`engine::outline`] otherwise.
-    pub fn open_as_wanted(
+    pub fn open(
         disk: &'a dyn Disk,
         cache: &Arc<Cache>,
         history: History,

@@ -40,7 +40,6 @@ impl Project {
         Project { directories, folder: None, compared: Mutex::default() }
     }
 
-    /// Returns the project that a session belongs to.
     pub fn of_session(disk: &dyn Disk, found: &Found) -> Project {
         match stated(disk, found) {
             Some(directory) => Project { folder: placed(found, Some(&directory)), ..Project::at(disk, &directory) },

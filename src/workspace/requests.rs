@@ -84,7 +84,6 @@ pub struct RequestDisk {
 }
 
 impl RequestDisk {
-    /// Adds the sessions of a proxy to a disk.
     pub fn new(disk: &'static dyn Disk, sessions: Arc<dyn RequestSessions>) -> RequestDisk {
         RequestDisk { disk, sessions }
     }

@@ -14,7 +14,6 @@ use std::path::Path;
 /// The size of the read buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Returns the values that a session names as credentials, from their rows in its files.
 pub(super) fn named_secrets(provider: &dyn ProviderAdapter, files: &SessionFiles<'_>, session: &Session) -> io::Result<Known> {
     let mut values = Vec::new();
     let mut places = session.secrets.get(..NAMED_SECRETS).unwrap_or(&session.secrets);

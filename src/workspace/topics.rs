@@ -30,7 +30,7 @@ pub fn topics(
         .map(|(place, listed)| (place, listed, history(&listed.found)))
         .collect();
     let read = |(place, listed, history): (usize, &Listed, History)| {
-        let read = Workspace::open(disk, cache, history, listed.found.clone(), settings);
+        let read = Workspace::open(disk, cache, history, listed.found.clone(), settings, &|_| true);
         let read = read.map(|workspace| engine::session_topics(&workspace.reading));
         done();
         (place, read)

@@ -15,7 +15,6 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use twox_hash::XxHash3_64;
 
-/// Bytes that are read at a time.
 const READ_BYTES: usize = 1 << 20;
 /// Bytes at the start and at the end of the part that was read, by which a file is recognized.
 const PROBE_BYTES: u64 = 4096;
@@ -113,7 +112,6 @@ impl TracePosition {
         TracePosition { blocks: number.saturating_sub(1), ..TracePosition::default() }
     }
 
-    /// Opens a turn and returns its number.
     pub fn next_turn(&mut self) -> u32 {
         self.turns += 1;
         self.turns

@@ -59,7 +59,6 @@ pub fn usage(
     listed.iter().zip(read).map(usage).collect()
 }
 
-/// Returns the key of replaced bills.
 fn key(replaced: Option<&ReplacedBills>) -> Key {
     let figures =
         replaced.into_iter().flat_map(|replaced| &replaced.figures).flat_map(|(written, billed)| [&written[..], billed]);

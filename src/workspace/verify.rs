@@ -23,7 +23,6 @@ pub enum WayBack {
     Exact,
     /// Every value would be restored. Other programs added or changed rows since, so there is no original to compare with.
     Values,
-    /// The undo would be refused.
     Refused(String),
     /// Unknown, because there is no file.
     #[default]
@@ -37,20 +36,15 @@ pub enum FileState {
     There,
     /// The session has no file: it is only in requests, with the changes of the log.
     InRequests,
-    /// The file no longer exists.
     Gone,
-    /// The file cannot be read.
     Unreadable(String),
 }
 
 /// The result of checking one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// The state of the session file.
     pub file: FileState,
-    /// The number of operations in the log.
     pub operations: usize,
-    /// The number of changes in force.
     pub in_force: usize,
     /// The number of values that were compared with the file.
     pub values: usize,
@@ -89,84 +83,118 @@ pub fn found(stored: &StoredSession) -> Result<Found, StoreError> {
     Ok(Found { provider, path: stored.path.clone(), location })
 }
 
-/// Checks a session of the store, without writing anything. `sound` are the addresses of the undamaged values; `now` is in
-/// milliseconds since 1970, UTC.
-pub fn verify(
-    disk: &dyn Disk,
-    cache: &Arc<Cache>,
-    store: &Store,
-    stored: &StoredSession,
-    settings: &ReadSettings,
-    sound: &BTreeSet<Address>,
-    now: i64,
-) -> Result<Verified, StoreError> {
-    let packed = packed_path(&stored.path);
-    let is_packed = disk.identify(&stored.path).is_err() && disk.identify(&packed).is_ok();
-    let stored = &if is_packed { StoredSession { path: packed, ..stored.clone() } } else { stored.clone() };
-    let state = || -> Result<_, StoreError> {
-        let identity = disk.identify(&stored.path).ok();
-        Ok((identity, store.history(stored.key)?.last(), store.prepared(stored.key)?.len()))
-    };
-    let mut left = ATTEMPTS;
-    loop {
-        left -= 1;
-        let before = state()?;
-        let verified = verify_session(disk, cache, store, stored, settings, sound, now)?;
-        // Another aperture process or the client may have changed the session during the check: then check again.
-        if left == 0 || verified.problems() == 0 || state()? == before {
-            return Ok(verified);
-        }
-    }
+/// Checks sessions of a store, without writing anything.
+pub struct Verifier<'a> {
+    pub disk: &'a dyn Disk,
+    pub cache: &'a Arc<Cache>,
+    pub store: &'a Store,
+    pub settings: &'a ReadSettings,
+    /// The addresses of the undamaged values.
+    pub sound: &'a BTreeSet<Address>,
+    /// The current time, in milliseconds since 1970, UTC.
+    pub now: i64,
 }
 
-fn verify_session(
-    disk: &dyn Disk,
-    cache: &Arc<Cache>,
-    store: &Store,
-    stored: &StoredSession,
-    settings: &ReadSettings,
-    sound: &BTreeSet<Address>,
-    now: i64,
-) -> Result<Verified, StoreError> {
-    let mut history = store.history(stored.key)?;
-    let prepared = store.prepared(stored.key)?;
-    let file = match disk.identify(&stored.path) {
-        _ if request_id(&stored.path).is_some() => FileState::InRequests,
-        Ok(_) => FileState::There,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => FileState::Gone,
-        Err(error) => FileState::Unreadable(error.to_string()),
-    };
-    let mut verified = Verified { file, ..Verified::default() };
-    for operation in prepared {
-        // The next command decides the same way: by the contents of the file.
-        let done = verified.file == FileState::There && was_done(disk, store, &stored.path, &operation).unwrap_or_default();
-        verified.interrupted.push((operation.id, done));
-        if done {
-            history.operations.push(operation);
+impl Verifier<'_> {
+    /// Checks a session of the store.
+    pub fn verify(&self, stored: &StoredSession) -> Result<Verified, StoreError> {
+        let packed = packed_path(&stored.path);
+        let is_packed = self.disk.identify(&stored.path).is_err() && self.disk.identify(&packed).is_ok();
+        let stored = &if is_packed { StoredSession { path: packed, ..stored.clone() } } else { stored.clone() };
+        let state = || -> Result<_, StoreError> {
+            let identity = self.disk.identify(&stored.path).ok();
+            Ok((identity, self.store.history(stored.key)?.last(), self.store.prepared(stored.key)?.len()))
+        };
+        let mut left = ATTEMPTS;
+        loop {
+            left -= 1;
+            let before = state()?;
+            let verified = self.verify_session(stored)?;
+            // Another aperture process or the client may have changed the session during the check: then check again.
+            if left == 0 || verified.problems() == 0 || state()? == before {
+                return Ok(verified);
+            }
         }
     }
-    verified.operations = history.operations.len();
-    verified.lost = lost(&history, sound);
-    let lacking = history.operations.iter().filter(|operation| operation.lacks_delta());
-    verified.without_delta = lacking.map(|operation| operation.id).collect();
-    verified.in_force = in_force(&history);
-    if verified.file == FileState::InRequests && verified.lost.is_empty() {
-        // Each request has the original until the log changes it.
-        verified.way_back = if verified.in_force == 0 { WayBack::Nothing } else { WayBack::Exact };
-    }
-    if verified.file == FileState::There
-        && let Err(error) = beside_file(disk, cache, store, stored, settings, now, history, &mut verified)
-    {
-        match error {
-            PlanError::Originals(error) => match StoreError::from(error) {
-                StoreError::Damaged(why) if !verified.lost.is_empty() => verified.way_back = WayBack::Refused(why),
-                error => return Err(error),
-            },
-            PlanError::Io(error) => verified.file = FileState::Unreadable(error.to_string()),
-            error => verified.way_back = WayBack::Refused(error.to_string()),
+
+    fn verify_session(&self, stored: &StoredSession) -> Result<Verified, StoreError> {
+        let mut history = self.store.history(stored.key)?;
+        let prepared = self.store.prepared(stored.key)?;
+        let file = match self.disk.identify(&stored.path) {
+            _ if request_id(&stored.path).is_some() => FileState::InRequests,
+            Ok(_) => FileState::There,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => FileState::Gone,
+            Err(error) => FileState::Unreadable(error.to_string()),
+        };
+        let mut verified = Verified { file, ..Verified::default() };
+        for operation in prepared {
+            // The next command decides the same way: by the contents of the file.
+            let done = verified.file == FileState::There
+                && was_done(self.disk, self.store, &stored.path, &operation).unwrap_or_default();
+            verified.interrupted.push((operation.id, done));
+            if done {
+                history.operations.push(operation);
+            }
         }
+        verified.operations = history.operations.len();
+        verified.lost = lost(&history, self.sound);
+        let lacking = history.operations.iter().filter(|operation| operation.lacks_delta());
+        verified.without_delta = lacking.map(|operation| operation.id).collect();
+        verified.in_force = in_force(&history);
+        if verified.file == FileState::InRequests && verified.lost.is_empty() {
+            // Each request has the original until the log changes it.
+            verified.way_back = if verified.in_force == 0 { WayBack::Nothing } else { WayBack::Exact };
+        }
+        if verified.file == FileState::There
+            && let Err(error) = self.beside_file(stored, history, &mut verified)
+        {
+            match error {
+                PlanError::Originals(error) => match StoreError::from(error) {
+                    StoreError::Damaged(why) if !verified.lost.is_empty() => verified.way_back = WayBack::Refused(why),
+                    error => return Err(error),
+                },
+                PlanError::Io(error) => verified.file = FileState::Unreadable(error.to_string()),
+                error => verified.way_back = WayBack::Refused(error.to_string()),
+            }
+        }
+        Ok(verified)
     }
-    Ok(verified)
+
+    fn beside_file(&self, stored: &StoredSession, history: History, verified: &mut Verified) -> Result<(), PlanError> {
+        let found = found(stored).map_err(io::Error::other)?;
+        let workspace = Workspace::open(self.disk, self.cache, history, found, self.settings, &|_| true)?;
+        let session = &workspace.reading.session;
+        let bytes = workspace.bytes()?;
+        let operations = &workspace.history.operations;
+        let beside = LoggedSession { provider: workspace.provider, session, bytes: &bytes, operations, values: self.store };
+        let standing = beside.check()?;
+        verified.values = standing.values;
+        verified.drifted = standing.drifted;
+        verified.way_back = if verified.in_force == 0 {
+            nothing_left(&workspace.history, &bytes)
+        } else if verified.drifted.iter().any(DriftedValue::blocks_undo) {
+            WayBack::Refused("another program changed what aperture wrote".to_owned())
+        } else {
+            self.way_back(&workspace, &beside)?
+        };
+        Ok(())
+    }
+
+    /// Undoes everything in memory: byte by byte if the log has the deltas, otherwise by value, comparing the hash of the result.
+    fn way_back(&self, workspace: &Workspace<'_>, beside: &LoggedSession<'_>) -> Result<WayBack, PlanError> {
+        if workspace.draft(Some(self.store), self.now)?.return_to(0)?.is_none() {
+            return Ok(WayBack::Exact);
+        }
+        let Some(edits) = beside.back_to(0)? else {
+            return Ok(WayBack::Refused("a row that the log names is no longer in the file".to_owned()));
+        };
+        let mut draft = workspace.draft(Some(self.store), self.now)?;
+        draft.revert(edits.clone(), Vec::new())?;
+        let drafted = draft.finish(OperationKind::Undo, "", None, &|hash| self.cache.count(hash), false)?;
+        let original = beside.hash_after(&edits, None);
+        let same = original.is_some() && beside.hash_after(&drafted.plan.edits, None) == original;
+        Ok(if same && first_state_is_known(beside)? { WayBack::Exact } else { WayBack::Values })
+    }
 }
 
 /// Returns the number of changes in force.
@@ -185,36 +213,6 @@ fn lost(history: &History, sound: &BTreeSet<Address>) -> Vec<(OperationId, usize
     history.operations.iter().map(missing).filter(|(_, missing)| *missing > 0).collect()
 }
 
-#[expect(clippy::too_many_arguments, reason = "the second half of the one above, which alone calls it")]
-fn beside_file(
-    disk: &dyn Disk,
-    cache: &Arc<Cache>,
-    store: &Store,
-    stored: &StoredSession,
-    settings: &ReadSettings,
-    now: i64,
-    history: History,
-    verified: &mut Verified,
-) -> Result<(), PlanError> {
-    let found = found(stored).map_err(io::Error::other)?;
-    let workspace = Workspace::open(disk, cache, history, found, settings)?;
-    let session = &workspace.reading.session;
-    let bytes = workspace.bytes()?;
-    let operations = &workspace.history.operations;
-    let beside = LoggedSession { provider: workspace.provider, session, bytes: &bytes, operations, values: store };
-    let standing = beside.check()?;
-    verified.values = standing.values;
-    verified.drifted = standing.drifted;
-    verified.way_back = if verified.in_force == 0 {
-        nothing_left(&workspace.history, &bytes)
-    } else if verified.drifted.iter().any(DriftedValue::blocks_undo) {
-        WayBack::Refused("another program changed what aperture wrote".to_owned())
-    } else {
-        way_back(&workspace, store, &beside, cache, now)?
-    };
-    Ok(())
-}
-
 /// Checks that the file starts with the original if no change is in force.
 fn nothing_left(history: &History, bytes: &[u8]) -> WayBack {
     let original = history.state_at(0);
@@ -226,28 +224,6 @@ fn nothing_left(history: &History, bytes: &[u8]) -> WayBack {
         return WayBack::Nothing;
     }
     WayBack::Refused("every change was undone, but the file does not begin with the original".to_owned())
-}
-
-/// Undoes everything in memory: byte by byte if the log has the deltas, otherwise by value, comparing the hash of the result.
-fn way_back(
-    workspace: &Workspace<'_>,
-    store: &Store,
-    beside: &LoggedSession<'_>,
-    cache: &Cache,
-    now: i64,
-) -> Result<WayBack, PlanError> {
-    if workspace.draft(Some(store), now)?.return_to(0)?.is_none() {
-        return Ok(WayBack::Exact);
-    }
-    let Some(edits) = beside.back_to(0)? else {
-        return Ok(WayBack::Refused("a row that the log names is no longer in the file".to_owned()));
-    };
-    let mut draft = workspace.draft(Some(store), now)?;
-    draft.revert(edits.clone(), Vec::new())?;
-    let drafted = draft.finish(OperationKind::Undo, "", None, &|hash| cache.count(hash), false)?;
-    let original = beside.hash_after(&edits, None);
-    let same = original.is_some() && beside.hash_after(&drafted.plan.edits, None) == original;
-    Ok(if same && first_state_is_known(beside)? { WayBack::Exact } else { WayBack::Values })
 }
 
 /// Returns true if the file, reverted to the first logged state that can be computed, has the bytes that the log recorded for it.

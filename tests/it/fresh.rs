@@ -1,7 +1,7 @@
 //! Generated files and documentation match the program: man pages, completions, the command reference, the command lines and paths
 //! in documents and help texts. `UPDATE_EXPECT=1 cargo test` updates the generated files.
 
-use crate::sandbox::{Sandbox, repository};
+use crate::sandbox::{Sandbox, repository, skipped};
 use aperture::commands::{CommandLine, Request, completions, definition, help::help_topic};
 use clap::error::ErrorKind;
 use clap::{Command, ValueEnum};
@@ -380,6 +380,14 @@ fn the_readme_shows_what_the_program_prints() {
 #[test]
 fn the_guide_shows_what_the_program_prints() {
     check_screens("docs/guide.md");
+}
+
+/// The picture of the screen, for `docs/pictures.sh`.
+#[test]
+fn a_captured_screen_becomes_a_picture() {
+    let Some(path) = std::env::var_os("APERTURE_SCREEN") else { return skipped("APERTURE_SCREEN is not set") };
+    let picture = anstyle_svg::Term::new().render_svg(&fs::read_to_string(path).unwrap());
+    fs::write(repository().join("docs/tui.svg"), picture).unwrap();
 }
 
 /// The picture in README.md: the output of `aperture status` with colours.

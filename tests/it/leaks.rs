@@ -161,13 +161,15 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "verify" | "check" | "log" | "undo" | "redo" => &["", "--no-secrets"],
         "obey" => &["", "--tell"],
         "export" => &["-o out.aperture --force"],
+        "config" => &["list", "get preset"],
+        "report" => &["--html out.html --force", "--project --html usage.html --force"],
         "import" => &["out.aperture -n", "out.aperture"],
         "install" => &["claude-code --dry-run", "claude-code", "git-hook --dry-run"],
         "uninstall" => &["claude-code --dry-run", "claude-code"],
         "completions" => &["bash"],
         "help" => &["", "settings"],
         // Commands that read standard input or do not end are tested below.
-        "mcp" | "hook" | "statusline" | "watch" | "tui" | "git-hook" | "job" | "proxy" | "run" => &[],
+        "mcp" | "hook" | "statusline" | "watch" | "tui" | "git-hook" | "job" | "proxy" | "run" | "serve" => &[],
         _ => {
             let needed = command.get_positionals().filter(|argument| argument.is_required_set()).map(|_| "1".to_owned());
             return vec![needed.collect()];

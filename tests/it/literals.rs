@@ -72,11 +72,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("engine/analysis/never_stale.rs", "claude.md", "instruction files of many agents, most of which aperture does not read"),
     ("engine/analysis/never_stale.rs", "agents.md", "instruction files of many agents, most of which aperture does not read"),
     ("engine/analysis/never_stale.rs", ".claude", "instruction files of many agents, most of which aperture does not read"),
-    ("engine/secrets/shapes.rs", "agent-", "the prefix of a GitLab token"),
     ("engine/selector/mod.rs", "mcp__", "an example in the help on selectors"),
-    ("commands/help_topics.rs", "claude_", "the variables that the help lists"),
-    ("commands/help_topics.rs", "codex_", "the variables that the help lists"),
-    ("commands/help_topics.rs", "todowrite", "an example in the help on settings"),
     ("commands/install/claude_code/run.rs", "claude-code", "the name of the command's target"),
     ("commands/install/claude_code/run.rs", ".claude", "the files into which the command installs"),
 ];

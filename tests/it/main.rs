@@ -40,6 +40,8 @@ mod network;
 mod obeying;
 mod pack;
 mod packaging;
+#[cfg(feature = "proxy")]
+mod page;
 mod properties;
 mod prose;
 #[cfg(feature = "proxy")]

@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 /// Rows of a session, linked in order.
 #[derive(Default)]
-struct Rows(Vec<Value>);
+pub struct Rows(Vec<Value>);
 
 impl Rows {
-    fn prompt(&mut self, text: &str) {
+    pub fn prompt(&mut self, text: &str) {
         self.0.push(json!({"type": "user", "message": {"role": "user", "content": text}}));
     }
 
-    fn call(&mut self, tool: &str, input: Value, result: &str) {
+    pub fn call(&mut self, tool: &str, input: Value, result: &str) {
         let id = format!("t{}", self.0.len());
         let message = json!({"id": format!("m{}", self.0.len()), "role": "assistant", "model": "claude-opus-4-5-20251101",
             "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]});
@@ -22,7 +22,7 @@ impl Rows {
         self.0.push(json!({"type": "user", "message": {"role": "user", "content": content}}));
     }
 
-    fn file(self) -> String {
+    pub fn file(self) -> String {
         let mut text = String::new();
         for (number, mut row) in self.0.into_iter().enumerate() {
             row["uuid"] = json!(format!("u{number}"));
@@ -78,10 +78,10 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
               - #1 "Never commit without running the tests."
 
             FILES IN WORK (* edited, #block):
-                /tmp/notes.md  #12
                 README.md  #10
               * src/billing/tax.rs  #7
                 src/billing/invoice.rs  #5
+                /tmp/notes.md  #12
 
             BEGINNING (1 block, ~16 tokens):
               - #1 "Never commit without running the tests. Round … (~16)
@@ -116,12 +116,12 @@ fn text(rows: Rows) -> String {
 fn the_files_without_a_block_number_have_an_unambiguous_name() {
     let mut rows = Rows::default();
     rows.prompt("Read all of them.");
-    for number in 0..26 {
+    for number in 0..16 {
         let directory = ["billing", "checkout"][number % 2];
         rows.call("Read", json!({"file_path": format!("/home/dev/shop/{directory}/v{}/part.rs", number / 2)}), "fn part() {}");
     }
     let manifest = text(rows);
-    for number in 0..26 {
+    for number in 0..16 {
         let directory = ["billing", "checkout"][number % 2];
         let rest = format!("v{}/part.rs", number / 2);
         let group = manifest.split(&format!("{directory}/")).skip(1).any(|group| group.contains(&rest));

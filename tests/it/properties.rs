@@ -117,7 +117,7 @@ fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
         tokens_after: 0.0,
         last_row: None,
     };
-    store.prepare(key, &plan, 0, std::iter::empty(), Some((after.len() as u64, *blake3::hash(after).as_bytes()))).unwrap();
+    store.prepare(key, &plan, 0, std::iter::empty(), Some((after.len() as u64, *blake3::hash(after).as_bytes())), None).unwrap();
     aperture::workspace::settle(&RealDisk, &store, &path).unwrap();
     assert_eq!(store.prepared(key).unwrap(), []);
     let done = file.starts_with(after) && (removed.is_none() || !file.starts_with(&base));

@@ -13,7 +13,6 @@ pub struct Repository<'a> {
 /// A commit that introduced lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Introduction {
-    /// Its hash.
     pub commit: String,
     /// The end of the second of the commit, in milliseconds since 1970, UTC.
     pub until: i64,
@@ -24,7 +23,6 @@ pub struct Introduction {
 /// A commit that changed a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCommit {
-    /// Its hash.
     pub commit: String,
     /// The end of the second in which its author wrote it, in milliseconds since 1970, UTC: a rebase keeps it.
     pub time: i64,
@@ -47,7 +45,6 @@ impl<'a> Repository<'a> {
         (!root.is_empty()).then(|| Repository { env, root: PathBuf::from(root) })
     }
 
-    /// Returns the paths of its working trees.
     pub fn trees(&self) -> Vec<PathBuf> {
         let listed = self.git(&["worktree", "list", "--porcelain"]).unwrap_or_default();
         let lines = String::from_utf8_lossy(&listed).into_owned();

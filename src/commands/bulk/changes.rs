@@ -24,7 +24,6 @@ struct Change {
     what: Option<String>,
     tokens: Option<(f64, f64)>,
     operation: Option<u32>,
-    /// The reason why nothing was changed.
     reason: Option<String>,
 }
 
@@ -139,7 +138,6 @@ fn summary(report: ChangeReport, rewritten: usize) -> Change {
     }
 }
 
-/// Returns the rows of the report.
 fn rows(visited: &mut [Visited<Change>], is_undo: bool) -> Vec<BulkRow> {
     let mut ids: BTreeMap<String, usize> = BTreeMap::new();
     visited.iter().for_each(|visited| *ids.entry(visited.session.id.clone()).or_default() += 1);

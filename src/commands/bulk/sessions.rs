@@ -17,7 +17,6 @@ pub struct BulkSession {
     pub id: String,
     /// The name of the provider; empty if the file cannot be read.
     pub provider: String,
-    /// The file.
     pub path: PathBuf,
     /// The title, with credentials masked; may be empty.
     pub title: String,

@@ -82,7 +82,7 @@ pub fn write(env: &Env, store: &Store, found: &Found) -> Result<(), CommandError
                 return Ok(());
             }
         };
-        match workspace::apply_deferred(&workspace, store, session.key, operation.id, &plan, now, &wait) {
+        match workspace::apply(&workspace, store, session.key, &plan, Some(operation.id), now, &wait) {
             Ok(_) => {}
             // The client has it open again.
             Err(ApplyError::Changed | ApplyError::MovedOn | ApplyError::HeldOpen(_)) => return Ok(()),

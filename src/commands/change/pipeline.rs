@@ -37,7 +37,6 @@ pub struct ChangeSummary {
     pub verb: &'static str,
     /// The object of the verb, if it is not blocks.
     pub what: Option<String>,
-    /// The skipped blocks, by reason.
     pub kept: BTreeMap<SkipReason, Vec<BlockNumber>>,
     pub notes: Vec<String>,
     /// True if the report counts stale blocks separately.
@@ -51,7 +50,6 @@ pub struct ChangeSummary {
 }
 
 impl ChangeSummary {
-    /// Returns the description of a change with this verb.
     pub fn change(verb: &'static str) -> ChangeSummary {
         ChangeSummary { verb, ..ChangeSummary::default() }
     }
@@ -218,7 +216,7 @@ fn once(
             return Ok(report);
         }
         let key = register(env, found, workspace, store)?;
-        report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
+        report.operation = workspace::apply(workspace, store, key, &plan, None, now, &wait)?;
         if let (true, Some(operation)) = (report.edits > 0, report.operation) {
             let process = clients(env, found).first().copied().filter(|_| has_copy || plan.window.is_some());
             if let Some(process) = process {
@@ -357,7 +355,6 @@ fn report(
     }
 }
 
-/// Returns the blocks that a plan marks.
 fn marked_blocks(workspace: &Workspace<'_>, plan: &Plan) -> Vec<MarkedBlock> {
     let blocks = plan.marks.iter().filter(|mark| mark.after.is_some()).filter_map(|mark| workspace.reading.block(mark.number));
     let marked = |block: &Block| MarkedBlock { number: block.number, label: engine::label(block), tokens: block.tokens };

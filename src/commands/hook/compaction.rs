@@ -109,7 +109,6 @@ pub(super) fn endangered(workspace: &Workspace<'_>) -> Result<Option<String>, Co
     Ok(joined(&super::texts(workspace, &pinned)?))
 }
 
-/// Returns the files that were read last.
 fn last_files<'w>(workspace: &'w Workspace<'_>) -> BTreeSet<&'w str> {
     let mut files = BTreeSet::new();
     for file in workspace.reading.session.blocks.iter().rev().filter_map(read_target) {
@@ -121,7 +120,6 @@ fn last_files<'w>(workspace: &'w Workspace<'_>) -> BTreeSet<&'w str> {
     files
 }
 
-/// Returns the file of a block that is the result of a read.
 fn read_target(block: &Block) -> Option<&str> {
     let read = block.tool.as_deref().filter(|tool| tool.verb == ToolVerb::Read && block.role == Role::ToolResult && !block.error);
     read.map(|tool| &*tool.target)

@@ -17,14 +17,12 @@ pub(super) fn for_prompt(env: &Env, payload: &Payload) -> Option<String> {
     noted(env, "the memories are not sent", with(env, payload, &|memories| memories.for_prompt(prompt)))
 }
 
-/// Learns from the rows of the session.
 pub(super) fn learn_session(env: &Env, payload: &Payload) {
     let Some(path) = payload.transcript_path.as_deref().filter(|_| payload.has_session(env)) else { return };
     let learned = with(env, payload, &|memories| memories.learn_session(path).map(|_| Some(())));
     noted(env, "nothing was learned", learned);
 }
 
-/// Learns from the sessions of the project.
 pub(super) fn learn_project(env: &Env, payload: &Payload) {
     noted(env, "nothing was learned", with(env, payload, &|memories| memories.learn_project().map(|_| Some(()))));
 }

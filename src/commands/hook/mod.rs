@@ -122,12 +122,10 @@ fn pinned<'a>(workspace: &'a Workspace<'_>, wanted: &dyn Fn(&Block) -> bool) -> 
     blocks
 }
 
-/// Returns the number and the label of a block.
 fn name(block: &Block) -> String {
     format!("#{} {}", block.number, label(block))
 }
 
-/// Returns the names and the contents of blocks.
 fn texts(workspace: &Workspace<'_>, blocks: &[&Block]) -> Result<Vec<(String, String)>, CommandError> {
     let numbers: Vec<_> = blocks.iter().map(|block| block.number).collect();
     let contents = workspace.contents(&numbers)?;

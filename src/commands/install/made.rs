@@ -18,7 +18,6 @@ pub struct Made {
 }
 
 impl Made {
-    /// Reads the list.
     pub fn read(env: &Env) -> Result<Made, CommandError> {
         let file = env.store_directory()?.join(FILE);
         let text = files::text(env.disk, &file)

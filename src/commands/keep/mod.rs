@@ -1,14 +1,20 @@
 //! `aperture keep`: copies sessions before their clients delete them, and restores them.
 
 mod report;
-mod run;
 mod status;
 
 pub use report::{KeepForgetReport, KeepListReport, KeepReport, KeepRestoreReport};
-pub use run::{keep_in_background, keep_session, run};
 pub use status::{KeepStatusReport, expiring_in};
 
-use std::path::PathBuf;
+use crate::app::{CommandError, Env, ErrorKind, next_step, wait};
+use crate::fsio::Identity;
+use crate::model::request_id;
+use crate::workspace::{self, CopyState, Found, KeepError, KeptCopies, Project, RestoredState};
+use anyhow::anyhow;
+use report::{KeptRow, KeptSession, RestoredRow};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Arguments of `keep`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -83,4 +89,199 @@ pub enum Action {
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// The interval and the maximum number of attempts to lock the copies, while another process copies a session.
+const LOCK_STEP: Duration = Duration::from_millis(20);
+const LOCK_STEPS: u32 = 3000;
+
+/// Copies sessions, or executes the action.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    match &arguments.action {
+        None => keep(env, arguments),
+        Some(Action::Status) => env.print(&status::report(env)?),
+        Some(Action::List) => env.print(&list(env)?),
+        Some(Action::Restore { session, to, older, force, dry_run }) => {
+            let found = env.find_copy(session)?;
+            let copies = env.kept()?;
+            let report = match to {
+                Some(file) => {
+                    let path = env.directory.join(file);
+                    let states = if *dry_run { Ok(()) } else { copies.write_to(&found, *older, &path, *force) };
+                    states.map(|()| vec![(path, RestoredState::Written)])
+                }
+                None => {
+                    let _lock = lock(env)?;
+                    let files = copies.restore(&found, *older, *force, *dry_run);
+                    files.map(|files| files.into_iter().map(|file| (file.path, file.state)).collect())
+                }
+            };
+            let files = report.map_err(|error| refused(error, session))?;
+            let id = &found.location.id;
+            let resume = to.is_none().then(|| found.provider.resume_command(id));
+            let directory = env.project_directory(&found).filter(|_| resume.is_some());
+            let row = |(path, state): (PathBuf, RestoredState)| RestoredRow { path: path.display().to_string(), state };
+            env.print(&KeepRestoreReport {
+                session: id.clone(),
+                dry_run: *dry_run,
+                files: files.into_iter().map(row).collect(),
+                directory: directory.map(|directory| directory.display().to_string()),
+                resume,
+            })
+        }
+        Some(Action::Forget { session, yes }) => {
+            let found = env.find_copy(session)?;
+            let copies = env.kept()?;
+            let is_only = copies.orphans().iter().any(|(orphan, _)| orphan.path == found.path);
+            let (files, bytes) = copies.size(&found)?;
+            if *yes {
+                let _lock = lock(env)?;
+                copies.forget(&found)?;
+            }
+            env.print(&KeepForgetReport { session: found.location.id, done: *yes, files, bytes, is_only })
+        }
+    }
+}
+
+fn refused(error: KeepError, session: &str) -> CommandError {
+    let word = crate::text::shell::quoted_word(session);
+    let (kind, hint) = match &error {
+        KeepError::Exists(_) => (
+            ErrorKind::Refused,
+            format!("to replace it after it is copied: aperture keep restore {word} --force; to write another file: --to FILE"),
+        ),
+        KeepError::HeldOpen(_) => (ErrorKind::Conflict, "nothing was written; try again when that program is done".to_owned()),
+        KeepError::Elsewhere(_) => {
+            (ErrorKind::Refused, "to write it to a file: aperture keep restore SESSION --to FILE".to_owned())
+        }
+        KeepError::NoSuchCopy(_) => (ErrorKind::Usage, "to list the copies: aperture keep list".to_owned()),
+        KeepError::Io(cause) => {
+            let step = next_step(cause);
+            return CommandError::new(ErrorKind::Refused, error).hints(step);
+        }
+    };
+    CommandError::new(kind, error).hint(hint)
+}
+
+/// Locks the copies; waits for another process that copies a session.
+fn lock(env: &Env) -> Result<Box<dyn Send>, CommandError> {
+    let file = env.store_directory()?.join("locks").join("kept");
+    for _ in 0..LOCK_STEPS {
+        match env.disk.lock(&file).map_err(|error| CommandError::of_disk(error, "cannot lock the kept copies".to_owned()))? {
+            Some(lock) => return Ok(lock),
+            None => wait(LOCK_STEP),
+        }
+    }
+    let error = anyhow!("another aperture process is copying sessions");
+    Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
+}
+
+fn keep(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let copies = env.kept()?;
+    let is_one = !arguments.all && arguments.project.is_none();
+    let found = if is_one { vec![env.find(arguments.session.as_deref())?] } else { selected(env, arguments)? };
+    if arguments.all && !arguments.dry_run {
+        let _lock = lock(env)?;
+        copies.clean();
+    }
+    let bar = env.progress(found.len());
+    let mut report = KeepReport { dry_run: arguments.dry_run, ..KeepReport::default() };
+    for found in found {
+        report.sessions.push(if arguments.dry_run { previewed(env, &copies, &found) } else { kept(env, &copies, &found)? });
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let failed = report.sessions.iter().any(|session| !session.failures.is_empty());
+    env.print(&report)?;
+    if failed { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Returns the sessions in files that the arguments select. The subagents beside a session are copied with it.
+fn selected(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError> {
+    if env.session().is_some() {
+        let error = anyhow!("--session selects one session, and --all or --project select many");
+        return Err(CommandError::new(ErrorKind::Usage, error));
+    }
+    let mut found = workspace::find_all(env.disk, &env.places, &mut |path, error| {
+        env.note(&format!("skipped {}: {error}", path.display()));
+    });
+    if let Some(directory) = &arguments.project {
+        let project = Project::at(env.disk, &workspace::named_directory(env.disk, &env.directory, directory));
+        found.retain(|(found, _)| project.holds(env.disk, found, workspace::stated(env.disk, found).as_deref()));
+    }
+    let main: HashSet<String> =
+        found.iter().filter(|(found, _)| !found.location.subagent).map(|(found, _)| found.location.id.clone()).collect();
+    found.retain(|(found, _)| found.location.parent.as_ref().is_none_or(|parent| !main.contains(parent)));
+    // Those that a client deletes first.
+    found.sort_by(|(a, of_a), (b, of_b)| (of_a.modified, &a.path).cmp(&(of_b.modified, &b.path)));
+    Ok(found.into_iter().map(|(found, _)| found).collect())
+}
+
+fn previewed(env: &Env, copies: &KeptCopies<'_>, found: &Found) -> KeptSession {
+    let identity = env.disk.identify(&found.path).unwrap_or_default();
+    let is_current = copies.state(found, &identity) == CopyState::Current;
+    let (copied, unchanged) = if is_current { (0, 1) } else { (1, 0) };
+    KeptSession { copied, unchanged, bytes: identity.bytes, ..KeptSession::new(found) }
+}
+
+fn kept(env: &Env, copies: &KeptCopies<'_>, found: &Found) -> Result<KeptSession, CommandError> {
+    if request_id(&found.path).is_some() {
+        let error = anyhow!("the session is in no file: it exists only while its client runs behind the proxy");
+        return Err(CommandError::new(ErrorKind::Refused, error));
+    }
+    let _lock = lock(env)?;
+    let outcome = copies.keep(found).map_err(|error| refused(error, &found.location.id))?;
+    let failures = outcome.failed.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();
+    let (copied, unchanged, bytes, kept_bytes) = (outcome.copied, outcome.unchanged, outcome.bytes, outcome.kept_bytes);
+    Ok(KeptSession { copied, unchanged, bytes, kept_bytes, failures, ..KeptSession::new(found) })
+}
+
+/// Copies a session, for a program that runs on.
+/// Errors: a file cannot be copied.
+pub fn keep_session(env: &Env, found: &Found) -> Result<(), CommandError> {
+    let kept = kept(env, &env.kept()?, found)?;
+    match kept.failures.first() {
+        None => Ok(()),
+        Some(failure) => Err(CommandError::new(ErrorKind::Refused, anyhow!("{failure}"))),
+    }
+}
+
+/// Copies a session, or without a path all that changed, in a process that outlives this one: a client does not wait for it.
+pub fn keep_in_background(env: &Env, session: Option<&Path>) {
+    let path = session.and_then(Path::to_str);
+    if let Err(error) = env.start_again(&["keep", path.unwrap_or("--all")]) {
+        env.note(&format!("the sessions are not kept: {:#}", error.source));
+    }
+}
+
+/// Returns the list of the copies, newest first.
+fn list(env: &Env) -> Result<KeepListReport, CommandError> {
+    let copies = env.kept()?;
+    let orphans: HashSet<PathBuf> = copies.orphans().into_iter().map(|(found, _)| found.path).collect();
+    let all: Vec<(Found, Identity)> = copies.all().into_iter().filter(|(found, _)| found.location.parent.is_none()).collect();
+    let mut listed = workspace::list_copies(env.disk, &env.totals(), all, None, true, &mut |path, error| {
+        env.note(&format!("skipped {}: {error}", path.display()));
+    });
+    listed.sort_by(|a, b| (b.last_written(), &a.found.path).cmp(&(a.last_written(), &b.found.path)));
+    let row = |listed: workspace::Listed| {
+        let original = copies.original_path(listed.found.provider, &listed.found.path).unwrap_or_default();
+        let state = match env.disk.identify(&original) {
+            _ if orphans.contains(&listed.found.path) => CopyState::Only,
+            Ok(identity) => copies.state(&Found { path: original.clone(), ..listed.found.clone() }, &identity),
+            Err(_) => CopyState::Current,
+        };
+        let (files, kept_bytes) = copies.size(&listed.found).unwrap_or_default();
+        KeptRow {
+            provider: listed.found.provider.name(),
+            session: listed.found.location.id.clone(),
+            path: listed.found.path.display().to_string(),
+            last_written_time: listed.last_written(),
+            title: listed.totals.title.clone(),
+            state,
+            files,
+            older: copies.older(&listed.found.path).len(),
+            kept_bytes,
+        }
+    };
+    Ok(KeepListReport { copies: listed.into_iter().map(row).collect() })
 }

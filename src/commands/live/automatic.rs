@@ -37,7 +37,6 @@ pub struct Automatic {
     pub budget_tokens: Option<u64>,
     /// Lifetime of the entries of the prompt cache, in milliseconds.
     pub lifetime_milliseconds: i64,
-    /// True if the session was changed.
     pub has_changed: bool,
 }
 

@@ -64,7 +64,6 @@ impl LiveChanges {
         Ok(LiveChanges { session: Some(known.key), operations, processes, compacted, is_proxied })
     }
 
-    /// Returns when an operation takes effect.
     pub fn effect(&self, operation: &Operation) -> Effect {
         let Some(live) = self.operations.iter().find(|live| live.operation == operation.id) else {
             return Effect::Since(operation.time);

@@ -13,7 +13,6 @@ use crate::workspace::Found;
 pub enum Wanted {
     /// Shorten the window to its budget.
     Budget,
-    /// Shorten stale blocks.
     Stale,
 }
 

@@ -34,7 +34,6 @@ const JOB_WAIT: Duration = Duration::from_millis(1500);
 /// The result of a call in a session that is neither in a file nor in memory.
 const UNKNOWN: &str = "nothing was executed: aperture finds no content of this session";
 
-/// The heading of the results of commands.
 const RESULTS: &str = "Results of the commands in your last message:";
 
 /// The total time to wait for a session file, and the interval between two checks.

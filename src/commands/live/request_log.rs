@@ -12,7 +12,6 @@ pub struct RequestWriter {
 }
 
 impl RequestWriter {
-    /// Creates a writer.
     pub fn new(env: Env) -> RequestWriter {
         RequestWriter { env, log: None, waiting: Vec::new() }
     }

@@ -6,19 +6,18 @@ use std::cmp::Reverse;
 
 /// Minimum number of files that share a named directory.
 const SHARING: usize = 4;
-/// Components above which the middle of a directory outside that of the session is omitted.
-const OUTSIDE_PARTS: usize = 5;
+/// The same for files outside the directory of the session, whose paths are long.
+const SHARING_ELSEWHERE: usize = 2;
 
 /// Files in the order in which they are printed.
 #[derive(Debug, Default, PartialEq)]
 pub struct FileList {
-    /// The directory to which the paths of the lines are relative; empty if it is that of the session.
+    /// The directory to which the paths of the session's files are relative; empty if it is that of the session.
     pub directory: String,
-    /// The detailed files, the one with the newest content first: `* src/b.rs  #7`.
+    /// The detailed files, the one with the newest content first: `* src/b.rs  #7`; those elsewhere last, below their directory.
     pub lines: Vec<String>,
     /// The same files in short: `b.rs #7*`.
     pub short: Vec<String>,
-    /// The names of the other files.
     pub names: Vec<String>,
 }
 
@@ -27,43 +26,29 @@ pub fn file_list(files: &[FileInWork], detailed: usize) -> FileList {
     let (first, others) = files.split_at(files.len().min(detailed));
     let mut first: Vec<&FileInWork> = first.iter().collect();
     first.sort_by_key(|file| Reverse(file.block));
-    let shared = shared_directory(&first);
     let mark = |file: &FileInWork| if file.edited { "*" } else { "" };
-    let line = |file: &&FileInWork| format!("{:1} {}  #{}", mark(file), short_path(&file.path, &shared), file.block);
+    let line = |file: &FileInWork, shared: &str| format!("{:1} {}  #{}", mark(file), short_path(&file.path, shared), file.block);
+    let (elsewhere, here): (Vec<&FileInWork>, Vec<&FileInWork>) = first.iter().partition(|file| file.path.starts_with('/'));
+    let shared = shared_directory(&here, SHARING);
+    let mut lines: Vec<String> = here.iter().map(|file| line(file, &shared)).collect();
+    let directory = shared_directory(&elsewhere, SHARING_ELSEWHERE);
+    let indent = if directory.is_empty() { "" } else { "  " };
+    if !directory.is_empty() {
+        lines.push(format!("in {}:", below_home(&directory)));
+    }
+    lines.extend(elsewhere.iter().map(|file| indent.to_owned() + &line(file, &directory)));
     FileList {
-        lines: first.iter().map(line).collect(),
-        short: first.iter().map(|file| format!("{} #{}{}", short_name(&file.name), file.block, mark(file))).collect(),
-        names: others.iter().map(|file| short_name(&file.name)).collect(),
+        lines,
+        short: first.iter().map(|file| format!("{} #{}{}", file.name, file.block, mark(file))).collect(),
+        names: others.iter().map(|file| file.name.clone()).collect(),
         directory: shared,
     }
 }
 
-/// Omits the middle of a long name.
-fn short_name(name: &str) -> String {
-    match name.split('/').collect::<Vec<_>>()[..] {
-        [first, _, _, .., before, last] => format!("{first}/…/{before}/{last}"),
-        _ => name.to_owned(),
-    }
-}
-
-/// Returns a path relative to the shared directory or, outside that of the session, with a shorter directory.
+/// Returns a path relative to the shared directory or, outside that of the session, to the home directory.
 fn short_path(path: &str, shared: &str) -> String {
     let below = path.strip_prefix(shared).and_then(|below| below.strip_prefix('/')).filter(|_| !shared.is_empty());
-    match (below, path.rsplit_once('/')) {
-        (Some(below), _) => below.to_owned(),
-        (None, Some((directory, name))) => format!("{}/{name}", home_relative(directory)),
-        (None, None) => path.to_owned(),
-    }
-}
-
-/// Shortens a directory outside that of the session: the home directory at its start, and the middle of a long one.
-fn home_relative(directory: &str) -> String {
-    let short = below_home(directory);
-    let parts: Vec<&str> = short.split('/').collect();
-    match parts[..] {
-        [root @ ("~" | ""), _, .., before, last] if parts.len() > OUTSIDE_PARTS => format!("{root}/…/{before}/{last}"),
-        _ => short,
-    }
+    below.map_or_else(|| below_home(path), str::to_owned)
 }
 
 /// Replaces the home directory at the start of a path.
@@ -78,10 +63,10 @@ fn below_home(directory: &str) -> String {
     }
 }
 
-/// Returns the deepest directory that contains all files, if there are enough of them; empty if there is none below that of the
-/// session.
-fn shared_directory(files: &[&FileInWork]) -> String {
-    let Some((first, others)) = files.split_first().filter(|_| files.len() >= SHARING) else { return String::new() };
+/// Returns the deepest directory that contains all files, if there are at least `least` of them; empty if there is none below
+/// that of the session.
+fn shared_directory(files: &[&FileInWork], least: usize) -> String {
+    let Some((first, others)) = files.split_first().filter(|_| files.len() >= least) else { return String::new() };
     let contains = |at: &usize| others.iter().all(|file| file.path.get(..*at + 1) == Some(&first.path[..*at + 1]));
     let end = first.path.rmatch_indices('/').map(|(at, _)| at).find(contains);
     end.map_or_else(String::new, |end| first.path[..end].to_owned())
@@ -117,15 +102,17 @@ mod tests {
         let paths = ["x/y/a.rs", "x/y/b.rs", "x/y/z/c.rs", "x/y/z/d.rs"];
         check(&paths, "x/y", &["  z/d.rs  #4", "  z/c.rs  #3", "  b.rs  #2", "* a.rs  #1"]);
         let paths = ["x/y/a.rs", "x/y/b.rs", "x/yz/c.rs", "x/y/z/d.rs", "/home/me/other/f.rs"];
-        let lines = ["  ~/other/f.rs  #5", "  x/y/z/d.rs  #4", "  x/yz/c.rs  #3", "  x/y/b.rs  #2", "* x/y/a.rs  #1"];
-        check(&paths, "", &lines);
-        check(&paths[..4], "x", &["  y/z/d.rs  #4", "  yz/c.rs  #3", "  y/b.rs  #2", "* y/a.rs  #1"]);
+        let lines = ["  y/z/d.rs  #4", "  yz/c.rs  #3", "  y/b.rs  #2", "* y/a.rs  #1", "  ~/other/f.rs  #5"];
+        check(&paths, "x", &lines);
     }
 
     #[test]
-    fn a_long_directory_elsewhere_loses_its_middle() {
-        check(&["/home/me/.cargo/registry/src/x-1.0/src/lib.rs"], "", &["* ~/…/x-1.0/src/lib.rs  #1"]);
+    fn a_path_elsewhere_is_whole_below_the_home_directory() {
+        let path = "/home/me/.cargo/registry/src/x-1.0/src/lib.rs";
+        check(&[path], "", &["* ~/.cargo/registry/src/x-1.0/src/lib.rs  #1"]);
         check(&["a/b/c/d/e/f/g.rs"], "", &["* a/b/c/d/e/f/g.rs  #1"]);
+        let paths = ["/home/me/x/src/lib.rs", "src/a.rs", "/home/me/x/src/b/c.rs"];
+        check(&paths, "", &["  src/a.rs  #2", "in ~/x/src:", "    b/c.rs  #3", "  * lib.rs  #1"]);
     }
 
     #[test]
@@ -138,6 +125,6 @@ mod tests {
         let mut files = files(&["src/a.rs", "src/b.rs", "x/c.rs"]);
         files[2].name = "x/y/z/u/c.rs".to_owned();
         let list = file_list(&files, 1);
-        assert_eq!((list.short, list.names), (vec!["a.rs #1*".to_owned()], vec!["b.rs".to_owned(), "x/…/u/c.rs".to_owned()]));
+        assert_eq!((list.short, list.names), (vec!["a.rs #1*".to_owned()], vec!["b.rs".to_owned(), "x/y/z/u/c.rs".to_owned()]));
     }
 }

@@ -50,7 +50,6 @@ pub struct ManifestReport {
 
 /// Maximum length of a quoted rule.
 const RULE_CHARACTERS: usize = 110;
-/// Characters of the label of a topic.
 const TOPIC_CHARACTERS: usize = 40;
 /// Maximum number of entries of a list if there is a limit.
 const LISTED: usize = 12;
@@ -69,32 +68,25 @@ const fn sizes(listed: usize, (files, names): (usize, usize), rules: usize, rank
     Sizes { listed, files, names, rules, rank }
 }
 
-/// Sizes of the lists, from the largest. The names of files are the last to be omitted: of the files that the next 20 steps
-/// touch again, the first 15 contain nine in ten, the first 28 nearly all.
+/// Sizes of the lists, from the largest. Files are the last to be omitted: of the files that the next 20 steps touch again,
+/// the first 15 contain nine in ten, the first 28 nearly all.
 const LONG_SIZES: &[Sizes] = &[
-    sizes(8, (20, 16), 5, 9),
-    sizes(6, (16, 16), 4, 9),
-    sizes(5, (14, 16), 4, 6),
-    sizes(4, (12, 18), 3, 5),
-    sizes(4, (12, 18), 3, 4),
-    sizes(3, (11, 18), 2, 4),
-    sizes(2, (10, 18), 2, 3),
-    sizes(2, (10, 18), 1, 3),
-    sizes(1, (9, 19), 1, 2),
-    sizes(1, (8, 20), 1, 2),
-    sizes(1, (8, 18), 1, 2),
-    sizes(1, (7, 19), 1, 1),
-    sizes(1, (6, 20), 1, 1),
-    sizes(1, (5, 19), 1, 1),
-    sizes(1, (4, 18), 1, 1),
-    sizes(1, (4, 16), 1, 1),
-    sizes(1, (3, 15), 1, 1),
-    sizes(1, (3, 13), 1, 1),
-    sizes(1, (3, 11), 1, 1),
-    sizes(1, (3, 9), 1, 1),
-    sizes(1, (3, 7), 1, 1),
-    sizes(1, (3, 5), 1, 1),
-    sizes(1, (3, 3), 1, 1),
+    sizes(8, (24, 8), 5, 9),
+    sizes(6, (20, 8), 4, 9),
+    sizes(5, (16, 8), 4, 6),
+    sizes(4, (14, 8), 3, 5),
+    sizes(4, (12, 8), 3, 4),
+    sizes(3, (11, 8), 2, 4),
+    sizes(2, (10, 8), 2, 3),
+    sizes(2, (9, 8), 1, 3),
+    sizes(1, (8, 8), 1, 3),
+    sizes(1, (7, 8), 1, 3),
+    sizes(1, (7, 4), 1, 3),
+    sizes(1, (6, 4), 1, 2),
+    sizes(1, (6, 4), 1, 1),
+    sizes(1, (5, 4), 1, 1),
+    sizes(1, (4, 4), 1, 1),
+    sizes(1, (3, 4), 1, 1),
     sizes(1, (3, 0), 1, 1),
 ];
 const SHORT_SIZES: &[Sizes] = &[
@@ -161,12 +153,12 @@ impl ManifestReport {
     }
 
     /// Counts the messages of the window by role.
-    fn messages(&self) -> Line {
+    fn messages(&self, rank: u8) -> Line {
         let zones = || self.manifest.zones.iter().filter(|zone| zone.zone != Zone::Cold);
         let user: u32 = zones().map(|zone| zone.user_messages).sum();
         let agent: u32 = zones().map(|zone| zone.responses).sum();
         let tools: u32 = zones().map(|zone| zone.tool_results).sum();
-        Line(5, format!("MESSAGES: user {user}, agent {agent}, tools {tools}"))
+        Line(rank, format!("MESSAGES: user {user}, agent {agent}, tools {tools}"))
     }
 
     fn budget(&self) -> Line {
@@ -229,7 +221,9 @@ impl ManifestReport {
     fn files(&self, sizes: Sizes) -> Vec<Line> {
         let files = &self.manifest.files;
         let most = if self.tier == Tier::Full { files.len() } else { sizes.files };
-        let files = file_list(&files[..files.len().min(most.saturating_add(sizes.names))], most);
+        let listed = files.len().min(most.saturating_add(sizes.names));
+        let more = files.len() - listed;
+        let files = file_list(&files[..listed], most);
         if files.lines.is_empty() {
             return Vec::new();
         }
@@ -237,7 +231,8 @@ impl ManifestReport {
         let mut lines = vec![Line(0, String::new()), Line(1, heading)];
         lines.extend(files.lines.iter().map(|line| Line(1, format!("  {}", printable(line)))));
         if !files.names.is_empty() {
-            lines.push(Line(1, format!("  also: {}", printable(&files.names.join(", ")))));
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            lines.push(Line(1, format!("  also: {}{more}", printable(&files.names.join(", ")))));
         }
         lines
     }
@@ -267,8 +262,9 @@ impl ManifestReport {
                 _ => "Recent conversation",
             };
             let first = part.topics.first().map(String::as_str).unwrap_or_default();
-            let topics = joined(&part.topics, listed.clamp(3, 6));
-            Line(3, format!("  - {name}: {topics}; @recall(\"{}\")", printable(first)))
+            let others = joined(part.topics.get(1..).unwrap_or_default(), listed.clamp(3, 6));
+            let others = if others.is_empty() { others } else { format!("; also {others}") };
+            Line(3, format!("  - {name}: @recall(\"{}\"){others}", printable(first)))
         };
         parts.iter().map(line).collect()
     }
@@ -311,7 +307,7 @@ impl ManifestReport {
                 format!("{} {}{cost}", zone.zone.label().to_uppercase(), zone.blocks)
             })
             .collect();
-        let mut lines = vec![self.header(), Line(4, zones.join(" | ")), self.messages()];
+        let mut lines = vec![self.header(), Line(4, zones.join(" | ")), self.messages(5)];
         if let Some(task) = &manifest.current_task {
             lines.push(Line(1, format!("Current task: \"{}\"", clip(task, 60))));
         }
@@ -344,7 +340,7 @@ impl ManifestReport {
     fn long(&self, sizes: Sizes) -> Vec<Line> {
         let listed = sizes.listed;
         let manifest = &self.manifest;
-        let mut lines = vec![self.header(), self.messages()];
+        let mut lines = vec![self.header(), self.messages(1)];
         lines.extend(self.rules(sizes.rules));
         lines.extend(self.files(sizes));
         let mut cold = None;
@@ -383,7 +379,7 @@ impl ManifestReport {
         let mut lines = vec![Line(0, zone_title(zone, self.zone_tokens(zone), pinned))];
         if manifest.outside_tokens.round() > 0 {
             let what = if manifest.lost { "System prompt, tools, lost messages" } else { "System prompt and tools" };
-            lines.push(Line(5, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside_tokens))));
+            lines.push(Line(2, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside_tokens))));
         }
         for (place, entry) in manifest.primacy.iter().take(listed).enumerate() {
             lines.push(Line(if place < 2 { 4 } else { 7 }, entry_line("", entry)));
@@ -474,18 +470,15 @@ impl ManifestReport {
     }
 }
 
-/// Returns a directory as a place, if it is named.
 fn place(directory: &str) -> String {
     if directory.is_empty() { String::new() } else { format!(" in {}", printable(directory)) }
 }
 
-/// Returns the title of a zone with its size.
 fn zone_title(zone: &ZoneSummary, total: TokenCount, pinned: &str) -> String {
     let blocks = if zone.blocks > 0 { plural(zone.blocks as usize, "block") + ", " } else { String::new() };
     format!("{} ({blocks}{}{pinned}):", zone.zone.label().to_uppercase(), unit(&tokens(total), "token"))
 }
 
-/// Returns the line of one block in a zone.
 fn entry_line(kind: &str, entry: &BlockSummary) -> String {
     format!("  - {kind}#{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry))
 }

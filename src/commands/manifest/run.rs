@@ -11,10 +11,7 @@ use crate::workspace::{Aim, Workspace};
 use anyhow::anyhow;
 
 /// Returns the differences since a point: the blocks added, and those that aperture changed.
-///
-/// # Errors
-///
-/// There is no such point; the session cannot be read.
+/// Errors: there is no such point; the session cannot be read.
 pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
     let Some(turn) = point.strip_prefix("turn:") else { return diff::since(env, session, point) };
     let Ok(turn) = turn.parse::<u32>() else {
@@ -72,10 +69,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Returns the manifest.
-///
-/// # Errors
-///
-/// The session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ManifestReport, CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     let report = build_report(env, &workspace, None, arguments.tier);

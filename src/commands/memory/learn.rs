@@ -94,7 +94,6 @@ fn all(memories: &Memories<'_>, is_dry_run: bool) -> Result<(), CommandError> {
     env.print(&report)
 }
 
-/// Returns the projects of all sessions.
 fn projects(env: &Env, memories: &Memories<'_>) -> Vec<MemoryProject> {
     let found = find_all(env.disk, &env.places, &mut |_, _| {});
     let directories = env.memory_index().directories();

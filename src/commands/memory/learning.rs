@@ -121,7 +121,6 @@ impl Learning {
     }
 }
 
-/// Returns the ids of sessions with their facts.
 fn facts(sessions: &[LearnedSession]) -> Vec<(&str, &SessionFacts)> {
     sessions.iter().map(|session| (&*session.id, &session.facts)).collect()
 }

@@ -116,7 +116,6 @@ impl<'a> LiveMemories<'a> {
         self.learn(&learning, &candidates, &|change| !matches!(change.kind, ChangeKind::Confirmed | ChangeKind::Archived))
     }
 
-    /// Learns what the sessions of the project teach. Returns the changes.
     pub fn learn_project(&self) -> Result<Vec<Change>, CommandError> {
         if !self.memories.env.memory.learn {
             return Ok(Vec::new());

@@ -67,7 +67,6 @@ pub fn change(env: &Env, project: &Path, arguments: &Arguments) -> Result<Memory
 
 /// The memory trees of a request: that of the project and that of the user.
 pub struct Memories<'a> {
-    /// The environment.
     pub env: &'a Env,
     pub project: MemoryProject,
     data: PathBuf,
@@ -115,7 +114,6 @@ impl<'a> Memories<'a> {
         Memories { env: self.env, project, data: self.data.clone(), actor: self.actor }
     }
 
-    /// Returns the project of a directory.
     pub fn project_at(&self, directory: &Path) -> MemoryProject {
         MemoryProject::find(self.env.disk, &self.env.places, &self.data, directory)
     }
@@ -126,7 +124,6 @@ impl<'a> Memories<'a> {
         Ok(store.memory_reads(&self.place(scope).key(self.env.disk))?)
     }
 
-    /// Returns the place of a tree.
     pub fn place(&self, scope: MemoryScope) -> TreePlace {
         match scope {
             MemoryScope::Project => self.project.tree(self.env.disk, &self.data),
@@ -193,7 +190,6 @@ impl<'a> Memories<'a> {
         if is_dry_run { self.env.existing_store() } else { self.env.store().map(Some) }
     }
 
-    /// Changes a tree.
     pub fn change(
         &self,
         scope: MemoryScope,

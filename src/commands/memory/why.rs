@@ -38,7 +38,6 @@ fn not_learned(memories: &Memories<'_>, id: &str) -> Option<Memory> {
     current.into_iter().find(|memory| memory.name() == name || memory.id.to_string() == name)
 }
 
-/// Opens the session with an id prefix.
 fn open(memories: &Memories<'_>, prefix: &str) -> Result<Workspace<'static>, String> {
     let env = memories.env;
     let found = in_folder(memories, prefix).map_or_else(|| env.find_by(prefix), Ok);

@@ -16,7 +16,6 @@ use std::path::Path;
 pub enum CallOutcome {
     /// The command was executed, or there was nothing to do.
     Done(Box<ChangeReport>),
-    /// The command changed memories.
     Remembered(Box<MemoryChangeReport>),
     /// The command adds a note to a session that a client has open: the next prompt brings it.
     Told,
@@ -119,7 +118,6 @@ fn changed(env: &Env, change: &Change) -> Result<CallOutcome, CommandError> {
     commands::change(env, change).map(|change| CallOutcome::Done(Box::new(change)))
 }
 
-/// Refuses to undo an operation of the user.
 fn refuse_undo_of_user(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
     let history = env.history_of(&env.find(None)?)?;
     let operation = arguments.operation.or(history.undoable()).and_then(|id| history.operation(id));

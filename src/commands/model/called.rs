@@ -86,7 +86,6 @@ fn execute(
     }
 }
 
-/// Returns the answer to a command for the model.
 fn answer(command: &str, outcome: &Outcome, is_change: bool) -> String {
     let became = match outcome.status {
         ProposalStatus::Done if is_change => " (from the next request on)",

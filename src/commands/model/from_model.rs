@@ -13,7 +13,6 @@ use crate::model::{Level, Pin, Verb};
 pub enum ModelAction {
     /// Searches the removed content, and restores it if that is cheaper.
     Recall(recall::Arguments),
-    /// Changes the session.
     Change(Change),
     /// Changes memories.
     Memory(memory::Arguments),
@@ -172,7 +171,6 @@ impl ModelAction {
         }
     }
 
-    /// Returns the action with other blocks, if it names blocks.
     pub fn with_blocks(mut self, blocks: String) -> ModelAction {
         match &mut self {
             ModelAction::Change(Change::Update(update::Arguments { selector, .. })) => *selector = blocks,
@@ -199,7 +197,6 @@ impl ModelAction {
         self
     }
 
-    /// Returns the action with other options of a change.
     pub fn with_options(mut self, wanted: ChangeOptions) -> ModelAction {
         match &mut self {
             ModelAction::Recall(arguments) => arguments.options = wanted,

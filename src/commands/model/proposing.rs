@@ -26,7 +26,6 @@ pub struct Written {
     pub turn: u32,
     pub block: BlockNumber,
     pub text: String,
-    /// The request that it asks for.
     pub request: Result<ModelRequest, Malformed>,
 }
 
@@ -145,12 +144,10 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Returns true for a recall that is executed.
     pub fn is_recall(&self) -> bool {
         matches!(self, Decision::CarryOut(ModelAction::Recall(_)))
     }
 
-    /// Returns the selector of the blocks; empty if the request names none.
     pub fn blocks(&self) -> String {
         match self {
             Decision::CarryOut(action) | Decision::Wait(action, _) => action.blocks().join(", "),

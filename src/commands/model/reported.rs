@@ -77,7 +77,6 @@ fn last_of_user(session: &Session) -> Option<usize> {
     session.rows.iter().rposition(|row| is_spoken(row) && row.kind == RowKind::User && row.id.is_some())
 }
 
-/// Returns the last row of the conversation itself.
 fn last_spoken(session: &Session) -> Option<&Row> {
     session.rows.iter().rfind(|row| is_spoken(row))
 }
@@ -144,7 +143,6 @@ pub fn announced(env: &Env, path: &Path) -> Option<(Found, std::path::PathBuf)> 
 pub struct Located {
     pub message: MessageId,
     pub row: Key,
-    /// Its commands, each with its place in the file.
     pub places: Vec<(ProposalNumber, CommandPlace)>,
 }
 

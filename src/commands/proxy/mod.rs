@@ -57,6 +57,13 @@ pub struct Arguments {
     pub record: Option<PathBuf>,
 }
 
+impl Arguments {
+    /// Returns true if it only asks the running proxy.
+    pub fn only_reads(&self) -> bool {
+        matches!(self.action, Some(Action::Status | Action::Requests { .. } | Action::Explain { .. }))
+    }
+}
+
 /// The actions on a running proxy and on the requests that passed one.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
 #[serde(rename_all = "kebab-case")]

@@ -19,13 +19,11 @@ pub struct ProxyRequest {
     /// Time of arrival, in milliseconds since 1970, UTC.
     pub time: i64,
     pub method: String,
-    /// The path, without the query.
     pub path: String,
     /// The session that the client names; empty if it names none.
     pub session: String,
     /// The line of requests within the session: empty for the main one, or the id of a subagent.
     pub line: String,
-    /// The model; empty if the body names none.
     pub model: String,
     /// Estimated tokens of the body as the client wrote it; 0 if they were not counted.
     pub client_tokens: u64,
@@ -33,7 +31,6 @@ pub struct ProxyRequest {
     pub sent_tokens: u64,
     /// Bytes of the body as the client wrote it; 0 if it was passed on as a stream.
     pub client_bytes: u64,
-    /// Bytes of the body as it was sent.
     pub sent_bytes: u64,
     /// The figures of the response; `None` if it has none.
     pub billed: Option<BilledTokens>,
@@ -55,7 +52,6 @@ pub struct ProxyRequest {
     /// The same in dollars; `None` if the price of the model is unknown.
     #[serde(default)]
     pub saved_dollars: Option<f64>,
-    /// The work of each stage, in order.
     pub stages: Vec<RequestStage>,
     /// The process of `run` that started the client, if the proxy serves other clients too.
     #[serde(skip)]
@@ -79,7 +75,6 @@ pub struct ProxyStatus {
     pub observe: bool,
     /// The client whose proxy it is; `None` if it serves all clients.
     pub client: Option<String>,
-    /// Number of requests so far.
     pub requests: u64,
     /// Number of requests without a complete response.
     pub running_requests: u64,
@@ -104,7 +99,6 @@ pub struct ProxyStatus {
 pub struct ProxyTokens {
     /// Estimated tokens of the bodies as the clients wrote them.
     pub client: u64,
-    /// Billed tokens of the bodies as they were sent.
     pub sent: u64,
     /// The saving by the changes, in tokens at the full input price: tokens that the cache would have held count at its price.
     pub saved_full_price: f64,

@@ -1,18 +1,28 @@
 //! `aperture recall`: searches archived, shortened and compacted content, and restores it.
 
 mod report;
-mod run;
 mod turns;
 
 pub use report::RecallReport;
-pub use run::{bring_back, memory_report, original_texts, report, run, search_only};
 
 use super::scope::Scope;
 use super::{ChangeOptions, search};
-use crate::app::tokens;
-use crate::engine::{Selector, TurnForm, TurnPriority, TurnRequest};
-use crate::model::TurnList;
+use crate::app::{CommandError, Env, ErrorKind, tokens};
+use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change, of_note};
+use crate::commands::memory::{self, Memories, MemorySearchReport};
+use crate::engine::search::{Occurrences, Passage, PassageKind, Query, RankedPassage, print};
+use crate::engine::{Selector, SelectorError, TurnForm, TurnPriority, TurnRequest, is_said, label, mask, tokens, without_data};
+use crate::model::{Block, BlockNumber, Level, Role, TurnList, Zone};
+use crate::output::{ChangeReport, numbered, plural};
+use crate::store::{Store, StoredSession};
+use crate::text::shell::quoted_word;
+use crate::workspace::{Draft, NOTE, PlanError, SkipReason, Workspace, shorten};
+use anyhow::anyhow;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use report::RecalledBlock;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 /// Arguments of `recall`.
@@ -76,7 +86,6 @@ pub struct Arguments {
 /// The state of the quota of recalls in a turn of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quota {
-    /// Tokens are left.
     Left,
     /// The quota is used: turns are returned as headers.
     Used,
@@ -105,7 +114,6 @@ impl Arguments {
         Arguments { query: vec![query], max_tokens, ..Arguments::default() }
     }
 
-    /// Returns the arguments of a request for turns.
     pub fn of_turns(request: &TurnRequest) -> Arguments {
         Arguments {
             query: Some(request.query.clone()).filter(|query| !query.is_empty()).into_iter().collect(),
@@ -129,7 +137,6 @@ impl Arguments {
         if is_quoted { None } else { Selector::parse_all(&self.query).ok() }
     }
 
-    /// Returns the words of the query.
     pub fn words(&self) -> String {
         self.query.join(" ")
     }
@@ -142,8 +149,292 @@ impl Arguments {
         (self.all || self.project.is_some()).then(arguments)
     }
 
-    /// Returns true if the session is changed.
     pub fn changes(&self) -> bool {
         self.restore || self.inject
     }
+}
+
+/// The maximum number of blocks that a query restores.
+const BEST: usize = 3;
+
+/// The maximum number of matching blocks in the window that are listed.
+const LISTED: usize = 8;
+
+/// A block that can be recalled.
+pub struct Recalled {
+    pub session: String,
+    /// The file of its session, which may not exist.
+    pub path: PathBuf,
+    pub number: BlockNumber,
+    pub level: Level,
+    pub title: String,
+    pub kind: PassageKind,
+    pub text: String,
+    pub time: Option<i64>,
+    /// Its turn; `None` if only the store knows the block.
+    pub turn: Option<u32>,
+}
+
+/// The number of places in sessions that a search of memories returns.
+const PLACES: usize = 10;
+
+/// Searches and prints the matches.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    if arguments.memory {
+        return env.print(&memory_report(env, arguments)?);
+    }
+    if let Some(arguments) = arguments.search() {
+        return search::run(env, &arguments);
+    }
+    let report = search_only(env, arguments)?;
+    if !report.is_empty() {
+        return env.print(&report);
+    }
+    // JSON output already contains the empty result; both set the exit code.
+    if !env.json {
+        return Err(not_removed(env, arguments)?);
+    }
+    env.print(&report)?;
+    Err(CommandError::already_reported())
+}
+
+/// Returns what the memories and the sessions of the project hold about a query.
+/// Errors: the query has no words, or a tree cannot be read.
+pub fn memory_report(env: &Env, arguments: &Arguments) -> Result<MemorySearchReport, CommandError> {
+    memory::search::report(&Memories::new(env, None)?, &arguments.words(), false, PLACES)
+}
+
+/// Returns the matches without changing the session; an error if there are none.
+/// Errors: there are no matches; the session or the store cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
+    let report = search_only(env, arguments)?;
+    if report.is_empty() { Err(no_match(arguments)) } else { Ok(report) }
+}
+
+/// Returns the matches without changing the session.
+pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
+    let workspace = env.read(env.find(None)?)?;
+    let store = env.existing_store()?;
+    let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
+    removed(env, arguments, &draft, &workspace)
+}
+
+/// Restores the matching blocks in place, or adds them as a note, and returns the report.
+/// Errors: there are no matches; the session cannot be changed.
+pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    if arguments.restore {
+        return change(env, arguments.options, &|draft, opened| {
+            let report = removed(env, arguments, draft, &opened.workspace)?;
+            let wanted: BTreeMap<BlockNumber, Level> =
+                report.blocks.iter().take(best(arguments)).map(|block| (block.number, Level::Original)).collect();
+            if wanted.is_empty() {
+                return Err(no_match(arguments));
+            }
+            let mut summary = ChangeSummary { kept: shorten(draft, &wanted, "", None)?, ..ChangeSummary::change("restored") };
+            if summary.kept.contains_key(&SkipReason::NotInWindow) {
+                summary
+                    .notes
+                    .push("a block outside the window cannot be restored in place; to add it as a note: --inject".to_owned());
+            }
+            Ok(summary)
+        });
+    }
+    change(env, arguments.options, &|draft, opened| {
+        let (note, what) = note(env, arguments, draft, &opened.workspace)?;
+        draft.note(NOTE, &note);
+        let what = format!("a note with {what}");
+        Ok(ChangeSummary { what: Some(what), notes: of_note(env), ..ChangeSummary::change("added") })
+    })
+}
+
+fn no_match(arguments: &Arguments) -> CommandError {
+    let query = arguments.words();
+    let hint = "to list the candidates: aperture blocks 'archived | compressed | cold'";
+    let error = NothingToChange(format!("no archived, shortened or compacted content matches '{query}'"));
+    let error = CommandError::new(ErrorKind::Refused, error).hint(hint);
+    match arguments.selector() {
+        Some(_) => error.hint("for blocks in the window: aperture show"),
+        None => error.hint(format!("to search every session: aperture search {}", quoted_word(&query))),
+    }
+}
+
+/// Returns the number of matches to restore: all if the query is a selector, otherwise the best ones.
+fn best(arguments: &Arguments) -> usize {
+    if arguments.selector().is_some() { usize::MAX } else { BEST }
+}
+
+fn removed(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
+    if let Some(request) = arguments.turn_request() {
+        return turns::turns(env, arguments, &request, draft, workspace);
+    }
+    let mut documents = search_session(draft, workspace)?;
+    if let Some(chosen) = chosen(arguments, workspace)? {
+        documents.retain(|document| chosen.contains(&document.number));
+        let session = workspace.location.id.clone();
+        let blocks = documents.iter().map(|document| recalled(env, document, None, document.text.clone())).collect();
+        return Ok(RecallReport { query: arguments.words(), blocks, session, ..RecallReport::default() });
+    }
+    let query = arguments.words();
+    let query = query.trim().trim_matches('"');
+    let blocks = best_blocks(env, arguments, query, &documents)?;
+    Ok(RecallReport { query: query.to_owned(), blocks, session: workspace.location.id.clone(), ..RecallReport::default() })
+}
+
+/// Returns the parts of documents that match a query, the best first.
+fn best_blocks(
+    env: &Env,
+    arguments: &Arguments,
+    words: &str,
+    documents: &[Recalled],
+) -> Result<Vec<RecalledBlock>, CommandError> {
+    let query = Query::of_text(words);
+    let passages: Vec<Passage<'_>> =
+        documents.iter().map(|document| passage(&document.title, document.kind, without_data(&document.text))).collect();
+    let found = Occurrences::new(&query, &passages);
+    let (ranked, stretches) = (found.ranked(&[]), found.stretches(&[], &[]));
+    let blocks = |count: usize| -> Vec<RecalledBlock> {
+        let mut texts: HashMap<usize, String> = print(&passages, &stretches[..count]).into_iter().collect();
+        let block = |found: &RankedPassage| {
+            Some(recalled(env, &documents[found.passage], Some(found.score), texts.remove(&found.passage)?))
+        };
+        ranked.iter().filter_map(block).collect()
+    };
+    let text = |count: usize| {
+        blocks(count).iter().map(|block| format!("#{} {}\n{}\n", block.number, block.label, block.content)).collect()
+    };
+    let count = tokens::most_within(arguments.max_tokens as usize, stretches.len(), text);
+    if count == 0 && !stretches.is_empty() {
+        let matching = plural(ranked.len() as u64, "block");
+        let error = anyhow!("{matching} with words of '{words}', but no part fits {} tokens", arguments.max_tokens);
+        let enough = tokens::count(&text(1)).next_multiple_of(100);
+        return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("to print the best part: --max-tokens {enough}")));
+    }
+    Ok(blocks(count))
+}
+
+/// Returns the blocks that the query names; `None` if it is words, such as an identifier that only looks like a tool-use id.
+fn chosen(arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Option<BTreeSet<BlockNumber>>, CommandError> {
+    let Some(selector) = arguments.selector() else { return Ok(None) };
+    match selector.select(&workspace.reading) {
+        Ok(numbers) => Ok(Some(numbers.into_iter().collect())),
+        Err(SelectorError::NoSuchCall(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the error for a query of words without a match, with the blocks in the window that match.
+fn not_removed(env: &Env, arguments: &Arguments) -> Result<CommandError, CommandError> {
+    let workspace = env.open(None)?;
+    if chosen(arguments, &workspace)?.is_some() {
+        return Ok(no_match(arguments));
+    }
+    let in_window = |block: &&Block| block.position.zone != Zone::Cold;
+    let numbers: Vec<BlockNumber> = workspace.reading.session.blocks.iter().filter(in_window).map(|block| block.number).collect();
+    let contents = workspace.masked_contents(&numbers)?;
+    let passages: Vec<Passage<'_>> =
+        contents.iter().map(|content| passage("", PassageKind::Result, content.readable.as_str().into())).collect();
+    let words = arguments.words();
+    let query = Query::of_text(&words);
+    let found = Occurrences::new(&query, &passages);
+    // A text with only some of the words is not an answer.
+    let hits = found.ranked(&[]).into_iter().map(|hit| hit.passage).filter(|passage| found.has_all(*passage));
+    let hits: Vec<BlockNumber> = hits.map(|passage| numbers[passage]).collect();
+    if hits.is_empty() {
+        return Ok(no_match(arguments));
+    }
+    let blocks = if hits.len() == 1 {
+        "1 block in the window matches".to_owned()
+    } else {
+        format!("{} blocks in the window match", hits.len())
+    };
+    let error = anyhow!("'{words}' is not in removed content; {blocks}: {}", numbered(&hits, LISTED));
+    let best: Vec<String> = hits.iter().take(BEST).map(ToString::to_string).collect();
+    Ok(CommandError::new(ErrorKind::Refused, error)
+        .hint(format!("to read the best: aperture show {}", best.join(" ")))
+        .hint(format!("to search every session: aperture search {}", quoted_word(&words))))
+}
+
+/// Returns the text of a note with the matches, and their number.
+fn note(
+    env: &Env,
+    arguments: &Arguments,
+    draft: &Draft<'_>,
+    workspace: &Workspace<'_>,
+) -> Result<(String, String), CommandError> {
+    if let Some(arguments) = arguments.search() {
+        let report = search::report(env, &arguments)?;
+        let found = plural(report.sessions.len() as u64, "session");
+        return if report.sessions.is_empty() { Err(search::no_match(&report)) } else { Ok((report.note(&env.style), found)) };
+    }
+    let report = removed(env, arguments, draft, workspace)?;
+    let name = if report.turns.is_empty() { "block" } else { "turn" };
+    let found = plural(report.count() as u64, name);
+    if report.is_empty() { Err(no_match(arguments)) } else { Ok((report.note(), found)) }
+}
+
+pub(super) fn passage<'a>(title: &'a str, kind: PassageKind, text: Cow<'a, str>) -> Passage<'a> {
+    Passage { kind, title: title.into(), text }
+}
+
+fn kind(block: &Block) -> PassageKind {
+    match block.role {
+        Role::User if is_said(block) => PassageKind::Prompt,
+        Role::Assistant | Role::Thinking => PassageKind::Answer,
+        Role::User | Role::System | Role::ToolUse | Role::ToolResult => PassageKind::Result,
+    }
+}
+
+fn recalled(env: &Env, document: &Recalled, score: Option<f32>, pieces: String) -> RecalledBlock {
+    let name = || quoted_word(&env.name_of(&document.path, &document.session));
+    RecalledBlock {
+        session: document.session.clone(),
+        number: document.number,
+        label: document.title.clone(),
+        level: document.level,
+        time: document.time,
+        turn: document.turn,
+        command: score.map(|_| format!("aperture recall {} -s {}", document.number, name())),
+        score,
+        content: pieces,
+    }
+}
+
+/// Returns the content of this session that is no longer in the window in full: shortened, archived, or hidden by the client.
+fn search_session(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Recalled>, CommandError> {
+    let gone = |block: &&Block| block.level != Level::Original || (block.position.zone == Zone::Cold && block.bytes > 0);
+    let mut found = Vec::new();
+    for block in workspace.reading.session.blocks.iter().filter(gone) {
+        let text = match draft.original(block.number) {
+            // Mask before excerpts are cut.
+            Ok(original) => workspace.reading.known.mask(&original.readable).into_owned(),
+            Err(PlanError::NoOriginal(_)) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        found.push(Recalled {
+            session: workspace.location.id.clone(),
+            path: workspace.path.clone(),
+            number: block.number,
+            level: block.level,
+            title: label(block),
+            kind: kind(block),
+            text,
+            time: block.timestamp,
+            turn: Some(block.position.turn),
+        });
+    }
+    Ok(found)
+}
+
+/// Returns the contents of a session that aperture replaced or removed, by block, masked.
+pub fn original_texts(store: &Store, session: &StoredSession) -> Result<FxHashMap<BlockNumber, String>, CommandError> {
+    let provider = session.provider()?;
+    let mut seen = BTreeSet::new();
+    let mut texts = FxHashMap::default();
+    for edit in store.history(session.key)?.operations.iter().flat_map(|operation| &operation.edits) {
+        let (Some(change), Some(before), Some(index)) = (&edit.change, &edit.before, edit.slot.index()) else { continue };
+        if seen.insert((edit.row, index)) {
+            texts.insert(change.number, mask(&provider.decode(&store.original(before)?)).into_owned());
+        }
+    }
+    Ok(texts)
 }

@@ -1,7 +1,7 @@
 //! Turns that were requested by their numbers.
 
+use super::passage;
 use super::report::{RecallReport, RecalledTurn};
-use super::run::passage;
 use super::{Arguments, Quota};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::summary;

@@ -21,7 +21,6 @@ use std::path::Path;
 const TURNS_OF_SESSION: usize = 3;
 const TURNS_OF_NAMED_SESSION: usize = 20;
 
-/// Returns the number of turns of a session that are printed.
 fn turns_of_session(env: &Env) -> usize {
     if env.session().is_some() { TURNS_OF_NAMED_SESSION } else { TURNS_OF_SESSION }
 }
@@ -61,17 +60,14 @@ pub fn no_match(report: &SearchReport) -> CommandError {
     }
 }
 
-/// The files that are searched.
 struct Files {
     sources: Vec<Source>,
-    /// The owner of each source.
     owners: Vec<Owner>,
     listed: Vec<Listed>,
     /// True if all files could be listed.
     is_complete: bool,
 }
 
-/// The owner of a source.
 #[derive(Clone, Copy)]
 enum Owner {
     /// A session, by its place in the list.
@@ -167,7 +163,6 @@ pub fn parse(text: &str) -> Result<Query, CommandError> {
 }
 
 impl Arguments {
-    /// Takes over a field of the query.
     fn take(&mut self, field: QueryField, value: &str) -> Result<(), String> {
         let day = || value.parse::<Day>();
         match field {
@@ -260,7 +255,6 @@ fn ranked(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], que
     Ok(of_hits(env, arguments, files, found))
 }
 
-/// Returns the blocks that the selectors name.
 fn blocks(env: &Env, arguments: &Arguments) -> Result<Option<FxHashSet<u32>>, CommandError> {
     if arguments.blocks.is_empty() {
         return Ok(None);

@@ -115,7 +115,6 @@ const CLIENT: usize = 6;
 const PROJECT: usize = 16;
 const MODEL: usize = 14;
 
-/// Returns the cells of a session, one for each column.
 fn cells(style: &Style, session: &SessionRow) -> Vec<Cell> {
     let mut age_cell = if session.open { Cell::new(style, Paint::Good, "●") } else { Cell::plain(" ".to_owned()) };
     let age = age(style.now, session.last_written_time);

@@ -112,7 +112,6 @@ fn in_requests(env: &Env) -> Vec<Listed> {
     env.request_sessions().into_iter().filter_map(listed).collect()
 }
 
-/// Returns true if a session has the selected properties.
 fn is_selected(env: &Env, arguments: &Arguments, session: &Listed) -> bool {
     let Listed { found, identity, totals, .. } = session;
     let age = env.style.now.as_millisecond() - session.last_written();
@@ -129,7 +128,6 @@ fn is_selected(env: &Env, arguments: &Arguments, session: &Listed) -> bool {
         && arguments.fuller.is_none_or(|full| percent(env, session) >= full as f64)
 }
 
-/// Returns the usage of the window of a session, in percent.
 fn percent(env: &Env, session: &Listed) -> f64 {
     session.totals.window_tokens as f64 / capacity(env, session) as f64 * 100.0
 }

@@ -73,6 +73,15 @@ pub struct StatusReport {
     pub billed_tokens: Option<u64>,
     /// True if the window was changed since the last bill, so that its size is an estimate.
     pub changed_since_bill: bool,
+    /// Price of the window in the next prompt while it is in the cache; null without a known price.
+    #[schemars(extend("unit" = "US dollars"))]
+    pub cached_prompt_dollars: Option<f64>,
+    /// The same after the cache has expired.
+    #[schemars(extend("unit" = "US dollars"))]
+    pub uncached_prompt_dollars: Option<f64>,
+    /// Time at which the cache expires, or expired; null without a response.
+    #[serde(with = "As::<Option<Time>>")]
+    pub cache_end_time: Option<i64>,
     /// Tokens that are sent and not in the file, such as the system prompt.
     pub outside_tokens: TokenCount,
     /// Tokens that the agent program adds by itself, by part: `prompt`, `tools`, `MCP`, `skills`, `memory`; `other` is the rest of
@@ -194,6 +203,20 @@ impl StatusReport {
         facts.join(" · ")
     }
 
+    /// Returns the line on the price of the next prompt.
+    fn next_prompt(&self, style: &Style) -> Option<String> {
+        let (cached, uncached) = self.cached_prompt_dollars.zip(self.uncached_prompt_dollars)?;
+        let left = self.cache_end_time? - style.now.as_millisecond();
+        Some(if left > 0 {
+            let minutes = (left + 59_999) / 60_000;
+            format!(
+                "prompt    the window costs ~${cached:.2} in the next one, ~${uncached:.2} once its cache expires in {minutes} min"
+            )
+        } else {
+            format!("prompt    the window costs ~${uncached:.2} in the next one: its cache has expired")
+        })
+    }
+
     fn gauge(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         let free = self.remaining_tokens;
         let gauge = gauge(style, width.saturating_sub(MARGIN), self.tokens, self.capacity.tokens, self.percent);
@@ -215,6 +238,7 @@ impl StatusReport {
                 format!("reserve   {}: the client compacts automatically from {from} on", amount(self.capacity.reserve));
             lines.extend(wrap(&reserve, MARGIN, width));
         }
+        lines.extend(self.next_prompt(style).iter().flat_map(|text| wrap(text, MARGIN, width)));
         if let Some(pending) = &self.pending {
             let text = format!(
                 "pending   {}: takes effect after /resume {} in the client",

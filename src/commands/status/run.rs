@@ -30,13 +30,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         store_fault,
         expiring_sessions: keep::expiring_in(env, &pending::found(&workspace)),
         all: arguments.all,
-        ..report(&workspace, open, suggestions)
+        ..report(env, &workspace, open, suggestions)
     })
 }
 
-fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
+fn report(env: &Env, workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
     let reading = &workspace.reading;
     let session = &reading.session;
+    let (now, lifetime) = (env.style.now.as_millisecond(), workspace.cache_milliseconds());
+    let next_prompt = engine::next_request_dollars(reading.price.total.0.value, &reading.model, lifetime, &env.prices);
     let origin = session.latest_origin();
     let shares = |sums: Vec<(String, u32, TokenCount)>| -> Vec<Share> {
         sums.into_iter().map(|(name, blocks, tokens)| Share { name, blocks, tokens }).collect()
@@ -78,6 +80,9 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         capacity: reading.capacity,
         percent: reading.percent(),
         billed_tokens: reading.price.measured,
+        cached_prompt_dollars: next_prompt.map(|(cached, _)| cached),
+        uncached_prompt_dollars: next_prompt.map(|(_, uncached)| uncached),
+        cache_end_time: engine::idle_milliseconds(reading, now).map(|idle| now - idle + lifetime),
         changed_since_bill: reading.price.changed_since_bill,
         outside_tokens: reading.price.outside.0,
         accuracy: reading.price.accuracy.clone(),

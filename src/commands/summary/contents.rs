@@ -9,10 +9,6 @@ use crate::workspace::{PlanError, Workspace};
 use rayon::prelude::*;
 
 /// Returns the contents that a summary is made from: the originals, so that a summary of a shortened session equals that of before.
-///
-/// # Errors
-///
-/// The session or the store cannot be read.
 pub fn contents(env: &Env, workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
     let reading = &workspace.reading;
     Ok(contents_of(reading, &originals(env, workspace, &needed(reading))?))

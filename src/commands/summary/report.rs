@@ -62,7 +62,6 @@ pub struct SummaryReport {
 
 /// Number of turn headers on the first screen.
 const SHOWN_TURNS: usize = 8;
-/// Columns of the labels.
 const LABEL: usize = 10;
 /// Columns of the outcome of a turn.
 const OUTCOME: usize = 15;

@@ -37,6 +37,7 @@ pub(super) enum Action {
     Select,
     Sessions,
     Resume,
+    Mouse,
     Command,
     Accept,
     Deny,
@@ -65,7 +66,7 @@ pub(super) static BINDINGS: &[Binding] = &[
     binding(&["gg", "Home"], Action::First, "first row"),
     binding(&["G", "End"], Action::Last, "last row"),
     binding(&["Enter", "Right", "Left"], Action::Open, "open or close a turn or a file"),
-    binding(&["Tab"], Action::Form, "the map by turns, stale and large blocks first, or by file"),
+    binding(&["Tab"], Action::Form, "the map by turns, stale and large blocks first, by file, or as areas"),
     binding(&["Space"], Action::Mark, "mark or unmark a row, and go to the next"),
     binding(&["v"], Action::MarkRange, "mark from here to where v is pressed again"),
     binding(&["*"], Action::MarkSame, "mark all of the same file, or of the same tool"),
@@ -87,9 +88,10 @@ pub(super) static BINDINGS: &[Binding] = &[
     binding(&["g/"], Action::SearchAll, "search all sessions"),
     binding(&["n"], Action::NextMatch, "next match"),
     binding(&["N"], Action::PreviousMatch, "previous match"),
-    binding(&["="], Action::Select, "mark by a selector: stale & tool(Read)"),
+    binding(&["="], Action::Select, "mark by a selector: stale & tool(Read); Tab completes it"),
     binding(&["o"], Action::Sessions, "another session"),
-    binding(&["r"], Action::Resume, "leave, and print the command that resumes the session"),
+    binding(&["r"], Action::Resume, "leave, and resume the session in its client"),
+    binding(&["m"], Action::Mouse, "the mouse on or off: a click goes to a row, a second one opens it"),
     binding(&[":"], Action::Command, "any aperture command"),
     binding(&["y"], Action::Accept, "accept the first wish of the model"),
     binding(&["x"], Action::Deny, "deny it"),
@@ -107,12 +109,10 @@ pub(super) fn action(prefix: &str, key: &str) -> Result<Option<Action>, String> 
     if found.is_none() && prefix.is_empty() && key == PREFIX { Err(name) } else { Ok(found) }
 }
 
-/// Returns the shown key of an action.
 pub(super) fn key_of(action: Action) -> &'static str {
     BINDINGS.iter().find(|binding| binding.action == action).map_or("", |binding| binding.keys[0])
 }
 
-/// Returns the name of a key, as the table has it.
 pub(super) fn name(key: &KeyEvent) -> String {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {

@@ -9,6 +9,7 @@ mod screen;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod treemap;
 mod view;
 mod worker;
 

@@ -41,6 +41,8 @@ pub struct Picture {
     pub turns: Vec<TurnRow>,
     /// Blocks in the window, in file order.
     pub blocks: Vec<BlockRow>,
+    /// Subagents, in the order of their ends.
+    pub subagents: Vec<SubagentRow>,
     /// Commands of the model that wait for the user.
     pub proposals: Vec<(ProposalNumber, String)>,
 }
@@ -53,8 +55,19 @@ pub struct TurnRow {
     pub time: Option<i64>,
     pub tokens: f64,
     pub stale_tokens: f64,
-    /// The number of its blocks in the window.
     pub blocks: usize,
+}
+
+/// A subagent of the session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SubagentRow {
+    pub path: PathBuf,
+    pub title: String,
+    /// The turn in which it ended.
+    pub turn: u32,
+    /// Tokens of its own window.
+    pub tokens: f64,
+    pub steps: u32,
 }
 
 /// A block of the map.
@@ -113,11 +126,11 @@ impl Picture {
             is_open: crate::commands::change::pipeline::is_live(env, &found),
             turns: turn_rows(reading, &blocks),
             blocks,
+            subagents: Vec::new(),
             proposals: inbox::waiting_here(env).unwrap_or_default(),
         }
     }
 
-    /// Returns a block of the window.
     pub fn block(&self, number: BlockNumber) -> Option<&BlockRow> {
         let place = self.blocks.binary_search_by_key(&number, |block| block.number).ok()?;
         self.blocks.get(place)
@@ -145,7 +158,6 @@ fn block_row(block: &Block) -> BlockRow {
     }
 }
 
-/// Returns the turns that have blocks in the window.
 fn turn_rows(reading: &Analysis, blocks: &[BlockRow]) -> Vec<TurnRow> {
     let mut rows: BTreeMap<u32, TurnRow> = BTreeMap::new();
     for block in blocks {

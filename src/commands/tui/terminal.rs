@@ -7,7 +7,9 @@ use super::worker::Worker;
 use crate::app::{CommandError, Env};
 use crate::fsio::{Depth, Watcher};
 use crate::workspace::Found;
-use ratatui::crossterm::event::{self, DisableFocusChange, EnableFocusChange, Event as Input, KeyEventKind};
+use ratatui::crossterm::event::{
+    self, DisableFocusChange, DisableMouseCapture, EnableFocusChange, EnableMouseCapture, Event as Input, KeyEventKind,
+};
 use ratatui::crossterm::execute;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
@@ -43,11 +45,12 @@ pub(super) fn show(env: &Env, found: Found) -> Result<(), CommandError> {
     read_keys(events.clone());
     let look = Look::new(env);
     let left = run(env, &mut terminal, Screen::new(picture), &look, &tasks, &arrived, &events);
-    let _ = execute!(io::stdout(), DisableFocusChange);
-    ratatui::restore();
-    let line = left?;
-    match line {
-        Some(line) => env.write(&env.gate.text(&format!("{line}\n"), false)),
+    give_back();
+    match left? {
+        Some(line) => {
+            env.write(&env.gate.text(&format!("{line}\n"), false))?;
+            env.run_shell(&line)
+        }
         None => Ok(()),
     }
 }
@@ -77,6 +80,8 @@ fn run(
             for task in screen.update(event, now()) {
                 match task {
                     Task::Leave(line) => return Ok(line),
+                    Task::Mouse(true) => drop(execute!(io::stdout(), EnableMouseCapture)),
+                    Task::Mouse(false) => drop(execute!(io::stdout(), DisableMouseCapture)),
                     task => drop(tasks.send(task)),
                 }
             }
@@ -87,6 +92,12 @@ fn run(
     }
 }
 
+/// Gives the terminal back.
+fn give_back() {
+    let _ = execute!(io::stdout(), DisableFocusChange, DisableMouseCapture);
+    ratatui::restore();
+}
+
 /// Gives the terminal back before a signal ends the program.
 #[cfg(unix)]
 fn restore_after_signals() {
@@ -94,8 +105,7 @@ fn restore_after_signals() {
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     spawn(move || {
         for signal in signals.forever() {
-            let _ = execute!(io::stdout(), DisableFocusChange);
-            ratatui::restore();
+            give_back();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });
@@ -107,6 +117,7 @@ fn read_keys(events: Sender<Event>) {
         while let Ok(input) = event::read() {
             let event = match input {
                 Input::Key(key) if key.kind != KeyEventKind::Release => Event::Key(key),
+                Input::Mouse(mouse) => Event::Mouse(mouse),
                 Input::FocusGained => Event::Focus(true),
                 Input::FocusLost => Event::Focus(false),
                 Input::Resize(..) => Event::Resized,

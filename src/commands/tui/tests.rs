@@ -1,5 +1,5 @@
 use super::keys::BINDINGS;
-use super::picture::{BlockRow, Picture, TurnRow};
+use super::picture::{BlockRow, Picture, SubagentRow, TurnRow};
 use super::screen::{Detail, Effect, Entry, Event, Mode, Screen, Task};
 use super::view::{Look, draw};
 use crate::engine::LevelPreview;
@@ -9,7 +9,7 @@ use expect_test::expect_file;
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use std::path::PathBuf;
 
 fn block(number: u32, turn: u32, sort: &str, file: &str, tokens: f64) -> BlockRow {
@@ -72,6 +72,13 @@ fn picture() -> Picture {
         is_open: false,
         turns: vec![turn(1, "Round the tax once, in cents"), turn(2, "Now the cart, with the same rule")],
         blocks,
+        subagents: vec![SubagentRow {
+            path: PathBuf::from("/p/66666666-0000-4000-8000-000000000000/subagents/agent-a1.jsonl"),
+            title: "Find all uses of the rate".to_owned(),
+            turn: 2,
+            tokens: 31_000.0,
+            steps: 12,
+        }],
         proposals: Vec::new(),
     }
 }
@@ -117,7 +124,6 @@ fn look() -> Look {
     Look { gate: Gate::default(), style }
 }
 
-/// Returns the text of the screen.
 fn drawn(screen: &mut Screen, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(frame, screen, &look(), 1_764_000_900_000)).unwrap();
@@ -172,7 +178,7 @@ fn actions_are_command_lines_about_what_is_marked() {
     };
     check("c", "compress 5..8 -s 66666666");
     check("gg a", "archive 1..3 -s 66666666");
-    check("gg Space Down Space p", "pin 1..3|5..8 -s 66666666");
+    check("gg Space Space p", "pin 1..3|5..8 -s 66666666");
     check("Enter Down p", "unpin 5 -s 66666666");
     check("gg Enter Down Down * c", "compress 2|6 -s 66666666");
     check("gg v Down v c", "compress 1..3|5..8 -s 66666666");
@@ -188,8 +194,10 @@ fn actions_are_command_lines_about_what_is_marked() {
 #[test]
 fn a_key_that_can_do_nothing_says_why() {
     let mut screen = Screen::new(picture());
-    assert_eq!(press(&mut screen, "e"), []);
-    assert_eq!(screen.toast.as_ref().map(|(text, _)| &**text), Some("e: it is not shortened"));
+    for (key, why) in [("e", "it is not shortened"), ("Down c", "a subagent has a window of its own: Enter opens it")] {
+        assert_eq!(press(&mut screen, key), []);
+        assert_eq!(screen.toast.as_ref().map(|(text, _)| text.clone()), Some(format!("{}: {why}", &key[key.len() - 1..])));
+    }
     screen.update(Event::Tick, 60_000);
     assert_eq!(screen.toast, None);
 }
@@ -223,8 +231,51 @@ fn matches_are_turns_to_go_to() {
     press(&mut screen, "o f Space t u r n Space 1 Enter");
     assert_eq!(screen.at, 0);
     press(&mut screen, "n");
-    assert_eq!(screen.rows.len(), 2 + 7, "both turns are open");
+    assert_eq!(screen.rows.len(), 2 + 7 + 1, "both turns are open");
     assert!(drawn(&mut screen, 80, 24).contains("cart"));
+}
+
+#[test]
+fn a_click_goes_to_a_row_and_a_second_one_opens_it() {
+    let mut screen = Screen::new(picture());
+    assert_eq!(press(&mut screen, "m"), [Task::Mouse(true)]);
+    let click = |screen: &mut Screen, row: u16| {
+        drawn(screen, 140, 30);
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        screen.update(Event::Mouse(MouseEvent { kind, column: 9, row, modifiers: KeyModifiers::NONE }), 0)
+    };
+    // The head has three lines, and the map a frame.
+    assert_eq!(click(&mut screen, 4), []);
+    assert_eq!((screen.at, screen.rows.len()), (0, 3));
+    click(&mut screen, 4);
+    assert_eq!(screen.rows.len(), 3 + 3);
+    assert_eq!(click(&mut screen, 6), [Task::Explain(2)]);
+    assert_eq!(click(&mut screen, 29), [], "the foot has no rows");
+    let subagent = picture().subagents[0].path.clone();
+    assert_eq!((click(&mut screen, 9), click(&mut screen, 9)), (vec![], vec![Task::Read(Some(subagent))]));
+}
+
+#[test]
+fn a_word_is_completed_as_far_as_all_candidates_agree() {
+    let mut screen = Screen::new(picture());
+    let typed = |screen: &Screen| if let Mode::Input { text, .. } = &screen.mode { text.clone() } else { String::new() };
+    let asked = words("blocks to");
+    assert_eq!(press(&mut screen, "= t o Tab"), [Task::Complete(asked.clone())]);
+    let two = vec!["tool(Read)".to_owned(), "tool(Bash)".to_owned()];
+    screen.update(Event::Completed(asked, two), 0);
+    assert_eq!(typed(&screen), "tool(");
+    assert!(screen.toast.as_ref().is_some_and(|(text, _)| text.contains("tool(Bash)")));
+    press(&mut screen, "R Tab");
+    screen.update(Event::Completed(words("blocks tool(R"), vec!["tool(Read)".to_owned()]), 0);
+    assert_eq!(typed(&screen), "tool(Read)");
+    screen.update(Event::Completed(words("blocks x"), vec!["xy".to_owned()]), 0);
+    assert_eq!(typed(&screen), "tool(Read)", "the answer to another text");
+}
+
+#[test]
+fn a_session_is_resumed_by_its_client() {
+    let mut screen = Screen::new(picture());
+    assert_eq!(press(&mut screen, "r"), [Task::Leave(Some(picture().resume))]);
 }
 
 #[test]
@@ -271,6 +322,9 @@ fn the_screens() {
     check(&mut screen, "question");
     press(&mut screen, "Esc Tab Tab");
     check(&mut screen, "files");
+    press(&mut screen, "Tab Down");
+    check(&mut screen, "areas");
+    press(&mut screen, "Tab Tab Tab");
     screen.picture.proposals = vec![(3, "archive #9, it is done".to_owned()), (4, "pin #2".to_owned())];
     press(&mut screen, "?");
     check(&mut screen, "keys");

@@ -3,6 +3,7 @@
 use super::keys::{self, Action};
 use super::picture::BlockRow;
 use super::screen::{Detail, Effect, MapForm, Mode, Plan, Purpose, Row, Screen, shown};
+use super::treemap::treemap;
 use crate::app::Env;
 use crate::engine::amount;
 use crate::model::{Level, Pin, State, Zone};
@@ -159,20 +160,27 @@ fn draw_map(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, look: &Look)
         MapForm::Turns => "turns",
         MapForm::Size => "blocks, stale and large ones first",
         MapForm::Files => "files",
+        MapForm::Areas => "files and tools as areas, ░ stale",
     };
     let frame_of_map = Block::bordered().title(format!(" {form} · Tab "));
     let inner = frame_of_map.inner(area);
     frame.render_widget(frame_of_map, area);
     screen.height = usize::from(inner.height);
+    if screen.form == MapForm::Areas {
+        return draw_areas(frame, inner, screen, look);
+    }
     // The cursor stays in the middle, except at both ends.
     let most = screen.rows.len().saturating_sub(screen.height);
     let first = screen.at.saturating_sub(screen.height / 2).min(most);
     let width = usize::from(inner.width);
-    let largest = screen.rows.iter().map(|row| row_tokens(screen, row)).fold(1.0, f64::max);
+    let in_window = |row: &&Row| !matches!(row, Row::Subagent(_));
+    let largest = screen.rows.iter().filter(in_window).map(|row| row_tokens(screen, row)).fold(1.0, f64::max);
     let shown: Vec<(usize, &Row)> = screen.rows.iter().enumerate().skip(first).take(screen.height).collect();
     let parts: Vec<RowText> = shown.iter().map(|(_, row)| row_text(screen, row, look)).collect();
     let note = parts.iter().map(|part| part.note.width()).max().unwrap_or_default().min(width / 4);
     let mut lines = Vec::new();
+    let line_of = |place: usize| Rect { y: inner.y + place as u16, height: 1, ..inner };
+    let places = shown.iter().enumerate().map(|(place, (at, _))| (line_of(place), *at)).collect();
     for ((at, row), part) in shown.into_iter().zip(parts) {
         let mut line = map_line(screen, row, part, (largest, note, width), look);
         if at == screen.at {
@@ -183,7 +191,47 @@ fn draw_map(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, look: &Look)
     if lines.is_empty() {
         lines.push(Line::raw("the window has no blocks yet"));
     }
+    screen.places = places;
     frame.render_widget(Paragraph::new(lines), inner);
+}
+
+/// Draws files and tools as areas: the name and the tokens of each, and ░ in its stale part.
+fn draw_areas(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, look: &Look) {
+    let sizes: Vec<f64> = screen.rows.iter().map(|row| row_tokens(screen, row)).collect();
+    let tiles = treemap(&sizes, area);
+    for (at, (row, tile)) in screen.rows.iter().zip(&tiles).enumerate().filter(|(_, (_, tile))| !tile.is_empty()) {
+        let Row::File { path, tokens: all, stale_tokens, .. } = row else { continue };
+        // The last column and a line at the bottom separate it from its neighbours.
+        let (width, height) = (usize::from(tile.width).saturating_sub(1).max(1), usize::from(tile.height));
+        let mark = match screen.marked_of(row) {
+            (0, _) => "",
+            (marked, of) if marked == of => "●",
+            _ => "○",
+        };
+        let name = clip(&format!("{mark}{} {}", look.clean(file_name(path)), tokens(*all)), width);
+        let filled = (stale_tokens / all.max(1.0) * (width * height.saturating_sub(1)) as f64).round() as usize;
+        let mut lines = vec![Line::raw(padded(&name, width))];
+        for line in 1..height {
+            let stale = filled.saturating_sub((line - 1) * width).min(width);
+            lines.push(Line::raw("░".repeat(stale) + &" ".repeat(width - stale)));
+        }
+        let last = lines.pop().unwrap_or_default();
+        lines.push(last.style(Style::new().add_modifier(Modifier::UNDERLINED)));
+        let style = match (at == screen.at, at % 3) {
+            (true, _) => Style::new().add_modifier(Modifier::REVERSED),
+            (_, 0) => look.color(Color::Blue),
+            (_, 1) => look.color(Color::Green),
+            _ => look.color(Color::Magenta),
+        };
+        let inner = Rect { width: width as u16, ..*tile };
+        frame.render_widget(Paragraph::new(lines).style(style), inner);
+    }
+    screen.places = tiles.into_iter().enumerate().map(|(at, tile)| (tile, at)).collect();
+}
+
+/// Returns the name of a file, without its directory.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path)
 }
 
 fn row_tokens(screen: &Screen, row: &Row) -> f64 {
@@ -191,10 +239,10 @@ fn row_tokens(screen: &Screen, row: &Row) -> f64 {
         Row::Turn(at) => screen.picture.turns[*at].tokens,
         Row::Block(at) => screen.picture.blocks[*at].tokens,
         Row::File { tokens, .. } => *tokens,
+        Row::Subagent(at) => screen.picture.subagents[*at].tokens,
     }
 }
 
-/// The texts of a row of the map.
 struct RowText {
     front: String,
     name: String,
@@ -224,6 +272,11 @@ fn row_text(screen: &Screen, row: &Row, look: &Look) -> RowText {
                 [plural(*blocks, "block"), stale].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
             RowText { front: String::new(), name: look.clean(path), note, style: Style::new() }
         }
+        Row::Subagent(at) => {
+            let subagent = &screen.picture.subagents[*at];
+            let name = format!("{}, {}", look.clean(&subagent.title), plural(subagent.steps as usize, "step"));
+            RowText { front: "   ↳ ".to_owned(), name, note: "own window".to_owned(), style: look.dim() }
+        }
         Row::Block(at) => {
             let block = &screen.picture.blocks[*at];
             let indent = if screen.form == MapForm::Size { "" } else { "  " };
@@ -241,7 +294,10 @@ fn row_text(screen: &Screen, row: &Row, look: &Look) -> RowText {
 fn map_line(screen: &Screen, row: &Row, text: RowText, size: (f64, usize, usize), look: &Look) -> Line<'static> {
     let (largest, note, width) = size;
     let tokens = row_tokens(screen, row);
-    let filled = ((tokens / largest * BAR as f64).round() as usize).min(BAR);
+    let filled = match row {
+        Row::Subagent(_) => 0,
+        _ => ((tokens / largest * BAR as f64).round() as usize).min(BAR),
+    };
     let bar = format!("{}{}", "█".repeat(filled), " ".repeat(BAR - filled));
     let size = format!("{:>6} ", amount(tokens.round() as u64));
     let room = width.saturating_sub(2 + text.front.width() + 1 + BAR + size.width() + note + usize::from(note > 0));
@@ -260,7 +316,6 @@ fn map_line(screen: &Screen, row: &Row, text: RowText, size: (f64, usize, usize)
     ])
 }
 
-/// Returns the letter of the state of a block.
 fn letter(block: &BlockRow) -> char {
     match (block.pin, block.is_focused, block.level, block.state) {
         (Some(_), ..) => 'P',
@@ -291,6 +346,7 @@ fn draw_detail(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, look: &Lo
     let block = screen.block_at(screen.at).cloned();
     let title = match &block {
         Some(block) => format!(" #{} {} ", block.number, look.clean(&block.label)),
+        None if screen.form == MapForm::Areas => " Tab lists the blocks of files ".to_owned(),
         None => " Enter opens a turn or a file ".to_owned(),
     };
     let frame_of_detail = Block::bordered().title(clip(&title, usize::from(area.width).saturating_sub(4)));
@@ -310,6 +366,9 @@ fn draw_detail(frame: &mut Frame<'_>, area: Rect, screen: &mut Screen, look: &Lo
                 )
             }
             (Some(Row::File { path, .. }), _) => look.clean(path),
+            (Some(Row::Subagent(at)), _) => {
+                format!("{}\n\nEnter shows its window", look.clean(&screen.picture.subagents[*at].title))
+            }
             (_, Some(_)) => "…".to_owned(),
             _ => String::new(),
         };

@@ -1,47 +1,24 @@
 //! The work behind the screen: it reads the session, and runs command lines as the user would type them.
 
-use super::picture::Picture;
+use super::picture::{Picture, SubagentRow};
 use super::screen::{Detail, Effect, Entry, Event, Task};
 use crate::app::{CommandError, Env};
-use crate::commands::{CommandLine, Other, Request, dispatch, explain, search, sessions};
+use crate::commands::{CommandLine, Request, RequestEffect, complete, dispatch, explain, search, sessions};
 use crate::model::BlockNumber;
 use crate::output::{ChangeReport, plural, short_id};
 use crate::workspace::{Found, Workspace};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender};
 
-/// Columns of the output of commands.
 const OUTPUT_COLUMNS: usize = 100;
-
-/// The effect of a command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CommandKind {
-    Read,
-    /// It changes a session or the store.
-    Change,
-    /// It needs the terminal, or leaves the session.
-    Other,
-}
 
 /// Returns what a command line does.
 ///
 /// # Errors
 ///
 /// The command line is invalid.
-pub(super) fn kind(words: &[String]) -> Result<CommandKind, String> {
-    Ok(match parse(words)? {
-        Request::Read(_) => CommandKind::Read,
-        Request::Change(change) if change.bulk().is_none() => CommandKind::Change,
-        Request::Other(other) => match other {
-            Other::Sessions(_) | Other::Search(_) | Other::Topics(_) | Other::Status(_) | Other::Transcript(_) => {
-                CommandKind::Read
-            }
-            Other::Blame(_) | Other::Usage(_) | Other::Inbox(_) | Other::Check(_) | Other::Verify(_) => CommandKind::Read,
-            Other::Snapshot(_) | Other::Approve(_) | Other::Deny(_) | Other::Memory(_) | Other::Stage(_) => CommandKind::Change,
-            _ => CommandKind::Other,
-        },
-        Request::Program(_) | Request::Change(_) => CommandKind::Other,
-    })
+pub(super) fn kind(words: &[String]) -> Result<RequestEffect, String> {
+    parse(words).map(|request| request.effect())
 }
 
 fn parse(words: &[String]) -> Result<Request, String> {
@@ -127,7 +104,12 @@ impl Worker {
                 Ok(entries) => vec![Event::Sessions(entries)],
                 Err(error) => vec![Event::Failed(self.message(&error))],
             },
-            Task::Leave(_) => Vec::new(),
+            Task::Complete(words) => {
+                let arguments = complete::Arguments { words: words.clone() };
+                let candidates = complete::candidates(&self.env_of("complete"), &arguments);
+                vec![Event::Completed(words.clone(), candidates.into_iter().map(|(value, _)| self.clean(&value)).collect())]
+            }
+            Task::Mouse(_) | Task::Leave(_) => Vec::new(),
         }
     }
 
@@ -150,6 +132,7 @@ impl Worker {
         let workspace = env.read(self.found.clone())?;
         let mut picture = Picture::new(&env, &workspace);
         picture.title = self.clean(&picture.title);
+        picture.subagents = self.subagents(&picture);
         self.workspace = Some(workspace);
         Ok(picture)
     }
@@ -242,6 +225,25 @@ impl Worker {
         let Some(workspace) = &self.workspace else { return Ok(Vec::new()) };
         let selector = self.env_of("blocks").selector(&[text.to_owned()]).map_err(|error| self.message(&error))?;
         selector.select(&workspace.reading).map_err(|error| error.to_string())
+    }
+
+    /// Returns the subagents of the session; of a list that cannot be read, none.
+    fn subagents(&self, picture: &Picture) -> Vec<SubagentRow> {
+        let arguments = sessions::Arguments { limit: Some(0), subagents: true, ..sessions::Arguments::default() };
+        let directory = picture.path.with_extension("");
+        let Ok(report) = sessions::report(&self.env, &arguments) else { return Vec::new() };
+        let mut rows: Vec<&sessions::SessionRow> =
+            report.sessions.iter().filter(|row| row.subagent && PathBuf::from(&row.path).starts_with(&directory)).collect();
+        rows.sort_by_key(|row| row.last_written_time);
+        let ended = |time: i64| picture.turns.iter().rev().find(|turn| turn.time.is_some_and(|start| start <= time));
+        let row = |row: &&sessions::SessionRow| SubagentRow {
+            path: PathBuf::from(&row.path),
+            title: self.clean(&row.title),
+            turn: ended(row.last_written_time).or(picture.turns.first()).map_or(0, |turn| turn.number),
+            tokens: row.tokens.value,
+            steps: row.steps,
+        };
+        rows.iter().map(row).collect()
     }
 
     fn sessions(&self) -> Result<Vec<Entry>, CommandError> {

@@ -70,14 +70,12 @@ pub enum By {
 /// A day, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Day {
-    /// A date.
     Date(Date),
     /// The day this many days before today.
     Ago(u16),
 }
 
 impl Day {
-    /// Returns the date.
     pub fn date(self, today: Date) -> Date {
         match self {
             Day::Date(date) => date,
@@ -103,12 +101,18 @@ impl std::str::FromStr for Day {
 }
 
 /// Writes the day as on the command line.
+impl std::fmt::Display for Day {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Day::Date(date) => write!(formatter, "{date}"),
+            Day::Ago(days) => write!(formatter, "{days}d"),
+        }
+    }
+}
+
 impl serde::Serialize for Day {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Day::Date(date) => serializer.collect_str(date),
-            Day::Ago(days) => serializer.collect_str(&format_args!("{days}d")),
-        }
+        serializer.collect_str(self)
     }
 }
 

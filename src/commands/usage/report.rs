@@ -124,7 +124,6 @@ impl UsageReport {
     }
 }
 
-/// A column of figures.
 #[derive(Clone, Copy)]
 enum Column {
     Input,

@@ -89,10 +89,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Checks the name of a client.
-///
-/// # Errors
-///
-/// No client has this name.
+/// Errors: no client has this name.
 pub fn check_client(name: Option<&str>) -> Result<(), CommandError> {
     let names: Vec<&str> = crate::provider::PROVIDERS.iter().map(|provider| provider.name()).collect();
     match name {
@@ -171,7 +168,6 @@ fn logged(env: &Env) -> LoggedUsage {
     })
 }
 
-/// Returns the value of a session file.
 fn of_file<'a, T>(env: &Env, values: &'a BTreeMap<PathBuf, T>, path: &Path) -> Option<&'a T> {
     // Without values, no path is resolved.
     // The store has the path of before the client compressed the file.

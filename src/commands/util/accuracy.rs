@@ -104,7 +104,6 @@ pub struct AccuracyReport {
 }
 
 impl AccuracyReport {
-    /// Adds a session.
     pub fn add(&mut self, row: SessionAccuracy) {
         self.sessions.push(row);
     }

@@ -82,7 +82,7 @@ fn each(
     let cache = env.cache();
     for found in found {
         let name = found.path.display().to_string();
-        let looked = match Workspace::open(env.disk, cache, History::default(), found, &env.settings) {
+        let looked = match Workspace::open(env.disk, cache, History::default(), found, &env.settings, &|_| true) {
             Ok(workspace) => look(name.clone(), &workspace).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };

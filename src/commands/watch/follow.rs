@@ -33,7 +33,6 @@ const REMEMBERED: usize = 10;
 /// The number of bytes in which the first line feed of a file is expected.
 const FIRST_ROW_BYTES: usize = 64 << 10;
 
-/// A running watch.
 pub(super) struct Watch<'a> {
     pub env: Env,
     pub arguments: &'a Arguments,
@@ -110,7 +109,6 @@ impl Shown {
 }
 
 impl<'a> Watch<'a> {
-    /// Creates a watch.
     pub fn new(env: Env, arguments: &'a Arguments) -> Watch<'a> {
         Watch {
             env,
@@ -159,7 +157,6 @@ impl<'a> Watch<'a> {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Returns the session that the user named, if any.
     fn session_name(&self) -> Option<&str> {
         self.arguments.session.as_deref().or(self.env.session())
     }
@@ -219,7 +216,6 @@ impl<'a> Watch<'a> {
         self.searched = self.searched.filter(|_| self.arguments.project.is_none());
     }
 
-    /// Updates the watched directories.
     fn watch_directories(&mut self) -> Result<(), CommandError> {
         let follows = self.session_name().is_none() || self.shown.is_none();
         let directories = around::directories(&self.env, self.shown.as_ref().map(|shown| &*shown.found.path), follows);

@@ -70,7 +70,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| "write seconds as 30 or 0.5".to_owned())
 }
 
-/// Serializes a duration as a number of seconds.
 fn in_seconds<S: serde::Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
     serde::Serialize::serialize(&duration.map(|duration| duration.as_secs_f64()), serializer)
 }

@@ -1,6 +1,5 @@
 //! Platforms without keys: Ctrl-C ends the watch.
 
-/// The keys of a terminal.
 pub(super) struct Keys;
 
 impl Keys {

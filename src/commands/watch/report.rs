@@ -176,7 +176,6 @@ pub struct Arrived {
     /// Time of its row, in milliseconds since 1970, UTC.
     pub time: Option<i64>,
     pub number: BlockNumber,
-    /// The speaker.
     pub role: Role,
     /// A short description.
     pub label: String,
@@ -188,7 +187,6 @@ pub struct Arrived {
 pub struct WentStale {
     /// Time of detection, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The block at that time.
     pub block: BlockUpdate,
 }
 
@@ -203,7 +201,6 @@ pub struct Hot {
 /// The screen of a watched session, redrawn after each event.
 #[derive(Clone, Debug, Default)]
 pub struct WatchScreen {
-    /// The session's id.
     pub session: String,
     /// The title, or the first prompt.
     pub title: String,
@@ -226,9 +223,7 @@ pub struct WatchScreen {
     pub percent: f64,
     /// Number and tokens of the stale blocks in the window. `None` if there are none.
     pub stale: Option<(usize, TokenCount)>,
-    /// Number of pinned blocks.
     pub pinned: usize,
-    /// Blocks that the user selected.
     pub focused: Vec<BlockNumber>,
     /// The last blocks, the newest first.
     pub arrived: Vec<Arrived>,
@@ -238,7 +233,6 @@ pub struct WatchScreen {
     pub hot: Vec<Hot>,
     /// Commands executed by aperture, the newest first.
     pub commands: Vec<ExecutedCommand>,
-    /// Suggested commands.
     pub suggestions: Vec<Suggestion>,
     /// Other sessions of the project, the newest first.
     pub others: Vec<OtherSession>,

@@ -15,7 +15,6 @@ const OPTION: &[&str] = &["option", "choice", "variant", "approach", "plan", "go
 /// An answer that names choices, and the text that offers them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The block that holds the answer.
     pub answer: BlockNumber,
     /// The text of the agent before it.
     pub offer: BlockNumber,
@@ -46,7 +45,6 @@ fn is_short_prompt(block: &Block) -> bool {
     block.kind != BlockKind::ToolResult && (1..=ANSWER_BYTES).contains(&block.words_bytes())
 }
 
-/// The numbers that a short answer names.
 fn parse_choice_numbers(answer: &str) -> Vec<u32> {
     let words: Vec<&str> = answer.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     if words.len() > ANSWER_WORDS {

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 /// Messages, and clauses of a message, after which the value of the next one is half.
 const MESSAGES: f32 = 4.0;
 const CLAUSES: f32 = 4.0;
-/// Value of the title of the session.
 const TITLE: f32 = 1.5;
 /// Blocks with a word from which on it has its full value, and the value of a word in no block.
 const SUPPORT: f32 = 4.0;
@@ -34,7 +33,6 @@ pub(super) struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    /// Adds the clauses of a message, in order.
     pub(super) fn add(&mut self, clauses: impl Iterator<Item = &'a str>, is_answer: bool) {
         let texts = if is_answer { &mut self.agent } else { &mut self.user };
         let messages = &mut self.messages[usize::from(is_answer)];

@@ -190,7 +190,6 @@ fn row_faults(session: &Session) -> [(Fault, u32); 2] {
 }
 
 impl Analysis {
-    /// Returns the turn with a number, if there is one.
     pub fn turn(&self, number: u32) -> Option<&Turn> {
         let at_place = self.turns.get((number as usize).checked_sub(1)?).filter(|turn| turn.number == number);
         at_place.or_else(|| self.turns.iter().find(|turn| turn.number == number))
@@ -201,7 +200,6 @@ impl Analysis {
         self.turns.last().map_or(0, |turn| turn.number)
     }
 
-    /// The block with a number, if there is one.
     pub fn block(&self, number: BlockNumber) -> Option<&Block> {
         self.session.blocks.get((number as usize).checked_sub(1)?)
     }
@@ -211,7 +209,6 @@ impl Analysis {
         self.window.blocks.iter().filter_map(|number| self.block(*number))
     }
 
-    /// The label of a block's topic, empty without one.
     pub fn topic(&self, block: &Block) -> &str {
         block.topic.and_then(|topic| self.topics.get(topic as usize)).map_or("", |topic| &topic.label)
     }

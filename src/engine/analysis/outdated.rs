@@ -19,7 +19,6 @@ struct ToolResult<'a> {
 }
 
 impl ToolResult<'_> {
-    /// Returns the file of a successful call of a tool with this verb.
     fn file(&self, verb: ToolVerb) -> Option<(&Tool, &String)> {
         self.tool.as_ref().filter(|(tool, _)| tool.verb == verb && !self.block.error).map(|(tool, file)| (*tool, file))
     }
@@ -43,7 +42,6 @@ struct Later {
 }
 
 impl Later {
-    /// Records a result for the judgement of those before it.
     fn record(&mut self, result: &ToolResult<'_>) {
         let (block, number) = (result.block, result.block.number);
         // Of several equal results the last one is named: each of the others may be removed itself.

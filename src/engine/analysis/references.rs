@@ -133,7 +133,6 @@ pub struct Referrer {
     pub number: BlockNumber,
     /// Certainty of the reference, from 0.33: the sum of the weights of the shared terms.
     pub weight: f32,
-    /// These terms, the rarest first.
     pub terms: Vec<u32>,
 }
 

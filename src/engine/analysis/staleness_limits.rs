@@ -8,7 +8,6 @@ use crate::model::{Block, BlockKind, State};
 /// The time without use after which a block is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StalenessLimit {
-    /// Turns without a reference.
     pub turns: u32,
     /// Responses of the model without a reference.
     pub steps: u32,
@@ -45,7 +44,6 @@ impl StalePolicy {
         StalePolicy(BlockKind::ALL.map(|kind| PERISHABLE.contains(&kind).then_some(limit)))
     }
 
-    /// Replaces the limit of one kind.
     pub fn with(mut self, kind: BlockKind, limit: Option<StalenessLimit>) -> StalePolicy {
         self.0[kind as usize] = limit;
         self

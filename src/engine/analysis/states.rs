@@ -63,7 +63,6 @@ pub struct Transition {
     pub name: &'static str,
     /// The states that it leads out of.
     pub from: &'static [State],
-    /// The state that it leads to.
     pub to: State,
     /// The condition, as text.
     pub when: &'static str,
@@ -147,7 +146,6 @@ pub static TRANSITIONS: &[Transition] = &[
     },
 ];
 
-/// Returns the transitions from a state to a final state, in order.
 fn path(from: State, facts: &Facts) -> impl Iterator<Item = &'static Transition> {
     let mut state = from;
     let facts = *facts;

@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 /// Minimum similarity of neighbouring and of distant segments that are merged into one topic.
 const NEIGHBOUR_LIKENESS: f32 = 0.2;
 const DISTANT_LIKENESS: f32 = 0.3;
-/// Words that a topic keeps.
 const TOPIC_WORDS: usize = 8;
 /// Stretches above which only neighbours are compared: comparing all with all would take too long.
 const COMPARED_STRETCHES: usize = 400;
@@ -28,7 +27,6 @@ const PLACES: f32 = 4.0;
 /// Weight of a word of a clause of the agent.
 const ANSWER: f32 = 0.3;
 
-/// Weights of words, each by its number.
 type Words = FxHashMap<u32, f32>;
 
 #[derive(Default)]
@@ -39,9 +37,7 @@ struct Stretch<'a> {
     /// The number of blocks with each word.
     counts: FxHashMap<u32, u32>,
     candidates: Candidates<'a>,
-    /// True if a prompt of it names a subject.
     has_subject: bool,
-    /// Names of files, with the number of their uses.
     files: Vec<(&'a str, u32)>,
     /// The length of the vector of its words, once they are weighed.
     length: f32,
@@ -136,7 +132,6 @@ fn lowercase(word: &str) -> Cow<'_, str> {
     if word.chars().any(char::is_uppercase) { word.to_lowercase().into() } else { word.into() }
 }
 
-/// Returns the stems of the words of a stretch, each with the number of blocks that have it.
 fn stems<'n>(stretch: &Stretch<'_>, names: &'n [Cow<'_, str>]) -> FxHashMap<&'n str, u32> {
     let mut stems: FxHashMap<&str, u32> = FxHashMap::default();
     for (word, count) in &stretch.counts {

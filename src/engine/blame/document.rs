@@ -115,7 +115,6 @@ impl Copy {
         self.parts.drain(..extra);
     }
 
-    /// Returns the writer of each line of a text.
     fn writers(&self, texts: &[&str]) -> Vec<Option<usize>> {
         self.known(texts).into_iter().map(Option::flatten).collect()
     }
@@ -225,7 +224,6 @@ impl Copy {
         }
     }
 
-    /// Adds a part that was not known before the edit.
     fn add(&mut self, before: &[String], after: &[String], edit: usize) {
         let mut part = self.part(before, false);
         let (old, new): (Vec<&str>, Vec<&str>) =

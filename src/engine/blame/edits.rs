@@ -48,7 +48,6 @@ fn plain(path: &str) -> String {
 /// The change of a file by a call, or the lines that it read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChange {
-    /// It read lines of the file.
     Read(Listing),
     /// It wrote the whole file.
     Written {
@@ -89,7 +88,6 @@ pub struct FileEdit {
     pub root: usize,
     /// The time of its result, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
-    /// The block of the call.
     pub block: BlockNumber,
     pub tool: String,
     /// The last prompt before it; empty if there is none.
@@ -115,7 +113,6 @@ pub struct EditReader<'a> {
 }
 
 impl<'a> EditReader<'a> {
-    /// Returns a reader of the edits of one file.
     pub fn new(file: &'a BlamedFile, conventions: &'a Conventions) -> EditReader<'a> {
         let (prompt, answer, open, edits) = (Arc::from(""), Arc::from(""), FxHashMap::default(), Vec::new());
         EditReader { file, conventions, prompt, answer, open, is_known: false, after: None, edits }
@@ -184,7 +181,6 @@ impl<'a> EditReader<'a> {
         self.edits
     }
 
-    /// Returns the changes of the file by a call, each with its root.
     fn changes(&self, call: &TraceCall, directory: &str) -> Vec<(usize, FileChange)> {
         let names = &self.conventions.inputs;
         if call.verb == ToolVerb::Edit
@@ -223,7 +219,6 @@ impl<'a> EditReader<'a> {
     }
 }
 
-/// Returns true if a path is a name, or the name below a directory.
 fn is_below(path: &str, name: &str) -> bool {
     path.strip_suffix(name.trim_start_matches("./")).is_some_and(|above| above.is_empty() || above.ends_with('/'))
 }
@@ -292,7 +287,6 @@ fn patch(input: &str, names: &InputNames) -> Option<String> {
     }
 }
 
-/// Adds the texts in a value.
 fn strings<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => texts.push(text),
@@ -301,7 +295,6 @@ fn strings<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
-/// Returns the files of a patch, each with its paths and its change.
 fn sections<'a>(patch: &'a str, names: &InputNames) -> Vec<(Vec<&'a str>, FileChange)> {
     let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for line in patch.lines().skip(1) {

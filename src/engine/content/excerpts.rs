@@ -15,7 +15,6 @@ const ANSWER_BYTES: usize = 320;
 const ANSWER_CLAUSES: usize = 4;
 const CLAUSES: usize = 12;
 const RULES: usize = 4;
-/// Maximum number of words of a heading.
 const HEADING_WORDS: usize = 8;
 
 /// Adds the excerpts of the words that a person wrote to those of a block; of an answer, clauses of its start.
@@ -78,7 +77,7 @@ fn heading(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::content::rules::tests::SENTENCES;
+    use crate::engine::content::rules::tests::sentences;
 
     #[test]
     fn a_heading_is_a_label() {
@@ -96,9 +95,9 @@ mod tests {
 
     #[test]
     fn every_rule_of_the_user_is_an_excerpt() {
-        for (sentence, rule) in SENTENCES {
+        for (sentence, rule) in sentences() {
             let expected = [sentence.trim_matches('"')];
-            check_rules(sentence, &expected[..usize::from(rule.is_some())]);
+            check_rules(&sentence, &expected[..usize::from(rule.is_some())]);
         }
     }
 

@@ -30,13 +30,11 @@ words! {
 pub struct CacheFacts {
     /// Tokens that the previous request read from the cache and wrote to it.
     pub expected_tokens: u64,
-    /// Tokens that this request read from it.
     pub read_tokens: u64,
     /// Tokens of this request that were not read from it.
     pub paid_tokens: u64,
     /// Milliseconds since the previous request.
     pub idle_milliseconds: i64,
-    /// Lifetime of the cache entries, in milliseconds.
     pub lifetime_milliseconds: i64,
     /// The first element of the prompt that differs from the previous request as the client wrote both; `None` if its prompt begins with
     /// the previous one.
@@ -83,7 +81,6 @@ pub struct RemovedTokens<'a> {
     pub was_cached: bool,
     /// Tokens that were written to the cache again because of the change.
     pub lost: f64,
-    /// Tokens of the request as it was sent.
     pub sent: f64,
     pub model: &'a str,
     /// Lifetime of the cache entries, in milliseconds.

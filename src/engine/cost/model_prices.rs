@@ -125,13 +125,11 @@ pub struct ModelPrice {
     /// Input that is neither read from nor written to the cache.
     pub input: f64,
     pub output: f64,
-    /// Input that is read from the cache.
     pub cache_read: f64,
     /// Input that is written to the cache for five minutes.
     pub cache_write_5m: f64,
     /// Input that is written to the cache for an hour.
     pub cache_write_1h: f64,
-    /// Surcharge for long prompts, if there is one.
     pub long_prompt: Option<LongPrompt>,
     /// Factor on all prices in the fast mode, if it has one.
     pub fast: Option<f64>,
@@ -275,7 +273,6 @@ impl Prices {
     }
 }
 
-/// Returns the built-in price of a model, with its day.
 fn built_in(model: &str) -> Option<(&'static str, &'static ModelPrice)> {
     let all = LISTS.iter().flat_map(|(date, list)| list.iter().map(move |(name, price)| (name, *date, price)));
     let fitting = all.filter(|(name, ..)| model.strip_prefix(*name).is_some_and(is_mark));

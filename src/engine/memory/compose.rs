@@ -115,7 +115,6 @@ pub fn matching<'a>(memories: &'a [Memory], prompt: &str) -> Vec<&'a Memory> {
     found.into_iter().map(|(_, memory)| memory).collect()
 }
 
-/// Returns the words of each paragraph of some texts.
 fn paragraphs(texts: &[String]) -> Vec<FxHashSet<u32>> {
     texts.iter().flat_map(|text| text.split("\n\n")).map(words).filter(|words| !words.is_empty()).collect()
 }
@@ -123,7 +122,6 @@ fn paragraphs(texts: &[String]) -> Vec<FxHashSet<u32>> {
 /// Composes the memories that a prompt is about: a heading and whole lines, within a budget in tokens. What the client sends anyway
 /// (`known`) is left out.
 pub fn about_prompt(memories: &[Memory], prompt: &str, known: &[String], budget_tokens: usize) -> Composition {
-    /// The heading.
     const ABOUT: &str = "Memories about this prompt:";
     let known = paragraphs(known);
     let mut left = budget_tokens.saturating_sub(line_tokens(ABOUT));
@@ -154,7 +152,6 @@ pub fn pinned_tokens<'a>(memories: impl Iterator<Item = &'a Memory>) -> usize {
     tokens::count(&with_heading(Section::Pinned, &lines.collect::<Vec<_>>()))
 }
 
-/// Returns true if a paragraph has all words of a text.
 fn is_stated(paragraphs: &[FxHashSet<u32>], text: &str) -> bool {
     let words = words(first_line(text));
     !words.is_empty() && paragraphs.iter().any(|known| words.is_subset(known))
@@ -188,7 +185,6 @@ struct Part<'a> {
 
 /// The candidates for the lines of a section, the most worth first.
 enum Content<'a> {
-    /// Memories, each as one line.
     Lines(Vec<(&'a Memory, String)>),
     /// Results of a search in earlier sessions.
     Digests,
@@ -386,12 +382,10 @@ fn with_heading(section: Section, lines: &[String]) -> String {
     text
 }
 
-/// Returns the tokens of a line with its line feed.
 fn line_tokens(line: &str) -> usize {
     tokens::count(&format!("{line}\n"))
 }
 
-/// Returns a memory as one line with its source.
 fn line(memory: &Memory) -> String {
     line_of(memory, &memory.text)
 }
@@ -458,7 +452,6 @@ fn parts_of_names(text: &str) -> FxHashSet<u32> {
 /// The length of the longest ending of a name, as `html`: endings are not words.
 const LONGEST_ENDING: usize = 3;
 
-/// Returns the content words of a text, as hashes.
 fn words(text: &str) -> FxHashSet<u32> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 2);
     words.map(str::to_lowercase).filter(|word| !is_stop_word(word)).map(|word| terms::hash(&word)).collect()

@@ -1,56 +1,12 @@
 //! Statements that no session teaches by itself: those that grant permission, name a download or a shell, switch off a check, or speak to an
 //! agent. They wait for the user's review.
 
-/// Words of programs that download, or run what they are given.
-const PROGRAMS: &[&str] = &[
-    "bash", "cmd.exe", "curl", "download", "eval", "iex", "invoke-webrequest", "iwr", "powershell", "pwsh", "sh", "wget", "zsh",
-];
-/// Parts of options and settings that switch off a check or widen rights.
-const SWITCHES: &[&str] = &[
-    "--allow-root", "--dangerously", "--force", "--insecure", "--no-check", "--no-gpg-sign", "--no-verify", "--privileged",
-    "--skip-", "--trusted-host", "--yolo", "777", "reject_unauthorized", "rm -rf", "ssl_verify", "sslverify", "ssl_no_verify",
-    "stricthostkeychecking", "sudo", "verify=false", "verify_ssl",
-];
-/// Phrases that grant something, or order an agent to leave its rules.
-const GRANTS: &[&str] = &[
-    "always allow", "always approve", "always trust", "auto approve", "auto-approve", "disregard", "full access", "god mode",
-    "ignore all", "ignore previous", "ignore your", "no confirmation", "no need to ask", "not need to ask", "skip permission",
-    "trust all", "you are allowed", "you have permission", "无需确认", "不用问", "不需要确认", "確認せず", "聞かずに",
-    "확인 없이", "묻지 말",
-];
-/// Phrases that grant something, unless a prohibition is before them: `never push without asking`.
-const UNASKED: &[&str] = &[
-    "without approval", "without asking", "without confirm", "without permission", "without review", "ohne rückfrage",
-    "ohne zu fragen", "sans demander", "sin preguntar", "sem perguntar", "senza chiedere", "zonder te vragen", "без спроса",
-    "не спрашивая",
-];
-/// Words that prohibit.
-const PROHIBITIONS: &[&str] = &[
-    "avoid", "don't", "jamais", "kein", "mai", "ne", "never", "nicht", "nie", "niemals", "niet", "no", "non", "nooit", "not",
-    "nunca", "não", "pas", "stop", "не", "никогда",
-];
-/// Acts that protect: what prohibits them switches off a check.
-const PROTECTIONS: &[&str] = &[
-    "ask", "asking", "authenticate", "check", "confirm", "demande", "frag", "frage", "fragen", "preguntes", "prompt", "review",
-    "validate", "verify",
-];
-/// Words that switch off, and what they switch off.
-const REMOVALS: &[&str] = &[
-    "bypass", "deactivate", "disable", "disabling", "omit", "remove", "skip", "turn", "switch", "deaktiviere", "désactive",
-    "desactiva",
-];
-const CHECKS: &[&str] = &[
-    "approval", "auth", "authentication", "certificate", "certificates", "check", "checks", "confirmation", "confirmations",
-    "firewall", "hook", "hooks", "permission", "permissions", "sandbox", "signature", "signatures", "ssl", "tls", "validation",
-    "verification",
-];
+use crate::text::lists::word_lists;
+
+word_lists! { "danger.txt": PROGRAMS, SWITCHES, GRANTS, UNASKED, PROHIBITIONS, PROTECTIONS, REMOVALS, CHECKS, ADDRESSES }
+
 /// Words between these and what they switch off.
 const REACH: usize = 4;
-/// Words by which the output of a program speaks to an agent.
-const ADDRESSES: &[&str] = &[
-    "agent", "agents", "always", "assistant", "assistants", "important", "instruction", "instructions", "must", "never", "obey",
-    "prefers", "remember", "system", "user",
-];
 /// Number of such words in a line that speaks to an agent.
 const ADDRESSED: usize = 2;
 

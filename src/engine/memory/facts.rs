@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 /// Collects the facts of a session from its events. It can be stored, and continued with later events.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SessionFacts {
-    /// The working directory of the session.
     pub directory: String,
     /// The time of the first and of the last event, in milliseconds since 1970, UTC; 0 if no event has a time.
     pub first: i64,

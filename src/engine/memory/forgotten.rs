@@ -35,7 +35,6 @@ impl Forgotten {
         Ok(Forgotten { text, keys, has_conflict })
     }
 
-    /// Returns the keys.
     pub fn keys(&self) -> &[u64] {
         &self.keys
     }

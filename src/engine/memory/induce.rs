@@ -54,7 +54,6 @@ pub fn of_one_session(id: &str, facts: &SessionFacts) -> Vec<Candidate> {
     found
 }
 
-/// Returns sessions in the order of their ends.
 fn ordered<'a>(sessions: &[(&'a str, &'a SessionFacts)]) -> Vec<(&'a str, &'a SessionFacts)> {
     let mut ordered = sessions.to_vec();
     ordered.sort_by(|(one, facts), (other, against)| facts.last.cmp(&against.last).then_with(|| one.cmp(other)));
@@ -119,7 +118,6 @@ fn from_work(work: &ProjectWork<'_>, purposes: &Purposes<'_>) -> Vec<Candidate> 
     found
 }
 
-/// Returns a procedure as the text of a memory.
 fn text_of(procedure: &Procedure<'_>) -> String {
     procedure.steps.iter().map(|step| format!("`{step}`")).collect::<Vec<_>>().join(" → ")
 }

@@ -68,7 +68,6 @@ enum Form {
 }
 
 impl Document {
-    /// Returns a new file, without entries.
     pub fn new(file: MemoryFile, scope: MemoryScope) -> Document {
         let pieces = vec![Piece::Text(format!("# {}\n", file.title())), Piece::Text("\n".to_owned())];
         Document { file, scope, pieces, feed: "\n", conflicts: 0, invalid: 0 }
@@ -94,7 +93,6 @@ impl Document {
         self.pieces.iter().map(Piece::source).collect()
     }
 
-    /// Returns the file of the tree.
     pub fn file(&self) -> &MemoryFile {
         &self.file
     }
@@ -206,7 +204,6 @@ impl Document {
         }
     }
 
-    /// Ends the line of the piece at a place.
     fn end_line(&mut self, place: usize) {
         let feed = self.feed;
         match self.pieces.get_mut(place) {
@@ -444,7 +441,6 @@ fn dedented(line: &str) -> &str {
     line.strip_prefix('\t').unwrap_or_else(|| line.strip_prefix("  ").unwrap_or_else(|| line.trim_start()))
 }
 
-/// Returns true if a line is a comment with metadata, valid or not.
 fn is_comment(line: &str) -> bool {
     let inner = line.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE));
     inner.is_some_and(|inner| ["memory-", "user-"].iter().any(|name| inner.trim_start().starts_with(name)))

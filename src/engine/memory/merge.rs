@@ -348,7 +348,6 @@ impl Merge<'_> {
 /// Returns a list that has the items of a newer and of an older one, the newer first; the older one if it has them all. An item is known
 /// by its code span, and keeps its larger count: deleted sessions take nothing away.
 fn with_items(old: &str, new: &str) -> String {
-    /// Items of a list.
     const ITEMS: usize = 16;
     fn items(text: &str) -> (&str, Vec<&str>) {
         let (start, rest) = text.split_once(": ").map_or(("", text), |(start, rest)| (start, rest));

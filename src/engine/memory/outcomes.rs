@@ -53,7 +53,6 @@ pub fn outcomes<'a>(
     advice.map(count).filter(|outcome| outcome.helpful > 0 || outcome.harmful > 0).collect()
 }
 
-/// Returns the sessions in which the fix of a failure was refuted.
 fn refuting<'a>(memory: &Memory, failures: &'a [(String, Vec<Failure>)]) -> BTreeSet<&'a str> {
     let refutes = |failure: &Failure| failure.is_refuted && topic(failure) == memory.key;
     failures.iter().filter(|(_, failures)| failures.iter().any(refutes)).map(|(id, _)| &**id).collect()

@@ -7,7 +7,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const LENGTHS: std::ops::RangeInclusive<usize> = 2..=4;
 /// Sessions that must have run a sequence.
 const LEAST_SESSIONS: usize = 2;
-/// Maximum number of procedures.
 const PROCEDURES: usize = 6;
 /// The weight of a session, compared with the next newer one.
 const DECAY: f64 = 0.9;

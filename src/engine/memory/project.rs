@@ -23,7 +23,6 @@ const SIGHTINGS: usize = 4;
 /// The uses of commands and files in the sessions of a project, each call once.
 #[derive(Debug, Default)]
 pub struct ProjectWork<'a> {
-    /// Oldest session first.
     sessions: Vec<SessionUses<'a>>,
 }
 
@@ -40,7 +39,6 @@ pub struct Ranked<'a> {
     pub name: &'a str,
     /// The worth: the sum of the weights of the sessions that used it.
     pub worth: f64,
-    /// The number of these sessions.
     pub sessions: u32,
     /// The newest uses, oldest first, at most one of a session.
     pub sightings: Vec<Sighting>,

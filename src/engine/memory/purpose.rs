@@ -20,7 +20,6 @@ const NAME_CHARACTERS: usize = 4;
 const DECLARED: usize = 3;
 /// Characters of a line of a comment below which a capital on the next line starts another sentence.
 const SHORT_LINE: usize = 60;
-/// Files that speak for their folder.
 const FOLDER_FILES: &[&str] = &["__init__.py", "doc.go", "index.js", "index.ts", "lib.rs", "mod.rs", "README.md", "readme.md"];
 /// Words of comments that are for lawyers or programs.
 const NOTICES: &[&str] = &[

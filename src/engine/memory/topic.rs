@@ -31,7 +31,6 @@ const WEAK: &[&str] =
 /// Words that say that a value is the present one.
 const PRESENT: &[&str] = &["agora", "ahora", "jetzt", "maintenant", "now", "nowadays", "теперь", "现在"];
 
-/// Words after which a name has its value.
 const VALUE_WORDS: &[&str] = &["is", "are", "=", "to", "as", "version", "port", "uses", "requires", "ist", "es", "est"];
 
 /// The relation of a newer statement to an older one.
@@ -47,7 +46,6 @@ pub enum Relation {
 /// A word or a quoted span of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Token {
-    /// The text as it is written.
     written: String,
     /// In lower case.
     plain: String,
@@ -119,7 +117,6 @@ impl Topic {
 /// Finds the statements that can be related to another one, by parts that each relation needs in common.
 #[derive(Default)]
 pub struct TopicIndex {
-    /// The places of the statements, by the hash of a part.
     places: FxHashMap<u64, Vec<usize>>,
     /// The number of statements with a word.
     frequencies: FxHashMap<String, u32>,
@@ -207,7 +204,6 @@ fn has_other_value(old: &[Token], new: &[Token]) -> bool {
     content >= 2 && was.is_fact && is.is_fact && ((was.is_figure && is.is_figure) || follows_name(old, *place))
 }
 
-/// Returns true if the token at a place is the value of a name.
 fn follows_name(tokens: &[Token], place: usize) -> bool {
     place.checked_sub(1).is_some_and(|before| VALUE_WORDS.contains(&&*tokens[before].plain))
 }

@@ -26,13 +26,11 @@ pub struct Work {
     uses: Vec<Use>,
     /// The purposes of files and folders, by their paths.
     pub purposes: BTreeMap<Box<str>, Box<str>>,
-    /// Calls without a result.
     open: BTreeMap<Key, OpenCall>,
     #[serde(skip)]
     known: FxHashMap<Box<str>, u32>,
 }
 
-/// A call without a result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct OpenCall {
     block: u32,
@@ -41,7 +39,6 @@ struct OpenCall {
     commands: Vec<String>,
     /// True if the exit code is that of the last of several commands.
     has_lost_code: bool,
-    /// The only file that it reads.
     file: Option<Box<str>>,
 }
 
@@ -72,7 +69,6 @@ pub struct NamedUse<'a> {
     /// The command in full, or the path of the file, relative to the directory of the session if it is below it.
     pub name: &'a str,
     pub kind: UseKind,
-    /// The number of the block of the call.
     pub block: u32,
     /// The id of the call, shortened to 64 bits.
     pub call: u64,
@@ -136,7 +132,6 @@ impl Work {
         self.uses.push(Use { block, call, time, name, kind });
     }
 
-    /// Returns the uses, in file order.
     pub fn uses(&self) -> impl Iterator<Item = NamedUse<'_>> {
         self.uses.iter().filter_map(|used| {
             let name = self.names.get(used.name as usize)?;

@@ -201,7 +201,6 @@ impl Named {
     }
 }
 
-/// Makes the query for some words.
 fn query(words: &str) -> Named {
     Named::Words(text(words).unwrap_or_else(|| words.to_owned()))
 }

@@ -163,7 +163,6 @@ fn is_indented(line: &str) -> bool {
     line.starts_with("    ") || line.starts_with('\t')
 }
 
-/// Returns the line without leading list markers.
 pub(super) fn without_list_marks(mut line: &str) -> &str {
     loop {
         let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -27,13 +27,11 @@ pub struct ModelCommand {
     pub verb: Verb,
     /// Selectors of the blocks; empty for a note.
     pub blocks: Vec<Named>,
-    /// The requested turns, for a recall of turns.
     pub turns: Option<TurnRequest>,
     /// The words about the turn.
     pub housekeeping: Option<Box<Housekeeping>>,
     /// Target level of the blocks, if it is given.
     pub level: Option<Level>,
-    /// Position, for a pin.
     pub pin: Pin,
     /// The new text, or the note.
     pub text: String,
@@ -41,7 +39,6 @@ pub struct ModelCommand {
 }
 
 impl ModelCommand {
-    /// Creates a command with only a verb and blocks.
     pub fn new(verb: Verb, blocks: Vec<Named>) -> ModelCommand {
         ModelCommand {
             verb,
@@ -93,18 +90,11 @@ pub enum Malformed {
     #[error("it needs a text in double quotes; example: {}", if *.0 == Verb::Create { "@create(\"the note\")" } else { "@update(12, \"the text\")" })]
     NoText(Verb),
     #[error("@{} does not accept '{argument}'", verb.name())]
-    Unexpected {
-        /// The command.
-        verb: Verb,
-        argument: String,
-    },
+    Unexpected { verb: Verb, argument: String },
     #[error("the block aperture is refused: {0}")]
     Housekeeping(String),
     #[error("'{argument}' is not a form of turns: header, summary, full or mixed; example: @recall(turns 3..5, summary)")]
     NotATurnForm { argument: String },
     #[error("{error}; {}", error.hint())]
-    Selector {
-        /// The reason.
-        error: SelectorError,
-    },
+    Selector { error: SelectorError },
 }

@@ -39,7 +39,6 @@ pub struct ModelPolicy {
 pub struct Spent {
     pub commands: usize,
     pub recalls: usize,
-    /// Tokens that the recalls returned.
     pub recalled_tokens: usize,
 }
 
@@ -66,7 +65,6 @@ impl Default for ModelPolicy {
 }
 
 impl ModelPolicy {
-    /// Returns the permission of a command.
     pub fn permission(&self, verb: Verb) -> Permission {
         self.permissions.get(&verb).copied().unwrap_or(Permission::Auto)
     }

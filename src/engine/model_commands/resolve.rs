@@ -32,7 +32,6 @@ pub enum Unresolved {
     },
     #[error("{error}; {}", error.hint())]
     Selector {
-        /// The reason.
         #[from]
         error: SelectorError,
     },

@@ -4,6 +4,7 @@
 //! as an example, or is about it. False negatives are preferred: the model is instructed to write each command on its own line.
 
 use super::find::without_list_marks;
+use crate::text::lists::word_lists;
 use crate::text::sentence::ends;
 use std::ops::Range;
 
@@ -11,49 +12,12 @@ use std::ops::Range;
 const BEFORE: usize = 600;
 const BEHIND: usize = 200;
 
-/// Words that negate the following text. Words that end in `n't` need no entry.
-const NEGATIONS: &[&str] = &[
-    // English
-    "not", "never", "no", "none", "neither", "nor", "without", "cannot", "cant", "dont", "wont", "doesnt", "didnt", "shouldnt",
-    "mustnt", "avoid", "avoiding", "avoided", "refuse", "refused", "refrain", "unable", "forbidden", "prohibited", "nothing",
-    // German
-    "nicht", "nie", "niemals", "kein", "keine", "keinen", "keinem", "keiner", "keines", "ohne", "weder", "statt", "anstatt",
-    "anstelle", "vermeide", "vermeiden", // French
-    "pas", "jamais", "sans", "aucun", "aucune", "ni", "éviter", "évite", "évitez", // Spanish, Portuguese, Italian
-    "nunca", "jamás", "sin", "ningún", "ninguna", "evitar", "evita", "não", "nem", "sem", "nenhum", "nenhuma", "non", "mai",
-    "senza", "invece", "né", "evitare", // Dutch, Scandinavian, Polish, Czech
-    "niet", "nooit", "geen", "zonder", "inte", "aldrig", "utan", "ikke", "aldri", "uden", "uten", "nie", "nigdy", "bez",
-    "zamiast", "ne", "nikdy", "místo", // Russian, Ukrainian
-    "не", "нет", "никогда", "без", "вместо", "нельзя", "ні", "ніколи", "замість", // Turkish
-    "değil", "asla", "yerine",
-];
-/// Negating phrases of several words.
-const NEGATING: &[&str] = &[
-    "instead of", "rather than", "as opposed to", "in place of", "au lieu d", "plutôt qu", "en lugar de", "en vez de",
-    "em vez de", "al posto di", "in plaats van", "i stället för", "i stedet for",
-];
-/// Negating characters, in languages without spaces between words.
-const NEGATING_SIGNS: &[&str] = &["不", "没", "沒", "别", "別", "勿", "无需", "無需", "未", "禁止", "ないで", "而不是"];
-/// Negating characters at the end of the sentence.
-const NEGATING_BEHIND: &[&str] = &["ない", "ません", "なく", "ずに", "禁止", "않", "말", "마세요"];
-/// Words that indicate that a sentence is about the use of a command.
-const USES: &[&str] = &[
-    "use", "uses", "used", "using", "write", "writes", "writing", "written", "wrote", "call", "calls", "calling", "called",
-    "run", "runs", "running", "ran", "type", "typing", "emit", "send", "issue", "invoke", "execute", "apply", "try", "say",
-    "saying", "command", "commands", "syntax", "following", "these", "verwende", "verwenden", "benutze", "benutzen", "nutze",
-    "nutzen", "schreibe", "schreiben", "schreib", "befehl", "utilise", "utiliser", "utilisez", "écrire", "écris", "usar", "usa",
-    "use", "escribir", "escribe", "escrever", "usare", "scrivere", "gebruik", "gebruiken",
-];
-/// Words that indicate a hypothesis.
-const SUPPOSITIONS: &[&str] = &[
-    "if", "unless", "whether", "would", "could", "might", "hypothetically", "wenn", "falls", "ob", "würde", "könnte", "könntest",
-    "si", "pourrait", "podría", "se", "als", "если", "бы", "jeśli", "eğer", "example", "beispiel", "exemple", "ejemplo",
-    "exemplo", "esempio",
-];
-/// Words that start a conditional clause, also before a comma.
-const OPENING_SUPPOSITIONS: &[&str] = &["if", "unless", "wenn", "falls", "si", "se", "если", "jeśli", "eğer", "如果", "若"];
-/// First words of a prohibiting imperative.
-const OPENING_PROHIBITIONS: &[&str] = &["do", "please", "never", "avoid", "refrain", "bitte", "dont"];
+word_lists! {
+    "talk.txt":
+    NEGATIONS, NEGATING, NEGATING_SIGNS, NEGATING_BEHIND, USES, SUPPOSITIONS, OPENING_SUPPOSITIONS, OPENING_PROHIBITIONS,
+    PREDICATES,
+}
+
 /// Words directly before an example.
 const EXAMPLES: &[&str] = &[
     "e.g.", "e.g.,", "i.e.", "eg.", "for example", "for example,", "for instance", "for instance,", "such as", "like", "as in",
@@ -63,14 +27,6 @@ const EXAMPLES: &[&str] = &[
 /// Words that start a separate clause.
 const CLAUSES: &[&str] =
     &["so", "therefore", "thus", "hence", "also", "deshalb", "daher", "donc", "así", "portanto", "quindi", "dus"];
-/// Words that follow a command when the sentence is about it.
-const PREDICATES: &[&str] = &[
-    "is", "isn't", "was", "wasn't", "are", "aren't", "were", "weren't", "must", "mustn't", "should", "shouldn't", "would",
-    "wouldn't", "could", "couldn't", "can", "can't", "cannot", "may", "might", "will", "won't", "does", "doesn't", "did",
-    "didn't", "has", "hasn't", "had", "hadn't", "means", "removes", "moves", "keeps", "replaces", "looks", "takes", "returns",
-    "works", "syntax", "command", "commands", "ist", "war", "darf", "soll", "sollte", "kann", "wird", "würde", "est", "était",
-    "doit", "peut", "es", "era", "debe", "puede", "deve", "può", "mag", "moet",
-];
 
 /// Returns true if the command at a position of a text is only mentioned.
 pub fn is_talk(text: &str, place: &Range<usize>) -> bool {
@@ -169,7 +125,6 @@ fn sentence(before: &str) -> &str {
     &last[ends(last).last().unwrap_or(0)..]
 }
 
-/// Returns the words of a sentence.
 fn words(sentence: &str) -> Vec<&str> {
     sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect()
 }

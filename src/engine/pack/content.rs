@@ -15,7 +15,6 @@ const RECORDS: usize = 60;
 /// The original of a block, with credentials masked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// The target of its tool.
     pub target: String,
     /// The input of a tool as it is sent; any other content for people.
     pub text: String,
@@ -52,7 +51,6 @@ impl<'a> LiveBlocks<'a> {
         LiveBlocks { blocks, calls }
     }
 
-    /// Returns the original target of the call of a block.
     pub fn target<'s>(&'s self, block: &'s Block, sources: &'s Sources) -> &'s str {
         let call = block.call.and_then(|call| self.calls.get(&call)).filter(|call| call.level != Level::Original);
         call.and_then(|call| sources.get(&call.number)).map_or_else(|| block.target(), |source| &source.target)

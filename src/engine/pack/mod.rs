@@ -81,7 +81,6 @@ impl Section {
     }
 }
 
-/// A row of the table of lanes.
 struct LaneRow {
     lane: Lane,
     section: Section,
@@ -169,7 +168,6 @@ pub struct Unit {
     pub title: Rc<str>,
     /// Tokens of the text with its line feed, in the vocabulary of the model, at most one too many; 0 far beyond the budget.
     pub tokens: f64,
-    /// Its place in its section.
     place: (u32, u32),
 }
 
@@ -197,7 +195,6 @@ pub struct Pack {
     pub tokens: u64,
     /// Units of the text, in the order of value.
     pub units: Vec<Unit>,
-    /// Units that are left out, in the order of value.
     pub left_out: Vec<Unit>,
 }
 
@@ -240,9 +237,7 @@ pub struct LeftOut {
 pub struct Wanted {
     /// Words whose lines precede others.
     pub query: Option<Query>,
-    /// Turns that precede everything else.
     pub turns: TurnList,
-    /// The form of these turns.
     pub form: TurnForm,
     /// Other sessions of the project, the newest first.
     pub sessions: Vec<OtherSession>,
@@ -261,10 +256,7 @@ pub struct OtherSession {
 
 /// Returns the content of a session in at most `budget` tokens of its model. `sources` has the originals of the blocks that [`needed`]
 /// returns; `clock` formats a time as the time of day.
-///
-/// # Errors
-///
-/// The budget is too small for the summary of the session and the newest headers.
+/// Errors: the budget is too small for the summary of the session and the newest headers.
 pub fn pack(
     reading: &Analysis,
     sources: &Sources,
@@ -352,7 +344,6 @@ pub fn left_out(units: &[Unit]) -> Vec<LeftOut> {
     found.into_iter().flatten().collect()
 }
 
-/// Returns the line about what is left out.
 fn rest(left: &[LeftOut]) -> String {
     let mut text = String::new();
     for left in left {

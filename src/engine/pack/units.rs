@@ -54,10 +54,8 @@ const WHOLE_TURNS: usize = 5;
 const SUMMARIZED_TURNS: usize = 5;
 /// Lines of the header and the summary of a turn, at most.
 const SUMMARY_LINES: u32 = 100;
-/// Lines about a query.
 const QUERY_LINES: usize = 300;
 
-/// Returns the directory of the session.
 pub(super) fn directory(reading: &Analysis) -> &str {
     reading.session.latest_origin().map_or("", |origin| origin.directory.as_str())
 }
@@ -191,7 +189,6 @@ impl Units {
         }
     }
 
-    /// Adds lists of parts.
     fn parts(&mut self, lane: Lane, lists: impl IntoIterator<Item = Vec<Part>>) {
         for part in lists.into_iter().flatten() {
             self.entry(lane, part.block, &part.text);
@@ -576,7 +573,6 @@ fn record_text(reading: &Analysis, block: &Block, sources: &Sources) -> Option<S
     Some(text.lines().filter(is_own).fold(String::new(), |text, line| text + line + "\n"))
 }
 
-/// Returns the text that the input of an edit replaces.
 fn replaced_text(reading: &Analysis, block: &Block, sources: &Sources) -> String {
     let is_edit = block.kind == BlockKind::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit);
     let source = sources.get(&block.number).filter(|_| is_edit);

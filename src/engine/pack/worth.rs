@@ -17,9 +17,7 @@ pub(super) const LINE_BYTES: Range<usize> = 12..301;
 
 /// A piece of a text, which is shown whole.
 pub(super) struct Piece {
-    /// Its lines in the text.
     pub lines: Range<usize>,
-    /// Bytes of its lines.
     pub bytes: usize,
     names: Vec<u32>,
     /// Hashes of its lines that can be quoted.
@@ -63,7 +61,6 @@ pub(super) fn pieces(lines: &[&str], is_code: bool) -> Vec<Piece> {
     found.into_iter().filter_map(|range| piece(lines, range)).collect()
 }
 
-/// Splits a run of lines without a blank one.
 fn runs(lines: &[&str], first: usize, is_code: bool, found: &mut Vec<Range<usize>>) {
     if !is_code {
         found.extend((first..first + lines.len()).map(|at| at..at + 1));
@@ -106,7 +103,6 @@ fn piece(lines: &[&str], range: Range<usize>) -> Option<Piece> {
     })
 }
 
-/// Returns a line without the number of its line in a file.
 pub(super) fn plain(line: &str) -> &str {
     without_number(line).trim_end()
 }

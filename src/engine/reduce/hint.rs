@@ -14,7 +14,6 @@ use crate::text::errors::is_exit_code;
 use crate::text::names::file_name;
 use rustc_hash::FxHashSet;
 
-/// Words of a hint.
 const WORDS: usize = 8;
 /// Paths or hits worth the name, and the share of the lines that they must be, in percent.
 const LISTED: usize = 3;

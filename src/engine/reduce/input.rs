@@ -13,7 +13,6 @@ use std::ops::Range;
 const LONG_BYTES: usize = 160;
 /// Bytes that a text must get shorter by.
 const SAVED_BYTES: usize = 40;
-/// Bytes of a command that stay.
 const COMMAND_BYTES: usize = 200;
 /// Maximum depth at which texts are searched in objects and lists.
 const DEPTH: usize = 8;

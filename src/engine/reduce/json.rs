@@ -15,7 +15,6 @@ const DEPTH: usize = 16;
 /// Bytes of an object that is written in one line.
 const OBJECT_BYTES: usize = 200;
 
-/// One JSON value.
 pub(super) struct Json;
 
 impl Reducer for Json {

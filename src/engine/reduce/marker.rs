@@ -13,19 +13,16 @@ use crate::text::cut::cut;
 pub const LABEL_CHARACTERS: usize = 24;
 /// Maximum characters of label and hint together; at this limit, half of all marker lines have less than 25 tokens.
 pub const HINT_CHARACTERS: usize = 40;
-/// Characters of the reason.
 const REASON_CHARACTERS: usize = 60;
 
 /// Fields of a marker line, without the level; empty parts are omitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line<'a> {
     pub number: BlockNumber,
-    /// Token cost of the original.
     pub tokens: f64,
     /// Label of the block: the tool and its target.
     pub label: &'a str,
     pub reason: &'a str,
-    /// Hint of the original content.
     pub hint: &'a str,
 }
 

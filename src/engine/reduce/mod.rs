@@ -69,7 +69,6 @@ trait Reducer: Sync {
     fn name(&self) -> &'static str;
     /// True if it knows contents of this kind.
     fn fits(&self, input: &Reducible<'_>) -> bool;
-    /// The pieces, in their order.
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>>;
 }
 
@@ -175,7 +174,6 @@ fn around_held<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
 }
 
 impl<'a> Outline<'a> {
-    /// The pieces of each text.
     pub fn texts(&self) -> impl ExactSizeIterator<Item = &[Piece<'a>]> {
         self.parts.iter().map(|part| &*part.pieces)
     }
@@ -203,7 +201,6 @@ impl<'a> Outline<'a> {
         if self.text().is_none() { self.assembled(content, kept, marker) } else { Some(behind(marker, left)) }
     }
 
-    /// The pieces of a content that is one text.
     fn text(&self) -> Option<&[Piece<'a>]> {
         if let [Part { pieces, place: None }] = &*self.parts { Some(pieces) } else { None }
     }

@@ -4,7 +4,6 @@ use super::Piece;
 use super::lines::without_number;
 use super::salience::declaration;
 
-/// Columns of a tab.
 const TAB: usize = 4;
 
 /// Sets the enclosing declaration of each indented line that has no parent yet.

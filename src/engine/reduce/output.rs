@@ -27,7 +27,6 @@ const PROGRESS: &[&str] = &[
 /// Bytes of a line from which on JSON in it is taken apart.
 const JSON_BYTES: usize = 400;
 
-/// Any output of a command.
 pub(super) struct Output;
 
 impl Reducer for Output {

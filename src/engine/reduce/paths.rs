@@ -55,7 +55,6 @@ impl Reducer for Paths {
     }
 }
 
-/// True if a line is a path and nothing else.
 pub(super) fn is_path(line: &str) -> bool {
     let line = line.trim_end();
     line.contains('/') && !line.contains([' ', '\t', '"', '(', '{', ';', '=']) && !line.contains("://") && line.len() <= 300

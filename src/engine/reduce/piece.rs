@@ -45,7 +45,6 @@ pub struct Piece<'a> {
 pub const ALWAYS: f32 = 1.0;
 
 impl<'a> Piece<'a> {
-    /// A line whose only value is its names.
     pub fn line(text: Cow<'a, str>) -> Piece<'a> {
         Piece { text, salience: 0.0, under: None, lines: 1, inline: false, again: false, nameless: false, held: false }
     }
@@ -198,7 +197,6 @@ fn is_part_of_name(c: char) -> bool {
 /// Kept pieces of one text.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct KeptPieces {
-    /// True if each piece is kept.
     pub pieces: Vec<bool>,
     /// True if the text is kept unchanged, whichever pieces are selected.
     pub whole: bool,
@@ -286,7 +284,6 @@ impl KeptPieces {
         KeptPieces { pieces: vec![false; pieces], ..KeptPieces::default() }
     }
 
-    /// True if it can be of these pieces.
     pub fn fits(&self, pieces: &[Piece<'_>]) -> bool {
         self.pieces.len() == pieces.len()
     }

@@ -22,7 +22,6 @@ pub enum Style {
 }
 
 impl Style {
-    /// Returns the style of a content.
     pub fn detect(input: &Reducible<'_>) -> Style {
         let (verb, target) = input.tool.map_or((ToolVerb::Other, ""), |tool| (tool.verb, &*tool.target));
         let file = verb.names_file() && !input.error || is_numbered(input.content);

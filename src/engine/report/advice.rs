@@ -33,7 +33,6 @@ pub struct Advice<'a> {
     pub prices: &'a Prices,
     /// The current time, in milliseconds since 1970, UTC.
     pub now: i64,
-    /// Lifetime of the client's cache entries, in milliseconds.
     pub cache_lifetime_milliseconds: i64,
     /// True if a change drops the thinking after it.
     pub binds_thinking: bool,
@@ -113,7 +112,6 @@ static SHARES: &[Shares] = &[
     Shares { preset: "layers", results: 0.975, uses: 0.93, newest: 0.96 },
     Shares { preset: "handoff", results: 0.98, uses: 0.95, newest: 0.97 },
 ];
-/// The shares for a preset that is not in the table.
 const USUAL: Shares = Shares { preset: "", results: 0.95, uses: 0.87, newest: 0.37 };
 
 /// Returns the blocks that become stale in the next turn unless they are used, the most expensive first: blocks that are worth
@@ -220,7 +218,6 @@ impl Advice<'_> {
         Some(suggestion(kind, command, why, &price))
     }
 
-    /// Suggests archiving superseded results.
     fn archive(&self, reading: &Analysis) -> Option<Suggestion> {
         let mut gone = Gone::default();
         let superseded = |block: &&Block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes());

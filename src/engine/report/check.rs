@@ -20,15 +20,12 @@ pub struct LocatedSecret {
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CheckLimits {
-    /// Maximum tokens of the window.
     pub max_tokens: Option<u64>,
-    /// Maximum usage of the window, in percent.
     pub max_percent: Option<f64>,
     /// Maximum tokens of stale blocks in the window.
     pub max_stale: Option<u64>,
     /// True if credentials are violations.
     pub no_secrets: bool,
-    /// True if damage is a violation.
     pub no_damage: bool,
 }
 
@@ -42,7 +39,6 @@ impl CheckLimits {
 /// Input of a check; without an analysis, only rules that need none report violations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checked<'a> {
-    /// The session.
     pub reading: Option<&'a Analysis>,
     /// The credentials in the file, in file order.
     pub secrets: &'a [LocatedSecret],

@@ -27,7 +27,6 @@ const REQUEST_BYTES: u64 = 32 << 20;
 pub struct Finding {
     pub kind: FindingKind,
     pub row: u32,
-    /// The block, if it concerns one.
     pub block: Option<BlockNumber>,
 }
 
@@ -54,7 +53,6 @@ pub enum FindingKind {
     },
     /// The session that it inherits rows from is missing.
     MissingParent,
-    /// Rows with the identities of earlier rows.
     RepeatedRows {
         /// The earlier row of the first one.
         first: u32,
@@ -115,9 +113,7 @@ pub enum MediaRefusal {
     Bytes(u64, u64),
     /// Width and height in pixels, and the limit for both.
     Pixels(u32, u32, u32),
-    /// Pages, and the limit.
     Pages(u32, u32),
-    /// A number of images, and the limit.
     Images(u32, u32),
     Data(MediaFault),
 }

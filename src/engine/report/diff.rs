@@ -56,7 +56,6 @@ pub enum BlockFate {
 /// Consecutive lines with the same fate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run<'a> {
-    /// BlockFate of the lines.
     pub fate: BlockFate,
     /// The lines with their line feeds; kept lines are taken from the later text.
     pub lines: Vec<&'a str>,
@@ -75,23 +74,18 @@ pub struct Piece<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown<'a> {
     Line {
-        /// BlockFate.
         fate: BlockFate,
         pieces: Vec<Piece<'a>>,
     },
     /// Omitted lines with the same fate.
     Folded {
-        /// BlockFate of the lines.
         fate: BlockFate,
         lines: usize,
-        /// Total bytes of the lines.
         bytes: usize,
     },
     /// The remaining changes, if there are more than can be shown.
     Rest {
-        /// Number of removed lines.
         removed: usize,
-        /// Number of added lines.
         added: usize,
     },
 }

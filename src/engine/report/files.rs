@@ -30,7 +30,6 @@ pub struct FileInWork {
     pub name: String,
 }
 
-/// The uses of a file.
 #[derive(Default)]
 struct Uses {
     score: f64,

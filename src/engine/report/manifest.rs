@@ -270,7 +270,6 @@ fn is_cut_off(reading: &Analysis) -> bool {
 }
 
 impl Manifest {
-    /// Adds suggestions to the manifest.
     pub fn with(mut self, suggestions: Vec<Suggestion>) -> Manifest {
         let stale = suggestions.iter().find(|suggestion| suggestion.kind == SuggestionKind::Compress);
         self.stale_price = stale.and_then(|suggestion| suggestion.price);

@@ -15,5 +15,6 @@ pub mod model_activity;
 pub mod numbers;
 pub mod requested_turns;
 pub mod summary;
+pub mod timeline;
 pub mod topics;
 pub mod usage;

@@ -7,15 +7,12 @@ use std::collections::BTreeSet;
 /// The blocks that the commands of the model changed in the last turn, without what was undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelActivity {
-    /// Blocks that were archived.
     pub archived: usize,
     /// Blocks that were shortened in another way.
     pub shortened: usize,
     /// Blocks of which more was restored.
     pub expanded: usize,
-    /// Blocks that were rewritten.
     pub rewritten: usize,
-    /// Blocks that were pinned.
     pub pinned: usize,
     /// Blocks that were marked as relevant.
     pub focused: usize,

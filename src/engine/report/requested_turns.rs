@@ -94,11 +94,7 @@ impl ShownTurns {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TurnRequestError {
     #[error("{}", missing(turns, existing))]
-    Missing {
-        turns: TurnList,
-        /// The turns of the session.
-        existing: TurnList,
-    },
+    Missing { turns: TurnList, existing: TurnList },
     #[error("a budget of {budget} tokens is too small for the header of a turn; the least is {least}")]
     Budget { budget: usize, least: usize },
 }

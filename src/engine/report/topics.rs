@@ -22,7 +22,6 @@ pub struct TopicTurn {
     pub number: u32,
     /// The time of its prompt, in milliseconds since 1970, UTC; `None` if unknown.
     pub time: Option<i64>,
-    /// The tokens of its blocks of the topic.
     pub tokens: u64,
     /// A hash of its prompt and its time, equal in the copies of resumed and forked sessions.
     pub content: u64,
@@ -67,7 +66,6 @@ pub fn session_topics(reading: &Analysis) -> Vec<SessionTopic> {
 /// Topics with one subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopicCluster {
-    /// The label of one of its topics.
     pub label: String,
     /// Its topics: the index of the session of each, and the index among the topics of that session.
     pub members: Vec<(usize, usize)>,

@@ -86,7 +86,6 @@ pub struct UsageFilter {
     pub since: Option<Date>,
     /// The last day.
     pub until: Option<Date>,
-    /// A part of the name of the model.
     pub model: Option<String>,
 }
 
@@ -281,9 +280,7 @@ fn days(zone: &TimeZone) -> impl FnMut(i64) -> Date {
     }
 }
 
-/// A response that counts.
 struct Counted<'a> {
-    /// The index of its file.
     file: u32,
     first: &'a ResponseUsage,
     /// Its figures with those of its copies, if it has any.

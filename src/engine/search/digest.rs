@@ -56,7 +56,6 @@ pub struct EarlierTurn<'a> {
 /// A place in a turn.
 #[derive(Clone, Debug)]
 pub struct EarlierPlace<'a> {
-    /// The index of its turn.
     pub turn: usize,
     pub event: &'a TraceEvent,
     /// The call, or the first words.
@@ -67,7 +66,6 @@ pub struct EarlierPlace<'a> {
 pub struct EarlierPassages<'a> {
     turns: &'a [EarlierTurn<'a>],
     passages: Vec<Passage<'static>>,
-    /// The turn and the event of each.
     places: Vec<(usize, &'a TraceEvent)>,
     priors: Vec<f32>,
 }

@@ -28,7 +28,6 @@ words! {
 }
 
 impl PassageKind {
-    /// Returns the index of its field.
     pub fn field(self) -> usize {
         match self {
             PassageKind::Prompt => 0,
@@ -150,7 +149,6 @@ pub fn cut_line(passage: &Passage<'_>, text: &str, place: Range<usize>) -> Excer
     }
 }
 
-/// Returns the place of the line that has an offset.
 fn line_at(text: &str, offset: usize) -> Range<usize> {
     let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
     let end = text[offset..].find('\n').map_or(text.len(), |length| offset + length);

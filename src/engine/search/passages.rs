@@ -12,7 +12,6 @@ use std::ops::Range;
 /// Weight of an occurrence in the title and in the text of a passage. What an agent needs again is in what it read: frequency counts
 /// more than in turns, and length does not count against a text.
 const PASSAGES: Scoring = Scoring { fields: [2.0, 1.0, 0.0], saturation: 16.0, share_power: 0 };
-/// The same for stretches.
 const STRETCHES: Scoring = Scoring { fields: [0.0, 1.0, 0.0], saturation: 6.0, share_power: 0 };
 /// Passages at the top that are compared with each other, the share of common terms from which on two say the same (Jaccard), and the
 /// factor of the score of the second.
@@ -37,7 +36,6 @@ const KNOWN_SHARE: f32 = 0.5;
 /// A passage with words of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankedPassage {
-    /// Its index.
     pub passage: usize,
     /// Comparable among the passages of one query.
     pub score: f32,
@@ -46,9 +44,7 @@ pub struct RankedPassage {
 /// A part of a passage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretch {
-    /// The index of its passage.
     pub passage: usize,
-    /// The places of its lines that no stretch before it has, in order.
     pub lines: Vec<Range<usize>>,
 }
 
@@ -283,7 +279,6 @@ fn divide(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns the places of the lines of a part of a text, without their ends.
 fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let start = part.start;
     let part = &text[part];

@@ -10,13 +10,11 @@ const ONE: f32 = 128.0;
 pub struct Posting(pub [u8; 3]);
 
 impl Posting {
-    /// Rounds frequencies.
     pub fn new(frequencies: [f32; 3]) -> Posting {
         let rounded = |frequency: f32| (frequency.log2() * STEPS + ONE).round().clamp(1.0, 255.0) as u8;
         Posting(frequencies.map(|frequency| if frequency > 0.0 { rounded(frequency) } else { 0 }))
     }
 
-    /// Returns the frequencies.
     pub fn frequencies(self) -> [f32; 3] {
         self.0.map(|step| if step == 0 { 0.0 } else { ((f32::from(step) - ONE) / STEPS).exp2() })
     }

@@ -127,7 +127,6 @@ impl Query {
         self.terms.iter().all(|term| is_function_word(&term.text))
     }
 
-    /// Returns a matcher of its words.
     pub fn matcher(&self) -> Matcher<'_> {
         let patterns = self.terms.iter().flat_map(|term| &term.keys);
         let automaton = AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::Standard).build(patterns).ok();

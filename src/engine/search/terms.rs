@@ -26,7 +26,6 @@ const LENGTH_SHARE: [f32; 3] = [0.3, 0.95, 0.8];
 pub struct Turn {
     /// Its number in the session, from 1; 0 for what precedes the first prompt.
     pub number: u32,
-    /// The number of its first block.
     pub block: u32,
     /// The time of its first row, in milliseconds since 1970, UTC; 0 if unknown.
     pub time: i64,
@@ -56,7 +55,6 @@ pub struct TurnReader {
     /// The occurrences of the words in the open turn, by word and field.
     counts: FxHashMap<u32, [u32; 3]>,
     lengths: [u32; 3],
-    /// The number of the last turn.
     number: u32,
     echoes: Echoes,
     /// Prompts that the next event tells the turn of.

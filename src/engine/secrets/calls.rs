@@ -22,7 +22,6 @@ fn literals(text: &[u8], at: usize) -> Vec<Range<usize>> {
     quotes.chunks_exact(2).map(literal).collect()
 }
 
-/// Returns the password at a range, if it is one.
 fn password(text: &[u8], range: Option<&Range<usize>>) -> Vec<Secret> {
     let range = range.filter(|range| is_password(&text[(*range).clone()], false)).cloned();
     range.map(|range| Secret { range, kind: "password" }).into_iter().collect()

@@ -1,6 +1,6 @@
 //! Made-up credentials of every kind that is known, for tests.
 
-use super::names::NAMES;
+use super::names::names;
 use super::passwords::SERVICES;
 use super::shapes::{Alphabet, SHAPES};
 use super::{PRIVATE_KEY, PRIVATE_KEY_KIND};
@@ -30,7 +30,7 @@ pub fn examples() -> Vec<(&'static str, String, String)> {
         (shape.kind, named.clone(), if shape.is_address() { key } else { named })
     });
     let value = |place: usize| (0..16).map(random(place + 1000, Alphabet::Plain)).collect::<String>();
-    let names = NAMES.iter().enumerate().map(|(place, (name, kind))| (*kind, format!("{name}={}", value(place)), value(place)));
+    let names = names().enumerate().map(|(place, (name, kind))| (kind, format!("{name}={}", value(place)), value(place)));
     let line = |place: usize| (0..64).map(random(place + 3000, Alphabet::Plain)).collect::<String>();
     let token = format!("eyJ{}.eyJ{}.{}", &line(301)[..24], &line(302)[..24], &line(303)[..32]);
     let others = [

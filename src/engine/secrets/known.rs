@@ -72,7 +72,6 @@ impl Known {
         Known(automaton.ok().map(|automaton| Arc::new(Values { kinds, forwards, backwards, automaton, ends: OnceLock::new() })))
     }
 
-    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -132,7 +131,6 @@ impl Known {
         masked.strip_suffix(CUT).map(str::to_owned).unwrap_or(masked)
     }
 
-    /// Returns true if a word is a value or a part of one.
     fn has_part(&self, word: &str) -> bool {
         let word = word.to_ascii_lowercase();
         word.len() >= SHORTEST_PIECE && self.0.as_ref().is_some_and(|values| values.has_part(word.as_bytes()))
@@ -182,7 +180,6 @@ impl Known {
 }
 
 impl Values {
-    /// Returns the values in a text.
     fn hits<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Secret> + 'a {
         self.automaton.find_iter(text).map(|hit| {
             let kind = self.forwards.get(hit.pattern().as_usize()).and_then(|value| self.kinds.get(value));
@@ -190,7 +187,6 @@ impl Values {
         })
     }
 
-    /// Returns true if a value contains a word.
     fn has_part(&self, word: &[u8]) -> bool {
         let end = |&(value, start): &(u32, u32)| -> &[u8] {
             self.forwards.get(value as usize).and_then(|value| value.as_bytes().get(start as usize..)).unwrap_or_default()
@@ -224,7 +220,6 @@ impl Values {
         })
     }
 
-    /// Returns the kind of the value in a sorted list that starts with a piece.
     fn kind_of_piece(&self, sorted: &[String], piece: Vec<u8>, value: impl Fn(&str) -> String) -> Option<&'static str> {
         let piece = String::from_utf8(piece).ok()?;
         let place = sorted.partition_point(|value| *value < piece);

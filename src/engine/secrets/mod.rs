@@ -19,7 +19,7 @@ mod values;
 pub use examples::examples;
 
 use base64::Engine as _;
-use names::{KEY_WORDS, NAMES, Name};
+use names::{KEY_WORDS, Name, names};
 use passwords::{Finder, PLACES, PROGRAMS, SERVICES, Space};
 use rustc_hash::FxHashMap;
 use shapes::{Alphabet, INFIXES, Infix, LONGEST, SHAPES, Shape};
@@ -37,7 +37,6 @@ pub struct Secret {
     pub kind: &'static str,
 }
 
-/// The kind of a private key.
 pub(super) const PRIVATE_KEY_KIND: &str = "private-key";
 
 /// Prefix of an object in a web token, and, after a dot, of its second part.
@@ -82,7 +81,6 @@ const START_BYTES: usize = 3;
 ///
 /// Each command would build an automaton again, in more time than most of them need.
 struct Anchors {
-    /// The texts, longest first.
     texts: Vec<(String, Anchor)>,
     /// The places in the list of those that can begin with some bytes.
     groups: FxHashMap<[u8; START_BYTES], Vec<u16>>,
@@ -152,7 +150,7 @@ static ANCHORS: LazyLock<Anchors> = LazyLock::new(|| {
     for (names, flags, space) in PROGRAMS {
         patterns.extend(names.split('¦').map(|name| (name.to_owned(), Anchor::Program(flags, *space))));
     }
-    for (name, kind) in NAMES {
+    for (name, kind) in names() {
         patterns.extend(spellings(name).into_iter().map(|text| (text, Anchor::Name(kind))));
     }
     for (name, finder) in PLACES.iter().flat_map(|(names, finder)| names.split('¦').map(move |name| (name, finder))) {
@@ -452,7 +450,6 @@ fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
     random.then_some(Secret { range: from..from + length, kind: "password-in-address" })
 }
 
-/// Returns true if a text ends with one of these names.
 fn ends_with_name(text: &[u8], names: &[&str]) -> bool {
     names.iter().any(|name| text.len() >= name.len() && text[text.len() - name.len()..].eq_ignore_ascii_case(name.as_bytes()))
 }
@@ -604,7 +601,7 @@ mod tests {
 
     #[test]
     fn the_work_grows_with_the_text_and_no_faster() {
-        let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(NAMES.iter().map(|(name, _)| *name));
+        let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(names().map(|(name, _)| name));
         let patterns =
             patterns.chain(INFIXES.iter().map(|infix| infix.mark)).chain(PLACES.iter().flat_map(|(texts, _)| texts.split('¦')));
         let patterns = patterns.chain([

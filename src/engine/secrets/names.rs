@@ -3,6 +3,7 @@
 use super::shapes::SHAPES;
 use super::values::{is_generated, is_key, is_password, is_rich};
 use super::{OBJECT, Secret, calls, run, sentence, shaped, web_token};
+use crate::text::lists::word_lists;
 
 /// Bytes that are examined after a name up to its value.
 const LONGEST_GAP: usize = 60;
@@ -12,93 +13,32 @@ const LONGEST_VALUE: usize = 2049;
 const TABLE_ROWS: usize = 50;
 const TABLE_BYTES: usize = 8 << 10;
 
-/// Names that precede a credential, and the kind of the credential.
-pub(super) static NAMES: &[(&str, &str)] = &[
-    ("password", "password"),
-    ("passwd", "password"),
-    ("passphrase", "password"),
-    ("passcode", "password"),
-    ("pass", "password"),
-    ("pwd", "password"),
-    ("pw", "password"),
-    ("psk", "password"),
-    ("passwort", "password"),
-    ("kennwort", "password"),
-    ("mot de passe", "password"),
-    ("contraseña", "password"),
-    ("contrasena", "password"),
-    ("senha", "password"),
-    ("parola d'ordine", "password"),
-    ("wachtwoord", "password"),
-    ("lösenord", "password"),
-    ("lösenordet", "password"),
-    ("salasana", "password"),
-    ("hasło", "password"),
-    ("heslo", "password"),
-    ("şifre", "password"),
-    ("пароль", "password"),
-    ("Пароль", "password"),
-    ("パスワード", "password"),
-    ("密码", "password"),
-    ("密碼", "password"),
-    ("口令", "password"),
-    ("비밀번호", "password"),
-    ("clave", "password"),
-    ("parola", "password"),
-    ("jelszó", "password"),
-    ("adgangskode", "password"),
-    ("passord", "password"),
-    ("lozinka", "password"),
-    ("geslo", "password"),
-    ("пароля", "password"),
-    ("κωδικός", "password"),
-    ("סיסמה", "password"),
-    ("كلمة المرور", "password"),
-    ("mật khẩu", "password"),
-    ("kata sandi", "password"),
-    ("authtok", "password"),
-    ("masterauth", "password"),
-    ("secret", "named-secret"),
-    ("credential", "named-secret"),
-    ("token", "named-token"),
-    ("authorization", "named-token"),
-    ("bearer", "named-token"),
-    ("_auth", "named-token"),
-    ("_pat", "named-token"),
-    ("phpsessid", "session-cookie"),
-    (concat!("jsession", "id"), "session-cookie"),
-    ("connect.sid", "session-cookie"),
-    ("apikey", "named-key"),
-    ("accesskey", "named-key"),
-    ("accountkey", "named-key"),
-    ("authkey", "named-key"),
-    ("privatekey", "named-key"),
-    ("presharedkey", "named-key"),
+/// Names that precede a credential, by the kind of the credential.
+static NAMES: &[(&str, &[&str])] = &[
+    (
+        "password",
+        &[
+            "password", "passwd", "passphrase", "passcode", "pass", "pwd", "pw", "psk", "passwort", "kennwort", "mot de passe",
+            "contraseña", "contrasena", "senha", "parola d'ordine", "wachtwoord", "lösenord", "lösenordet", "salasana", "hasło",
+            "heslo", "şifre", "пароль", "Пароль", "パスワード", "密码", "密碼", "口令", "비밀번호", "clave", "parola", "jelszó",
+            "adgangskode", "passord", "lozinka", "geslo", "пароля", "κωδικός", "סיסמה", "كلمة المرور", "mật khẩu", "kata sandi",
+            "authtok", "masterauth",
+        ],
+    ),
+    ("named-secret", &["secret", "credential"]),
+    ("named-token", &["token", "authorization", "bearer", "_auth", "_pat"]),
+    ("session-cookie", &["phpsessid", concat!("jsession", "id"), "connect.sid"]),
+    ("named-key", &["apikey", "accesskey", "accountkey", "authkey", "privatekey", "presharedkey"]),
 ];
+
+/// Returns each of [`NAMES`] with its kind.
+pub(super) fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NAMES.iter().flat_map(|(kind, names)| names.iter().map(move |name| (*name, *kind)))
+}
 
 /// The last word of the name of a key, in its spellings.
 pub(super) const KEY_WORDS: [&str; 8] = ["_key", "_KEY", "-key", "-KEY", "-Key", "Key", " key", " Key"];
-/// First words of the names of keys.
-const KEYS: [&str; 35] = [
-    "api", "access", "account", "admin", "anon", "app", "application", "auth", "client", "decryption", "deploy", "encryption",
-    "functions", "hmac", "instrumentation", "integration", "jwt", "license", "master", "my", "private", "preshared", "role",
-    "secret", "server", "service", "shared", "signing", "storage", "subscription", "the", "validation", "webhook", "write",
-    "your",
-];
-
-/// First words of the names of other keys.
-const OTHER_KEYS: [&str; 14] = [
-    "cache", "foreign", "group", "hash", "idempotency", "index", "lookup", "object", "partition", "primary", "public",
-    "registry", "sort", "unique",
-];
-
-/// Names that are only used for credentials.
-const SURE_NAMES: [&str; 5] = ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"];
-/// Last parts of a name, after the word for a credential.
-const ENDINGS: [&str; 22] = [
-    "_key", "key", "_base", "_value", "value", "_prod", "_production", "_dev", "_live", "_test", "_staging", "_id_rsa",
-    "_default", "_main", "_primary", "_secondary", "_old", "_new", "_b64", "_string", "'s value", "'s",
-];
+word_lists! { "names.txt": KEYS, OTHER_KEYS, SURE_NAMES, ENDINGS }
 
 /// The form in which a value follows its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -109,7 +49,6 @@ enum Sign {
     Element,
     /// `|` or a tab.
     Cell,
-    /// A following argument in quotes.
     Argument,
     /// A program option: `--token X`.
     Option,
@@ -325,7 +264,6 @@ fn after_sign(text: &[u8], name: Name, at: usize) -> Option<(usize, Sign)> {
     separate_word(text, name, at, spaces)
 }
 
-/// Returns the start of a value that only spaces and words separate from its name.
 fn separate_word(text: &[u8], name: Name, at: usize, spaces: usize) -> Option<(usize, Sign)> {
     let rest = &text[spaces..];
     // `#define NAME "VALUE"`.
@@ -450,7 +388,6 @@ fn is_argument(text: &[u8], start: usize) -> bool {
     open == Some(b'(') || name.starts_with(b"--")
 }
 
-/// Returns the credential at the position of a value.
 fn value_at(text: &[u8], name: Name, from: usize, sign: Sign) -> Option<Secret> {
     let kind = name.kind;
     let block = from + run(text, from, 2, |byte| matches!(byte, b'|' | b'>' | b'-'));
@@ -633,7 +570,6 @@ fn column(text: &[u8], start: usize, end: usize, kind: &'static str) -> Vec<Secr
     found
 }
 
-/// Returns the range of a cell of a line.
 fn nth_cell(line: &[u8], separator: &[u8], place: usize) -> std::ops::Range<usize> {
     let mut signs = memchr::memmem::find_iter(line, separator);
     let start = place.checked_sub(1).map_or(Some(0), |before| signs.nth(before).map(|sign| sign + separator.len()));

@@ -10,7 +10,6 @@ use std::ops::Range;
 
 /// Bytes of a command line that are examined after the name of a program.
 const LINE_BYTES: usize = 400;
-/// Longest password, in bytes.
 const PASSWORD_BYTES: usize = 200;
 
 /// Programs that accept a password as an argument: their names, separated by `¦`, the flags, and the rule for a space after the flag.
@@ -540,7 +539,6 @@ fn recovery_phrase(text: &[u8], _: usize, end: usize) -> Vec<Secret> {
     is_phrase.then(|| Secret { range: from..from + phrase.len(), kind: "recovery-phrase" }).into_iter().collect()
 }
 
-/// Returns the password at a range, if it is one.
 pub(super) fn found(text: &[u8], range: Range<usize>, sure: bool) -> Vec<Secret> {
     is_argument(&text[range.clone()], sure).then_some(Secret { range, kind: "password" }).into_iter().collect()
 }

@@ -2,34 +2,16 @@
 
 use super::Secret;
 use super::values::{is_generated, is_password};
+use crate::text::lists::word_lists;
 
 /// Bytes of a sentence that are examined on one side of a name.
 const SENTENCE_BYTES: usize = 80;
-/// Words between a name and its value.
-const LINKS: &[&str] = &[
-    "is", "is:", "was", "are", "has", "been", "now", "set", "changed", "reset", "to", "to:", "ist", "lautet", "lautet:", "es",
-    "es:", "est", "est:", "c'est", "è", "é", "jest", "är", "er", "=", "-", "–", "—", "->", "→", ":", "je", "este", "là",
-    "adalah", "will", "be",
-];
-/// Words between a name and the thing that it is for.
-const RELATIONS: &[&str] = &[
-    "for", "of", "für", "von", "zum", "zur", "pour", "du", "de", "des", "do", "da", "del", "para", "di", "per", "voor", "van",
-    "dla", "för", "для", "от", "к",
-];
-/// Signs between a name and its value where words have no spaces between them.
-const PARTICLES: &[&str] = &["是", "为", "為", "は", "が", "은", "는", "이"];
-/// Words before a value that somebody types.
-const ORDERS: &[&str] = &["type", "enter", "use", "answer", "give", "reply", "send", "supply"];
-/// Words between such a value and the name after it.
-const REASONS: &[&str] = &[
-    "a", "admin", "as", "are", "asked", "asks", "at", "for", "if", "is", "it", "my", "our", "prompted", "root", "sudo", "the",
-    "was", "when", "your",
-];
+word_lists! { "sentence.txt": LINKS, RELATIONS, PARTICLES, ORDERS, REASONS }
 
 /// Returns the start of the value after a name of a kind, from the offset after the spaces behind the name.
 pub(super) fn after(text: &[u8], at: usize, kind: &str) -> Option<usize> {
     let line = line(&text[at..text.len().min(at + SENTENCE_BYTES)]);
-    for particle in PARTICLES {
+    for particle in PARTICLES.iter() {
         if let Some(rest) = line.strip_prefix(particle.as_bytes()) {
             return Some(at + particle.len() + rest.len() - rest.trim_ascii_start().len());
         }
@@ -40,19 +22,19 @@ pub(super) fn after(text: &[u8], at: usize, kind: &str) -> Option<usize> {
         return None;
     }
     let first = &line[..memchr::memchr(b' ', line).unwrap_or(line.len())];
-    if !is_aside && first.len() > 1 && ![LINKS, RELATIONS].iter().any(|list| is_one_of(first, list)) {
+    if !is_aside && first.len() > 1 && ![&LINKS, &RELATIONS].iter().any(|list| is_one_of(first, list)) {
         return Some(at);
     }
     let words = words(line);
     let is = |place: usize, list: &[&str]| words.get(place).is_some_and(|(_, word)| is_one_of(word, list));
     let mut place = 0;
     if is_aside {
-        place = (0..4).find(|place| is(*place, ORDERS) || is(*place, LINKS))?;
-        place += usize::from(is(place, ORDERS));
-    } else if is(0, RELATIONS) {
-        place = (1..6).find(|place| is(*place, LINKS) || words.get(place - 1).is_some_and(|(_, word)| word.ends_with(b":")))?;
+        place = (0..4).find(|place| is(*place, &ORDERS) || is(*place, &LINKS))?;
+        place += usize::from(is(place, &ORDERS));
+    } else if is(0, &RELATIONS) {
+        place = (1..6).find(|place| is(*place, &LINKS) || words.get(place - 1).is_some_and(|(_, word)| word.ends_with(b":")))?;
     }
-    while is(place, LINKS) {
+    while is(place, &LINKS) {
         place += 1;
     }
     // The kind of encryption in the configuration of a router.
@@ -73,12 +55,12 @@ pub(super) fn before(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     let feed = memchr::memrchr2(b'\n', b'"', window).max(memchr::memmem::rfind(window, b"\\n").map(|place| place + 1));
     let from = from + feed.map_or(0, |place| place + 1);
     let words = words(&text[from..start]);
-    let place = words.iter().rposition(|(_, word)| !is_one_of(word, REASONS))?;
+    let place = words.iter().rposition(|(_, word)| !is_one_of(word, &REASONS))?;
     let reasons = &words[place + 1..];
     let is_stated = reasons.iter().any(|(_, word)| is_one_of(word, &["is", "are", "was"]));
     let is_ordered = reasons.iter().any(|(_, word)| is_one_of(word, &["as"]))
         || reasons.iter().any(|(_, word)| is_one_of(word, &["asked", "asks", "prompted"]))
-            && words[..place].last().is_some_and(|(_, word)| is_one_of(word, ORDERS));
+            && words[..place].last().is_some_and(|(_, word)| is_one_of(word, &ORDERS));
     let (offset, word) = words[place];
     let lead = word.iter().take_while(|byte| b"\"'`*".contains(byte)).count();
     let tail = word.iter().rev().take_while(|byte| b"\"'`*,".contains(byte)).count();
@@ -90,18 +72,15 @@ pub(super) fn before(text: &[u8], start: usize, end: usize) -> Option<Secret> {
     is_value.then(|| Secret { range: from..from + value.len(), kind: "password" })
 }
 
-/// Returns true if a word is in a list.
 fn is_one_of(word: &[u8], list: &[&str]) -> bool {
     list.iter().any(|item| word.eq_ignore_ascii_case(item.as_bytes()))
 }
 
-/// Returns the text up to the end of its line.
 fn line(text: &[u8]) -> &[u8] {
     let feed = memchr::memchr(b'\n', text).unwrap_or(text.len());
     &text[..memchr::memmem::find(&text[..feed], b"\\n").unwrap_or(feed)]
 }
 
-/// Returns the words of a text, each with its offset.
 fn words(text: &[u8]) -> Vec<(usize, &[u8])> {
     let (mut words, mut at) = (Vec::new(), 0);
     for word in text.split(|byte| *byte == b' ') {

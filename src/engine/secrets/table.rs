@@ -1,6 +1,7 @@
 //! The table of made-up credentials and harmless look-alikes: each credential must be masked for every seed, no look-alike may be.
 
 use super::mask;
+use crate::testing::entries;
 use base64::Engine as _;
 use std::collections::BTreeMap;
 
@@ -8,15 +9,8 @@ use std::collections::BTreeMap;
 /// `h` hexadecimal digits, `c` capitals and digits, `u` letters, digits, `-` and `_`, `b` base64, `n` digits, each with a length;
 /// `guid`; `=TEXT` for a value that a person chose. Several forms are joined by spaces.
 const CREDENTIALS: &str = include_str!("credentials.jsonl");
-/// Harmless look-alikes.
 const HARMLESS: &str = include_str!("look_alikes.jsonl");
 
-/// Returns the entries of a table, without its comments.
-fn entries<T: serde::de::DeserializeOwned>(table: &str) -> Vec<T> {
-    table.lines().filter(|line| !line.starts_with("//")).map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-/// Returns the value of a form for a seed.
 fn value(form: &str, seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = move || {

@@ -3,32 +3,14 @@
 //! A placeholder, an example word, a reference to another place, a path and a date are not credentials, whatever precedes them.
 
 use super::looked_at;
+use crate::text::lists::word_lists;
 
 /// Lengths of a value after a name, in bytes.
 const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=2048;
-/// Lengths of a password, in bytes.
 const PASSWORD_BYTES: std::ops::RangeInclusive<usize> = 6..=128;
 /// Minimum number of changes between letters and digits in a generated value: words with a number have one or two.
 const CHANGES: usize = 3;
-/// Words that examples and documentation use as a value, and parts of such values.
-const EXAMPLES: &[&str] = &[
-    "abc", "abcd", "abcde", "abcdef", "access", "admin", "api", "app", "arg", "asdf", "auth", "bad", "bar", "basic", "baz",
-    "bearer", "change", "ci", "client", "code", "correct", "credential", "credentials", "data", "database", "db", "default",
-    "demo", "dev", "development", "dummy", "enter", "fake", "field", "foo", "from", "goes", "guest", "hash", "hello", "here",
-    "input", "insert", "invalid", "key", "local", "localhost", "login", "me", "mock", "my", "mysql", "name", "new", "none",
-    "null", "old", "optional", "plain", "required", "raw", "encoded", "encrypted", "hashed", "param", "pass", "passphrase",
-    "passwd", "password", "passwort", "phrase", "postgres", "postgresql", "private", "public", "pw", "pwd", "qux", "qwerty",
-    "redis", "refresh", "replace", "root", "sample", "secret", "secrets", "secure", "server", "session", "some", "staging",
-    "str", "string", "temp", "test", "tester", "testing", "tests", "text", "the", "this", "tmp", "token", "user", "username",
-    "val", "valid", "value", "var", "word", "world", "wrong", "xyz", "your",
-];
-/// First parts of technical terms that end in digits.
-const TECHNICAL: &[&str] = &[
-    "aes", "argon", "ascii", "base", "bcrypt", "blake", "build", "chapter", "cp", "ec", "ecdsa", "ed", "es", "gpt", "h", "hs",
-    "http", "https", "iso", "issue", "item", "latin", "layer", "level", "line", "md", "mp", "node", "oauth", "p", "page", "part",
-    "pbkdf", "phase", "pr", "ps", "python", "py", "rfc", "ripemd", "round", "row", "rs", "rsa", "scrypt", "section", "sha",
-    "shake", "sprint", "ssl", "step", "tls", "utf", "ucs", "v", "version", "web", "win", "windows", "x", "xxh",
-];
+word_lists! { "values.txt": EXAMPLES, TECHNICAL }
 
 /// Returns true if a key is not a placeholder: it has enough different characters and contains no example word.
 pub(super) fn is_random(key: &[u8], different: usize) -> bool {
@@ -202,7 +184,6 @@ pub(super) fn is_rich(value: &[u8]) -> bool {
     symbols >= 3 && value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Returns true if a value is a path of words.
 fn is_path(value: &[u8]) -> bool {
     let slashes = value.iter().filter(|byte| **byte == b'/').count();
     let longest = value.split(|byte| *byte == b'/').map(<[u8]>::len).max().unwrap_or_default();

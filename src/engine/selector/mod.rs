@@ -67,11 +67,7 @@ pub enum SelectorError {
         column: usize,
     },
     #[error("unknown selector '{name}'")]
-    UnknownName {
-        name: String,
-        /// A selector that is close to it.
-        nearest: Option<String>,
-    },
+    UnknownName { name: String, nearest: Option<String> },
     #[error("'{word}' is neither a number nor a range like 10..20 at column {column}")]
     NotNumbers {
         word: String,
@@ -92,11 +88,7 @@ pub enum SelectorError {
     #[error("no block has the tool-use id '{0}'")]
     NoSuchCall(String),
     #[error("there is no turn {number}: the session has turns 1 to {last}")]
-    NoSuchTurn {
-        number: u32,
-        /// The number of the last turn.
-        last: u32,
-    },
+    NoSuchTurn { number: u32, last: u32 },
     #[error("no block of the session uses the tool '{name}'")]
     NoSuchTool {
         name: String,

@@ -201,7 +201,6 @@ fn split<'a>(name: &str, argument: &'a str, quoted: bool) -> impl Iterator<Item 
     })
 }
 
-/// Returns the node of a function with one argument.
 fn call(name: &str, argument: &str) -> Result<Node, SelectorError> {
     let argument = argument.trim();
     let bad = |function: &'static str, known: &[&str]| SelectorError::BadArgument {

@@ -24,14 +24,12 @@ pub enum AutomaticRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastAutomatic {
     pub operation: OperationId,
-    /// True if it was undone.
     pub undone: bool,
     /// Time of the operation, or of its undo, in milliseconds since 1970, UTC.
     pub time: i64,
 }
 
 impl LastAutomatic {
-    /// Finds it by the end of its command.
     pub fn find(history: &History, ending: &str) -> Option<LastAutomatic> {
         let ours = |operation: &&crate::model::Operation| {
             operation.kind == OperationKind::Change && operation.actor == Actor::Policy && operation.command.ends_with(ending)

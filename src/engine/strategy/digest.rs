@@ -258,7 +258,6 @@ fn is_spoken(block: &Block) -> bool {
     block.kind == BlockKind::Text && block.role == Role::Assistant
 }
 
-/// Returns the newest prompt in the window.
 fn newest_prompt(reading: &Analysis) -> Option<&Block> {
     reading.in_window().filter(|block| is_prompt(block)).last()
 }

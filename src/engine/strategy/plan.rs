@@ -54,14 +54,12 @@ pub struct Subject<'a> {
 #[derive(Clone, Copy)]
 pub struct Left<'a> {
     pub tokens: f64,
-    /// Bytes of its content.
     pub bytes: usize,
     /// The original for people.
     pub readable: &'a str,
 }
 
 impl<'a> Subject<'a> {
-    /// Returns the input of a reducer.
     pub fn input(&self) -> Reducible<'_> {
         let block = self.block;
         Reducible {
@@ -229,10 +227,7 @@ impl<'a> Outlined<'a> {
 
     /// Returns the first choices of a selection that save at least the given tokens, in tokens of the originals. The block `lead`
     /// is shortened in any case.
-    ///
-    /// # Errors
-    ///
-    /// Less can be saved: the smallest possible rest.
+    /// Errors: less can be saved: the smallest possible rest.
     pub fn saving(
         &self,
         selection: &Selection,
@@ -307,7 +302,6 @@ impl<'a> Outlined<'a> {
         Some((texts.clone(), pieces(shorter), shorter))
     }
 
-    /// Returns the tokens of the window that are saved with the kept pieces.
     pub fn saved(&self, kept: &[KeptPieces]) -> f64 {
         self.savings(kept).into_iter().map(|(_, saved)| saved).sum()
     }

@@ -13,7 +13,6 @@ pub struct Rules {
     tools: Vec<GlobMatcher>,
     paths: Vec<PathPattern>,
     patterns: Vec<String>,
-    /// The preset for old blocks.
     pub preset: Preset,
     /// Maximum tokens of the window; `None` for a share of its size.
     pub budget_tokens: Option<u64>,
@@ -42,10 +41,7 @@ impl Default for Rules {
 
 impl Rules {
     /// Adds protected tools and paths, given as globs, and protected patterns in content.
-    ///
-    /// # Errors
-    ///
-    /// The invalid glob.
+    /// Errors: the invalid glob.
     pub fn protecting(mut self, tools: &[String], paths: &[String], patterns: &[String]) -> Result<Rules, String> {
         for tool in tools {
             let glob = GlobBuilder::new(tool).case_insensitive(true).build().map_err(|_| tool.clone())?;
@@ -58,7 +54,6 @@ impl Rules {
         Ok(self)
     }
 
-    /// Returns true if a rule protects a block with this content.
     pub fn protect(&self, block: &Block, content: &str) -> bool {
         let tool = block.tool.as_deref();
         tool.is_some_and(|tool| self.tools.iter().any(|glob| glob.is_match(&*tool.name)))

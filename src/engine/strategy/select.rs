@@ -74,7 +74,6 @@ struct Item {
     piece: u32,
     cost: f32,
     salience: f32,
-    /// Range in the list of terms.
     terms: Range<u32>,
     chosen: bool,
 }
@@ -87,7 +86,6 @@ struct KnownTerms {
     named: Vec<bool>,
 }
 
-/// All items, and the terms in them.
 struct Items<'a> {
     texts: &'a [Text<'a>],
     items: Vec<Item>,
@@ -233,7 +231,6 @@ impl Selection {
         self.chosen.partition_point(|choice| choice.worth >= worth)
     }
 
-    /// Returns the number of choices.
     pub fn choices(&self) -> usize {
         self.chosen.len()
     }

@@ -11,7 +11,6 @@ use proptest::prelude::*;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 
 const LEVELS: [Level; 3] = [Level::Trimmed, Level::Summarized, Level::Minimal];
 
@@ -122,18 +121,7 @@ fn check_outline(subject: &Subject<'_>) {
 /// Returns every content block of the fixtures: its kind, the content, and true if it is an error.
 fn fixtures() -> Vec<(BlockKind, String, bool)> {
     let mut found = Vec::new();
-    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
-    let mut files = Vec::new();
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).unwrap().flatten() {
-            if entry.path().is_dir() {
-                directories.push(entry.path());
-            } else if entry.path().extension().is_some_and(|end| end == "jsonl" || end == "txt") {
-                files.push(entry.path());
-            }
-        }
-    }
-    for file in files {
+    for file in crate::testing::fixtures_with(&["jsonl", "txt"]) {
         let text = fs::read_to_string(&file).unwrap();
         for row in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
             blocks(&row["message"]["content"], &mut found);
@@ -281,7 +269,6 @@ fn check_words(block: &Block, content: &str) -> usize {
     shortened.len()
 }
 
-/// Returns the positions of consecutive texts in a content.
 fn places(content: &str, texts: &[&str]) -> Box<[(u32, u32)]> {
     let place = |text: &&str| content.find(text).map(|at| (at as u32, (at + text.len()) as u32));
     texts.iter().filter_map(place).collect()

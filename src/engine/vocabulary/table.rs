@@ -17,7 +17,6 @@ pub(super) fn rank(span: &[u8]) -> Option<Rank> {
     rank_of_hashed(span, hash(span, ends(span)))
 }
 
-/// The same for a span whose hash is known.
 #[inline]
 pub(super) fn rank_of_hashed(span: &[u8], hash: u64) -> Option<Rank> {
     const PLACE: u32 = (1 << PLACE_BITS) - 1;

@@ -7,10 +7,7 @@ use rustc_hash::FxHashSet;
 
 impl Draft<'_> {
     /// Inverts an operation.
-    ///
-    /// # Errors
-    ///
-    /// A later operation or another program changed the same block.
+    /// Errors: a later operation or another program changed the same block.
     pub fn invert(&mut self, operation: &Operation) -> Result<(), PlanError> {
         self.refuse_changed_later(operation)?;
         // A deleted value is logged as its replacement, so that before and after are equal. Links are exempt: an earlier version
@@ -81,7 +78,6 @@ impl Draft<'_> {
         self.addresses.row(row).is_none() && last.is_some_and(|edit| edit.after.is_none())
     }
 
-    /// Returns true if an operation added the row.
     pub(in crate::planning) fn added(&self, row: u32) -> bool {
         let Some(address) = self.addresses.address(row) else { return false };
         let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
@@ -166,10 +162,7 @@ impl Draft<'_> {
     }
 
     /// Replaces current values by logged ones, as `undo` and `restore` do; `edits` are ordered newest first.
-    ///
-    /// # Errors
-    ///
-    /// A value differs from the log.
+    /// Errors: a value differs from the log.
     pub fn revert(&mut self, edits: Vec<Edit>, marks: Vec<Mark>) -> Result<(), PlanError> {
         let followed = self.followed(&edits);
         let gone = edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
@@ -284,7 +277,6 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Returns the current number of the block in a slot of a row.
     pub(in crate::planning) fn number_of(&self, row: RowAddress, slot: Slot) -> Option<BlockNumber> {
         self.addresses.row(row).and_then(|row| self.number(row, slot))
     }

@@ -8,7 +8,6 @@ use crate::planning::PlanError;
 use crate::planning::revision::Revision;
 
 impl Draft<'_> {
-    /// Returns the cost of each block of the revision, and of its window.
     pub(super) fn costs(&self, revision: &mut Revision, window: &Window) -> (Vec<f64>, f64) {
         let reading = self.reading();
         if self.loses_bill(revision, window) || self.regains_bill() {

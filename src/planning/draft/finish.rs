@@ -39,10 +39,7 @@ impl Drafted {
 
 impl Draft<'_> {
     /// Completes the plan: adds notes, drops thinking whose prefix changed, and updates the context usage that the client reads.
-    ///
-    /// # Errors
-    ///
-    /// The client could not resume the resulting session.
+    /// Errors: the client could not resume the resulting session.
     pub fn finish(
         mut self,
         kind: OperationKind,
@@ -102,10 +99,6 @@ impl Draft<'_> {
     }
 
     /// Returns the cost of the window after the changes so far, in tokens, without the thinking that they drop.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub fn window_tokens(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<f64, PlanError> {
         let mut revision = revise(self, known)?;
         let window = self.source.provider.window(&revision.session);
@@ -125,7 +118,6 @@ impl Draft<'_> {
     }
 }
 
-/// Returns the blocks of a window, in its order.
 pub(super) fn blocks<'a>(revision: &'a Revision, window: &'a Window) -> impl Iterator<Item = &'a Block> {
     window.blocks.iter().map(|number: &BlockNumber| &revision.session.blocks[*number as usize - 1])
 }

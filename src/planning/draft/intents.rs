@@ -7,10 +7,7 @@ use crate::planning::PlanError;
 
 impl Draft<'_> {
     /// Replaces the content of a block.
-    ///
-    /// # Errors
-    ///
-    /// The block cannot be changed, or its slot cannot hold the content.
+    /// Errors: the block cannot be changed, or its slot cannot hold the content.
     pub fn replace(&mut self, number: BlockNumber, level: Level, content: &str, reason: &str) -> Result<(), PlanError> {
         let block = self.block(number)?;
         let (address, slot) = self.place(block)?;
@@ -19,10 +16,7 @@ impl Draft<'_> {
     }
 
     /// Restores the original of a block.
-    ///
-    /// # Errors
-    ///
-    /// The original is not in the store.
+    /// Errors: the original is not in the store.
     pub fn restore(&mut self, number: BlockNumber) -> Result<(), PlanError> {
         let block = self.block(number)?;
         let (address, _) = self.place(block)?;
@@ -72,19 +66,13 @@ impl Draft<'_> {
     }
 
     /// Links a row to a new parent, given by its identity.
-    ///
-    /// # Errors
-    ///
-    /// The row has no identity, or no parent slot.
+    /// Errors: the row has no identity, or no parent slot.
     pub fn link(&mut self, row: u32, parent: &[u8]) -> Result<(), PlanError> {
         self.set_value(row, Slot::Parent, parent)
     }
 
     /// Sets the value of a slot that holds no block.
-    ///
-    /// # Errors
-    ///
-    /// The row has no identity, or no such slot.
+    /// Errors: the row has no identity, or no such slot.
     pub(in crate::planning) fn set_value(&mut self, row: u32, slot: Slot, after: &[u8]) -> Result<(), PlanError> {
         let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let before = self.value(row, slot).ok_or(PlanError::NoWay)?;
@@ -103,10 +91,7 @@ impl Draft<'_> {
     }
 
     /// Sets or clears a mark on a block.
-    ///
-    /// # Errors
-    ///
-    /// The row has no identity by which the mark could be found again.
+    /// Errors: the row has no identity by which the mark could be found again.
     pub fn mark(&mut self, number: BlockNumber, kind: MarkKind, after: Option<String>) -> Result<(), PlanError> {
         let block = self.block(number)?;
         let row = self.addresses.address(block.row).ok_or(PlanError::Immutable(number))?;

@@ -42,7 +42,6 @@ pub const NOTE: &str = "aperture_note";
 /// A block before aperture first changed it.
 #[derive(Clone, Debug)]
 pub struct Original {
-    /// The block, measured.
     pub block: Block,
     /// The content as sent to the model.
     pub content: String,
@@ -121,10 +120,7 @@ pub struct Draft<'a> {
 impl<'a> Draft<'a> {
     /// Prepares a plan for a session whose bytes are `rows`. Without `originals`, blocks that were changed before cannot be
     /// restored or shortened further. `now` is in milliseconds since 1970, UTC.
-    ///
-    /// # Errors
-    ///
-    /// The rows cannot be read, or the file is shorter than the session that was read.
+    /// Errors: the rows cannot be read, or the file is shorter than the session that was read.
     pub fn new(
         source: PlanSource<'a>,
         rows: Box<dyn Rows + 'a>,
@@ -173,7 +169,6 @@ impl<'a> Draft<'a> {
         engine::instructs(block) && !self.numbered.contains(&block.number)
     }
 
-    /// Returns the session with its analysis.
     pub fn reading(&self) -> &'a Analysis {
         self.source.reading
     }
@@ -186,31 +181,23 @@ impl<'a> Draft<'a> {
         self.reading().block(number).ok_or(PlanError::NoSuchBlock(number))
     }
 
-    /// Returns the line of a row in the file.
     pub(super) fn line(&self, row: u32) -> Result<Rc<[u8]>, PlanError> {
         Ok(self.rows.line(self.session(), row)?)
     }
 
     /// Returns the current contents of blocks; reads each row once.
-    ///
-    /// # Errors
-    ///
-    /// A row cannot be read, or changed since it was read.
+    /// Errors: a row cannot be read, or changed since it was read.
     pub(super) fn contents(&self, numbers: &[BlockNumber]) -> Result<Vec<Content>, PlanError> {
         let line = |row| self.rows.line(self.session(), row);
         Ok(contents(self.source.provider, self.reading(), numbers, &line)?)
     }
 
-    /// Returns all edits so far.
     pub(super) fn all_edits(&self) -> impl Iterator<Item = &Edit> {
         self.edits.values().chain(&self.lines)
     }
 
     /// Returns the bytes that the edits so far replace.
-    ///
-    /// # Errors
-    ///
-    /// A row is missing, or a value is not the expected one.
+    /// Errors: a row is missing, or a value is not the expected one.
     pub(super) fn splice(&self) -> Result<Splice<'_>, SpliceError> {
         let (provider, session) = (self.source.provider, self.session());
         let hunks = self.reversal.as_ref().map_or(&[][..], |reversal| &reversal.hunks);
@@ -247,10 +234,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the identity of a row as written in it.
-    ///
-    /// # Errors
-    ///
-    /// The row has no identity, or cannot be read.
+    /// Errors: the row has no identity, or cannot be read.
     pub fn identity(&self, row: u32) -> Result<Vec<u8>, PlanError> {
         self.source.provider.identity(&self.line(row)?).ok_or(PlanError::Moved)
     }
@@ -305,7 +289,6 @@ impl<'a> Draft<'a> {
         self.source.history.edits_of(address, block.index).next().map(|(_, edit)| edit)
     }
 
-    /// Returns the value that a logged edit replaced.
     fn replaced(&self, number: BlockNumber, edit: &LoggedEdit) -> Result<Vec<u8>, PlanError> {
         let (originals, address) = self.originals.zip(edit.before).ok_or(PlanError::NoOriginal(number))?;
         let value = originals.original(&address)?;
@@ -316,10 +299,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns a block as it was before aperture first changed it, or its current state if it was not changed.
-    ///
-    /// # Errors
-    ///
-    /// The original is not in the store, or cannot be read.
+    /// Errors: the original is not in the store, or cannot be read.
     pub fn original(&self, number: BlockNumber) -> Result<Original, PlanError> {
         let block = self.block(number)?;
         let provider = self.source.provider;
@@ -352,10 +332,6 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the current content of a block.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub fn content(&self, number: BlockNumber) -> Result<String, PlanError> {
         let block = self.block(number)?;
         let line = self.line(block.row)?;

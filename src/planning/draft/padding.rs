@@ -18,10 +18,8 @@ impl Draft<'_> {
     }
 
     /// Adds an edit of the padding after the JSON of each edited row, so that the row keeps its length.
-    ///
-    /// # Errors
-    ///
-    /// A row would grow. This is allowed only for values that the row held before, because an earlier version let rows shrink.
+    /// Errors: a row would grow. This is allowed only for values that the row held before, because an earlier version let rows
+    /// shrink.
     pub(super) fn keep_lengths(&mut self, revision: &mut Revision) -> Result<(), PlanError> {
         if !self.source.provider.keeps_offsets(self.session()) {
             return Ok(());

@@ -11,9 +11,7 @@ use std::ops::Range;
 /// The result of a redaction.
 #[derive(Clone, Debug, Default)]
 pub struct Redacted {
-    /// The number of redacted credentials of each kind.
     pub kinds: BTreeMap<&'static str, usize>,
-    /// The number of strings outside the blocks that change.
     pub outside_blocks: usize,
     /// Blocks with credentials that stay unchanged, with the reason.
     pub kept: Vec<(SkipReason, BlockNumber)>,
@@ -28,10 +26,6 @@ impl Draft<'_> {
     /// credentials in a row.
     ///
     /// Thinking is signed and stays unchanged. So do rows whose identity or links would change.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub fn redact(
         &mut self,
         blocks: &BTreeSet<BlockNumber>,
@@ -111,7 +105,6 @@ impl Draft<'_> {
         Some(covered)
     }
 
-    /// Redacts the credentials in the strings of a row.
     fn redact_strings(&mut self, row: u32, line: &[u8], found: &[Secret], redacted: &mut Redacted) -> Result<(), PlanError> {
         let Some(address) = self.addresses.any(row) else { return Ok(()) };
         let mut left = found.to_vec();

@@ -23,10 +23,7 @@ pub struct Repaired {
 impl Draft<'_> {
     /// Repairs the damage of the session as far as the repair is certain, and returns all findings. Lines are divided first, then rows are
     /// linked, then contents are replaced that the API refuses: each step can show more to the next one.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read; the client stores offsets of rows elsewhere, so that none may move.
+    /// Errors: the file changed since it was read; the client stores offsets of rows elsewhere, so that none may move.
     pub fn repair(&mut self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<Vec<Repaired>, PlanError> {
         let provider = self.source.provider;
         if provider.framing() != Framing::Lines {
@@ -104,12 +101,10 @@ impl Draft<'_> {
         Ok((!places.is_empty()).then_some(what))
     }
 
-    /// Returns the address of a row of the own file.
     fn own_address(&self, row: u32) -> Option<RowAddress> {
         self.addresses.any(row).filter(|_| self.session().inherited_from(row).is_none())
     }
 
-    /// Plans the removal of copies of earlier rows, from a row on.
     fn remove_copies(&mut self, first: u32, rows: u32) -> Result<Option<String>, PlanError> {
         let mut left = rows;
         let copies = self.copies();

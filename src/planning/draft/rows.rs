@@ -7,20 +7,14 @@ use crate::provider::{KnownContext, NewRow};
 
 impl Draft<'_> {
     /// Adds a note after the row with the identity `parent`, and returns the identity of the note.
-    ///
-    /// # Errors
-    ///
-    /// The provider cannot write it.
+    /// Errors: the provider cannot write it.
     pub fn note_behind(&mut self, parent: Vec<u8>, label: &str, content: &str) -> Result<Vec<u8>, PlanError> {
         let provider = self.source.provider;
         self.add_row(parent, |new| provider.note(new, label, content))?.ok_or(PlanError::NoWay)
     }
 
     /// Adds a row after which only the rows of `first`, a text and the rows of `last` are sent.
-    ///
-    /// # Errors
-    ///
-    /// The provider cannot write it.
+    /// Errors: the provider cannot write it.
     pub(in crate::planning) fn restart(&mut self, first: &[u32], text: &str, last: &[u32]) -> Result<(), PlanError> {
         let provider = self.source.provider;
         let lines = |rows: &[u32]| rows.iter().map(|row| self.line(*row)).collect::<Result<Vec<_>, _>>();
@@ -56,10 +50,7 @@ impl Draft<'_> {
 
     /// Adds a row that names the last message of the live branch, so that the client does not continue from a row that was added
     /// elsewhere. After a compaction, the client accepts only a message as the end of a branch; its attachments are sent anyway.
-    ///
-    /// # Errors
-    ///
-    /// The provider cannot write it.
+    /// Errors: the provider cannot write it.
     pub(in crate::planning) fn mark_leaf(&mut self) -> Result<(), PlanError> {
         let (provider, session) = (self.source.provider, self.session());
         let last = self.last_linked()?;
@@ -158,10 +149,7 @@ impl Draft<'_> {
     }
 
     /// Returns the last row of the chain that this plan does not remove.
-    ///
-    /// # Errors
-    ///
-    /// The file has no such row, because it has no conversation.
+    /// Errors: the file has no such row, because it has no conversation.
     pub(super) fn last_linked(&self) -> Result<u32, PlanError> {
         let removed = |row: u32| self.removed_lines().any(|edit| self.addresses.row(edit.row) == Some(row));
         self.reading().window.chain.iter().rev().copied().find(|row| !removed(*row)).ok_or(PlanError::NoWay)

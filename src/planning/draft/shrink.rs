@@ -9,10 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 impl Draft<'_> {
     /// Plans the removal of everything that the client neither sends nor needs to resume the session: the rows before the last compaction
     /// with the file snapshots and the request records that belong to them, and long texts in copies of results.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read; the client needs all rows of its sessions.
+    /// Errors: the file changed since it was read; the client needs all rows of its sessions.
     pub fn shrink_file(&mut self) -> Result<UnneededData, PlanError> {
         let provider = self.source.provider;
         if !provider.branches() {

@@ -2,14 +2,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
-    /// The block is not in the window.
     NotInWindow,
     /// The block is signed: it can only be dropped as a whole.
     Signed,
     /// The block is the first prompt of the session.
     FirstPrompt,
     Pinned,
-    /// The user focused the block.
     Focused,
     /// The block loads tools, or the client generates its text again at each start.
     Bound,

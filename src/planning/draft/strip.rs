@@ -97,7 +97,6 @@ impl Draft<'_> {
         timeline.first_unfit(revision, window, &|block| self.is_spared(&revision.session, block))
     }
 
-    /// Returns the thinking blocks that would be excluded from a window.
     pub(super) fn lost_thinking(&self, revision: &Revision, window: &Window) -> FxHashSet<BlockNumber> {
         let Some(first) = self.first_unfit(revision, window) else { return FxHashSet::default() };
         let behind = blocks(revision, window).skip_while(|block| block.number != first);
@@ -115,10 +114,6 @@ impl Draft<'_> {
 
     /// Leaves out the thinking of earlier turns that each request is billed for, in a range of blocks, oldest first until `tokens` are
     /// saved. The thinking of a model that binds it stays: what follows would be refused. Returns the saved tokens.
-    ///
-    /// # Errors
-    ///
-    /// The file changed since it was read.
     pub(crate) fn leave_out_thinking(&mut self, range: Range<BlockNumber>, tokens: f64) -> Result<f64, PlanError> {
         let reading = self.reading();
         let rows = &self.session().rows;
@@ -290,7 +285,6 @@ impl Draft<'_> {
         Ok(lines.chain(emptied.into_iter().map(|row| (row, Slot::Message))).collect())
     }
 
-    /// Removes a row that aperture added.
     fn remove_line(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let before = self.added_line(address)?;

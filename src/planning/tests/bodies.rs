@@ -1,48 +1,13 @@
 //! Block edits mean the same for a session file and for the body of the request that resumes the session.
 
-#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
-
-use crate::engine::{self, Analysis, PRESETS, Preset, ReadSettings, Rules};
-use crate::model::{Block, BlockEdit, BlockNumber, History, Key, OperationKind, Plan, Slot};
+use super::medium::{Medium, NoCache, fixtures};
+use crate::engine::{PRESETS, Preset, Rules};
+use crate::model::{Block, BlockEdit, BlockNumber, OperationKind, Plan, Slot};
 use crate::planning::*;
-use crate::provider::{FileKind, ProviderAdapter, body, by_name, chat_body, sniff};
+use crate::provider::{body, chat_body};
 use crate::testing::sample;
-use std::path::PathBuf;
-
-/// A session held in memory: the bytes of a file or of a request body.
-struct Medium {
-    provider: &'static dyn ProviderAdapter,
-    bytes: Vec<u8>,
-    reading: Analysis,
-    history: History,
-}
-
-struct NoCache;
-
-impl PlanCache for NoCache {
-    fn plan(&self, _key: Key) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn remember_plan(&self, _key: Key, _packed: &[u8]) {}
-
-    fn count(&self, _hash: Key) -> Option<u32> {
-        None
-    }
-}
 
 impl Medium {
-    fn new(provider: &'static dyn ProviderAdapter, bytes: Vec<u8>) -> Medium {
-        let session = parse_session(provider, "s".to_owned(), &bytes);
-        let reading = engine::read_with(session, |session| provider.window(session), &ReadSettings::default());
-        Medium { provider, bytes, reading, history: History::default() }
-    }
-
-    fn draft(&self) -> Draft<'_> {
-        let source = PlanSource { provider: self.provider, reading: &self.reading, history: &self.history };
-        Draft::new(source, Box::new(MemoryRows(&self.bytes)), None, 1).unwrap()
-    }
-
     /// Plans `compress --preset`; `None` if the provider cannot fold this session.
     fn compress(&self, preset: &Preset) -> Option<Plan> {
         let mut draft = self.draft();
@@ -69,27 +34,11 @@ impl Medium {
         (possible, finish(draft).plan)
     }
 
-    /// Returns the session after a plan.
-    fn after(&self, plan: &Plan) -> Medium {
-        let session = &self.reading.session;
-        let addresses = Addresses::new(session);
-        let rows = MemoryRows(&self.bytes);
-        let splice = splice(self.provider, session, &addresses, &rows, plan.base_bytes, &plan.edits, &[]).unwrap();
-        let mut after = Vec::new();
-        let mut write = |bytes: &[u8]| {
-            after.extend_from_slice(bytes);
-            Ok(())
-        };
-        splice.run(&mut &self.bytes[..], &mut |_| (), &mut write).unwrap();
-        Medium::new(self.provider, after)
-    }
-
     /// Returns the content of a block, parsed from the bytes.
     fn content(&self, number: BlockNumber) -> String {
         self.draft().content(number).unwrap()
     }
 
-    /// Returns true if a block can be changed.
     fn can_change(&self, block: &Block) -> bool {
         let row = &self.reading.session.rows[block.row as usize];
         self.provider.slot(&self.bytes[row.offset as usize..][..row.length as usize], block.index).is_some()
@@ -158,17 +107,6 @@ fn check_lowered(medium: &Medium, edits: &[BlockEdit], is_chat: bool, name: &str
         check_body(medium, &lowered, name);
     }
     count
-}
-
-/// Returns the session files of the fixtures.
-fn fixtures() -> Vec<(PathBuf, Medium)> {
-    let mut files = Vec::new();
-    for path in crate::testing::fixtures() {
-        let bytes = std::fs::read(&path).unwrap();
-        let FileKind::Session(provider) = sniff(&bytes) else { continue };
-        files.push((path, Medium::new(by_name(provider).unwrap(), bytes)));
-    }
-    files
 }
 
 #[test]

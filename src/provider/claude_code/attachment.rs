@@ -15,7 +15,6 @@ const USER_TYPES: &[&str] = &[
     "remote_session_change", "session_context", "unknown_command_fallback", "widget_context_hint",
 ];
 
-/// Number of characters from which a preview is made.
 const SHOWN_CHARACTERS: usize = 2 * PREVIEW_CHARACTERS;
 /// Types that hold content of files, of editors and of tools, or the words of a person. All others guide the model: rules, skills,
 /// memory, modes, lists of tools, the environment, reminders, texts of hooks and of aperture.
@@ -43,7 +42,6 @@ pub(super) fn is_list(block: &Block) -> bool {
 
 /// Types that list tools and instructions of MCP servers.
 const MCP: &[&str] = &["deferred_tools_delta", "mcp_instructions_delta"];
-/// Types with skills.
 const SKILLS: &[&str] = &["invoked_skills", "skill_listing"];
 /// Types with the content of files of instructions, or with memories.
 const MEMORY: &[&str] =
@@ -76,7 +74,6 @@ pub(super) fn snapshot_texts(row: &[u8]) -> Vec<(ClientPart, String)> {
 
 /// A part of an attachment as the client sends it.
 pub(super) enum Rendered<'a> {
-    /// A text and its unrecorded part.
     Text(Cow<'a, str>, Option<Unrecorded>),
     /// An image or a document, of this kind.
     Media(BlockKind, Box<Media>),
@@ -145,7 +142,6 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Returns a block of an attachment.
 pub(super) fn block<'a>(label: &str, role: Role, content: Cow<'a, str>) -> ParsedBlock<'a> {
     let mut block = Block::new(BlockKind::Attachment, role);
     block.label = label.into();

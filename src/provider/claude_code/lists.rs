@@ -31,7 +31,6 @@ impl Paragraphs {
         });
     }
 
-    /// Adds words without data.
     fn end(&mut self, words: Counts) {
         self.0 = self.0.take().map(|text| text.and(words, ""));
     }

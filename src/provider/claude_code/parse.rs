@@ -15,7 +15,6 @@ const PLANS_ARE_FILES: [u32; 3] = [2, 0, 51];
 
 /// The first version of the client that records what it attaches to prompts.
 const ATTACHMENTS_ARE_ROWS: [u32; 3] = [2, 1, 90];
-/// Bytes of the number of a line.
 const LINE_NUMBER_BYTES: u64 = 6;
 
 /// The member of a display record that has the file before an edit.
@@ -172,7 +171,6 @@ fn row_kind(kind: &str) -> RowKind {
     }
 }
 
-/// Parses the values of a row.
 pub(in crate::provider) fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let kind = text_of(fields.kind).unwrap_or_default();
     let mut row = Row::new(row_kind(&kind));
@@ -361,7 +359,6 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
         && blocks.first().is_some_and(|first| opens_turn(blocks, first) && !words::is_foreign(fields, &first.content));
 }
 
-/// Returns the change of the plan by a tool use.
 fn plan_change(element: &RawValue) -> Option<Event> {
     let input = member(element, "input")?;
     let is_done =

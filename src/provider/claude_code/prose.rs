@@ -18,15 +18,12 @@ const fn words([o200k, characters, camels, capitals, punctuation_runs, digit_run
     Counts { o200k, characters, camels, capitals, punctuation_runs, digit_runs, newlines }
 }
 
-/// A task list reminder.
 pub(super) const TASK_REMINDER: Counts = words([82, 421, 2, 9, 12, 0, 1]);
 /// The client's lead before the tasks of that reminder.
 pub(super) const TASKS: Counts = words([7, 30, 0, 1, 1, 0, 2]);
-/// A note that a file changed.
 pub(super) const FILE_CHANGED: Counts = words([51, 233, 0, 2, 7, 0, 0]);
 /// The client's lead before the change.
 pub(super) const FILE_CHANGE_SEEN: Counts = words([11, 57, 0, 1, 2, 0, 0]);
-/// The words for a change that is not shown.
 pub(super) const FILE_CHANGE_UNSEEN: Counts = words([16, 74, 0, 2, 2, 0, 0]);
 /// A note that a file was read before a compaction.
 pub(super) const FILE_BEFORE_COMPACTION: Counts = words([31, 143, 0, 3, 4, 0, 0]);
@@ -38,7 +35,6 @@ pub(super) const SELECTED_LINES: Counts = words([19, 82, 0, 2, 2, 0, 2]);
 pub(super) const INVOKED_SKILLS: Counts = words([142, 694, 0, 34, 22, 0, 4]);
 /// The client's lead before a list of skills.
 pub(super) const SKILLS: Counts = words([12, 64, 0, 2, 1, 0, 1]);
-/// A note that the date changed.
 pub(super) const DATE_CHANGE: Counts = words([25, 109, 0, 3, 5, 0, 0]);
 /// A note that ultracode mode is on.
 pub(super) const ULTRACODE_ON: Counts = words([65, 308, 0, 6, 10, 0, 0]);
@@ -56,7 +52,6 @@ pub(super) const PLAN_FILE: Counts = words([32, 150, 0, 3, 4, 0, 4]);
 pub(super) const PLAN_LEFT: Counts = words([25, 100, 0, 5, 5, 0, 2]);
 /// The words around the path of the plan in that note.
 pub(super) const PLAN_LEFT_FILE: Counts = words([14, 58, 0, 1, 1, 0, 0]);
-/// The instructions of plan mode.
 pub(super) const PLAN_MODE: Counts = words([970, 4766, 20, 165, 154, 20, 56]);
 /// The part of these instructions for an existing plan.
 pub(super) const PLAN_EXISTS: Counts = words([20, 95, 0, 3, 2, 0, 0]);
@@ -64,7 +59,6 @@ pub(super) const PLAN_EXISTS: Counts = words([20, 95, 0, 3, 2, 0, 0]);
 pub(super) const NO_PLAN: Counts = words([18, 78, 0, 3, 2, 0, 0]);
 /// A short reminder of plan mode.
 pub(super) const PLAN_STILL_ON: Counts = words([56, 275, 6, 14, 11, 1, 0]);
-/// The instructions of auto mode.
 pub(super) const AUTO_MODE: Counts = words([208, 948, 2, 11, 43, 0, 4]);
 /// The part of these instructions about finishing the work.
 pub(super) const AUTO_MODE_FINISH: Counts = words([365, 1648, 0, 25, 58, 0, 4]);
@@ -82,7 +76,6 @@ pub(super) const BASH_RELAXED: Counts = words([104, 453, 1, 16, 19, 0, 2]);
 pub(super) const CALL: Counts = words([10, 43, 0, 1, 1, 0, 0]);
 /// The client's lead before the result of such a call.
 pub(super) const RESULT: Counts = words([6, 22, 0, 0, 1, 0, 0]);
-/// A note that a file is empty.
 pub(super) const EMPTY_FILE: Counts = words([20, 87, 0, 1, 7, 0, 0]);
 /// A note that a file was truncated.
 pub(super) const CUT_FILE: Counts = words([40, 159, 0, 5, 4, 1, 0]);
@@ -138,7 +131,6 @@ pub(super) struct Composed {
 }
 
 impl Composed {
-    /// Returns a text of words and data.
     pub fn new(name: &'static str, words: Counts, data: impl Into<String>) -> Composed {
         Composed { name, words, data: data.into() }
     }
@@ -148,7 +140,6 @@ impl Composed {
         Composed::new("", Counts::default(), data)
     }
 
-    /// Appends words and data.
     pub fn and(mut self, words: Counts, data: &str) -> Composed {
         self.words = self.words + words;
         self.data.push_str(data);

@@ -5,7 +5,6 @@ use crate::text::names::file_name;
 use crate::text::shell::quoted_word;
 use serde_json::{Value, json};
 
-/// Timeout of a hook in seconds.
 const HOOK_SECONDS: u32 = 10;
 
 /// The setting of the days after which the client deletes a session, and its default. Source: the settings of 2.1.330.
@@ -34,7 +33,6 @@ pub const NO_FILE: &str = "\n";
 /// An edited document, and the entries that were not added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// The document.
     pub text: String,
     /// The names of entries that were not added, because another program uses them.
     pub taken: Vec<&'static str>,
@@ -124,7 +122,6 @@ fn server(program: &str) -> Value {
     json!({"command": program, "args": ["mcp"]})
 }
 
-/// Returns a shell command.
 fn command(program: &str, words: &str) -> String {
     format!("{} {words}", quoted_word(program))
 }

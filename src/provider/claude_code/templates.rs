@@ -92,7 +92,6 @@ fn single_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
         .or_else(|| recorded_text(label, payload))
 }
 
-/// Composes the text of what a hook answered.
 fn hook_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
     let text = |name| payload.text(name);
     let name = text("hookName");
@@ -198,7 +197,6 @@ fn mode_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
     }
 }
 
-/// Returns the text of an attachment whose row records all of it.
 fn recorded_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
     let text = match label {
         "total_tokens_reminder" | "silent_turn_reminder" | "elapsed_time_reminder" | "output_limit_note" => {

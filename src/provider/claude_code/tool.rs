@@ -21,7 +21,6 @@ pub(super) struct ToolInput {
     pub refers: String,
 }
 
-/// Parses the name and the input of a tool use.
 pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
     let members: Vec<(Cow<'_, str>, &RawValue)> = input.map(json::members).unwrap_or_default();
     let texts: Vec<(&str, Cow<'_, str>)> =

@@ -31,7 +31,6 @@ skimmed! {
 }
 
 skimmed! {
-    /// The keys of a message with a bill.
     BilledMessage {
         id = "id",
         model = "model",
@@ -83,7 +82,6 @@ skimmed! {
 }
 
 skimmed! {
-    /// The parts of the output that are billed as output.
     OutputDetails {
         thinking = "thinking_tokens",
     }

@@ -94,7 +94,6 @@ fn is_human(fields: &RowFields<'_>) -> bool {
     author(fields).map_or_else(source, |kind| kind == "human")
 }
 
-/// Returns the author that the row names.
 fn author<'a>(fields: &RowFields<'a>) -> Option<Cow<'a, str>> {
     fields.origin.and_then(|origin| text_of(member(origin, "kind")))
 }

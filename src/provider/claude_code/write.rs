@@ -55,7 +55,6 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     }
 }
 
-/// Returns the value of a slot, from the fields of a row.
 pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> Option<&'a RawValue> {
     match slot {
         Slot::Parent => fields.parent,
@@ -176,7 +175,6 @@ fn with_name_and_input(element: &RawValue) -> Vec<u8> {
     with_values(bytes, edits)
 }
 
-/// Returns a text block.
 fn as_text(text: &str) -> Option<Vec<u8>> {
     encode(Slot::Element(0), BlockKind::Text, text)
 }
@@ -269,7 +267,6 @@ pub(super) fn last_iteration<'a>(usage: &Figures<'a>) -> Option<(&'a RawValue, F
     (is_message && has_all && !is_zero(&figures)).then_some((last, figures))
 }
 
-/// Returns true if all input figures are zero.
 fn is_zero(figures: &Figures<'_>) -> bool {
     [figures.input, figures.read, figures.creation].into_iter().all(|value| number(value) == Some(0))
 }
@@ -385,12 +382,10 @@ pub(super) fn only_thinking(row: &[u8]) -> bool {
     elements(content).len() == 1 && !thinking_elements(content).is_empty()
 }
 
-/// Returns the thinking blocks of a content as they are written.
 pub(super) fn thinking_elements(content: &RawValue) -> Vec<&str> {
     elements(content).into_iter().filter(|element| thinks(element)).map(RawValue::get).collect()
 }
 
-/// Returns true if an element of a content is a thinking block.
 fn thinks(element: &RawValue) -> bool {
     text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
 }

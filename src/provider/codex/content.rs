@@ -31,7 +31,6 @@ const DENIALS: &[&str] = &["user rejected ", "user denied ", "user declined ", "
 /// Maximum length of a label made from a tag, in bytes.
 const LABEL_BYTES: usize = 40;
 
-/// Returns true if a text was added by the client in the user's name.
 pub(super) fn is_clients(text: &str) -> bool {
     let text = text.trim_start();
     CLIENT_TEXTS.iter().any(|beginning| text.starts_with(beginning))
@@ -45,7 +44,6 @@ pub(super) fn is_standing(block: &Block) -> bool {
     block.kind == BlockKind::Attachment && STANDING.contains(&&*block.label)
 }
 
-/// Builds the block of a piece.
 pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     match piece.sort {
         Sort::Text => spoken(piece),

@@ -3,7 +3,6 @@
 use super::tool::PATCH;
 use crate::model::{Conventions, InputNames, PlanNames};
 
-/// Returns the conventions of Codex.
 pub(super) fn conventions() -> Conventions {
     Conventions {
         envelope_lines: vec!["Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code: 0"],

@@ -60,7 +60,6 @@ pub(super) enum Sort {
     Other,
 }
 
-/// Returns true if an item was written by the model.
 pub(super) fn is_of_model(item: &ItemFields<'_>) -> bool {
     match &*item.kind() {
         "message" => text_of(item.role).is_some_and(|role| role == "assistant"),

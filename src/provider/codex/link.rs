@@ -120,13 +120,11 @@ struct Response {
     open: bool,
     /// The model that the last state row named.
     model: Option<Box<str>>,
-    /// The last bill, and the response that it is for.
     bill: Option<Usage>,
     billed: Option<Key>,
     /// True once the turn has rows of the model, and once it has a new bill.
     answered: bool,
     counted: bool,
-    /// True if bills precede the rows of their responses.
     bill_first: bool,
     /// The bill of the rows that follow, and its row.
     ahead: Option<(Usage, usize)>,

@@ -7,7 +7,6 @@ use rustc_hash::FxHashSet;
 /// The client's placeholder for the result of a call without one.
 const ABORTED: &str = "aborted";
 
-/// Returns the messages of the rows of a window, in order.
 pub(super) fn messages(session: &Session, window: &Window) -> Vec<Message> {
     let blocks = |row: u32| {
         let first = session.blocks.partition_point(|block| block.row < row);

@@ -77,7 +77,6 @@ pub(super) fn unread_rows(line: &[u8]) -> Vec<usize> {
     places
 }
 
-/// Returns true if some bytes are a row of a rollout.
 fn is_row(bytes: &[u8]) -> bool {
     fields(bytes).is_some_and(|fields| {
         let kind = text_of(fields.kind).unwrap_or_default();
@@ -122,7 +121,6 @@ pub(in crate::provider) fn identity(line: &str, fields: &RowFields<'_>) -> Key {
     Key(hasher.finish_128())
 }
 
-/// Returns the pieces of a row that are blocks, in order.
 pub(super) fn pieces<'a>(fields: &RowFields<'a>) -> Vec<Piece<'a>> {
     let Some(payload) = fields.payload else { return Vec::new() };
     match text_of(fields.kind).as_deref() {
@@ -183,7 +181,6 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     }
 }
 
-/// Parses an item of the conversation.
 pub(in crate::provider) fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let pieces = pieces(fields);
     let mut blocks: Vec<ParsedBlock<'a>> = pieces.iter().map(content::block).collect();

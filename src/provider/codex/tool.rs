@@ -27,7 +27,6 @@ pub(in crate::provider) struct Call {
     pub refers: Option<String>,
 }
 
-/// Parses a call whose input is a JSON object.
 pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
     let input: Option<&RawValue> = serde_json::from_str(input).ok();
     let members = input.map(json::members).unwrap_or_default();
@@ -104,7 +103,6 @@ fn command(name: &str, command: &str, directory: &str) -> Tool {
     Tool { scope: scope(&[lines]), whole: printed.whole, ..tool(name, ToolVerb::Read, &path, "") }
 }
 
-/// Resolves a path against a directory.
 fn joined(directory: String, path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     match path {
@@ -119,12 +117,10 @@ fn patch(name: &str, text: &str) -> Tool {
     tool(name, ToolVerb::Edit, patched(text).next().unwrap_or_default(), "")
 }
 
-/// Returns the files that a patch names.
 fn patched(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.strip_prefix("*** ")?.split_once(" File: ")).map(|(_, file)| file.trim())
 }
 
-/// Returns the files that the commands of a script name.
 fn commands(script: &str) -> Vec<String> {
     let mut files = Vec::new();
     for call in script.split("tools.exec_command(").skip(1) {

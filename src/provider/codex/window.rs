@@ -39,7 +39,6 @@ fn count(hidden: &mut Hidden, before: bool) -> &mut u32 {
 /// The rows that are sent since a compaction, or since the beginning.
 #[derive(Default)]
 struct Live {
-    /// The compaction.
     boundary: Option<u32>,
     /// The rows with content since then that were not rolled back, in order.
     rows: Vec<u32>,

@@ -42,7 +42,6 @@ fn is_object(content: &str) -> bool {
     serde_json::from_str::<&RawValue>(content).is_ok_and(|value| value.get().starts_with('{'))
 }
 
-/// Returns the value of a piece that a slot refers to.
 fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
     let value = match (slot, piece.sort) {
         (Slot::Element(_), Sort::Text | Sort::Image | Sort::Document | Sort::Other) => return Some(piece.element),
@@ -69,7 +68,6 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     }
 }
 
-/// Returns the value of a slot, from the fields of a row.
 pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> Option<&'a RawValue> {
     match slot {
         Slot::Usage => last_usage(fields),
@@ -88,7 +86,6 @@ pub(super) fn padding(row: &[u8]) -> Range<usize> {
     end - blanks..end
 }
 
-/// Returns the ordinal of a row.
 pub(super) fn ordinal(row: &[u8]) -> Option<u64> {
     parse::fields(row)?.ordinal?.get().parse().ok()
 }

@@ -13,7 +13,6 @@ use serde_json::value::RawValue;
 /// Requests to the Anthropic Messages API.
 pub(super) struct Messages;
 
-/// An element of a request.
 enum Element<'a> {
     /// A message of the user or the model, as the row of Claude Code that has this type and this message.
     Message(Box<RowFields<'a>>),

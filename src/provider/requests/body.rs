@@ -22,7 +22,6 @@ pub struct RequestBody<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
     /// The elements of its prompt, in the order of the document.
     pub elements: Vec<RequestElement>,
-    /// The elements that are the conversation.
     pub(super) conversation: Range<usize>,
 }
 
@@ -106,7 +105,6 @@ impl ElementContent {
         self.recorded.get(content).and_then(Option::as_ref).map(|recorded| recorded.contents.clone()).unwrap_or_default()
     }
 
-    /// Returns the hashes of its thinking.
     pub fn thinking(&self) -> impl Iterator<Item = Key> {
         self.thinking_after(None)
     }
@@ -243,7 +241,6 @@ impl<'a> RequestBody<'a> {
         })
     }
 
-    /// Returns true if an element, or one after it, contains a text.
     pub fn contains_after(&self, element: usize, text: &str) -> bool {
         let (Some(first), Ok(quoted)) = (self.elements.get(element), serde_json::to_string(text)) else { return false };
         let escaped = &quoted[1..quoted.len() - 1];
@@ -292,7 +289,6 @@ fn untrimmed(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     starts.flat_map(whole)
 }
 
-/// Returns the text of a reminder without its tags.
 fn reminder_text(text: &str) -> &str {
     let inner = text.strip_prefix(REMINDER.0).unwrap_or(text);
     inner.strip_suffix(REMINDER.1).unwrap_or(inner)

@@ -17,7 +17,6 @@ pub struct ToolDefinition {
 }
 
 impl ToolDefinition {
-    /// Returns its JSON in requests to an API.
     pub fn json(&self, api: RequestApi) -> String {
         let mut properties = serde_json::Map::new();
         properties.insert(self.input.to_owned(), json!({"type": "string"}));
@@ -146,7 +145,6 @@ impl Occurrences {
     }
 }
 
-/// Returns the content blocks of a message.
 pub(super) fn content(message: &RawValue) -> Vec<&RawValue> {
     member(message, "content").map(elements).unwrap_or_default()
 }
@@ -172,7 +170,6 @@ pub(super) fn chat_keys(message: &RawValue) -> Vec<Key> {
     calls.into_iter().map(|call| chat_call_key(&text_of(member(call, "id")).unwrap_or_default())).collect()
 }
 
-/// Returns the calls of a message of the Chat Completions API.
 pub(in crate::provider) fn chat_calls(message: &RawValue) -> Vec<&RawValue> {
     member(message, "tool_calls").map(elements).unwrap_or_default()
 }
@@ -218,7 +215,6 @@ pub(super) fn items<'a>(document: &RequestDocument<'a>) -> Vec<&'a RawValue> {
     document.values("input").collect()
 }
 
-/// Returns true if the kind of an item ends with one of these words.
 fn is_item(item: &RawValue, ends: &[&str]) -> bool {
     text_of(member(item, "type")).is_some_and(|kind| ends.iter().any(|end| kind.ends_with(end)))
 }

@@ -33,7 +33,6 @@ const ANSWERS: &[&[&str]] = &[
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     Anthropic,
-    /// OpenAI Chat Completions.
     OpenAi,
 }
 

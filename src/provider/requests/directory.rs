@@ -29,7 +29,6 @@ impl RequestDocument<'_> {
         instructions.chain(messages).find_map(|part| named_in(part.get()))
     }
 
-    /// Returns the name of the member that is the conversation.
     fn conversation(&self) -> &'static str {
         if self.range("messages").is_some() { "messages" } else { "input" }
     }

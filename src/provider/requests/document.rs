@@ -22,7 +22,6 @@ impl<'a> RequestDocument<'a> {
         found.filter(|member| self.bytes[member.value.clone()] != *b"null")
     }
 
-    /// Returns the value of a member.
     pub fn member(&self, name: &str) -> Option<&'a RawValue> {
         self.find(name).and_then(|member| self.parsed(member.value.clone()))
     }
@@ -48,7 +47,6 @@ impl<'a> RequestDocument<'a> {
         names.iter().filter_map(|name| self.find(name)).flat_map(of).collect()
     }
 
-    /// Returns the model; empty if the body names none.
     pub fn model(&self) -> String {
         json::text_of(self.member("model")).unwrap_or_default().into_owned()
     }

@@ -34,7 +34,6 @@ pub enum BodyPiece {
 }
 
 impl BodyPiece {
-    /// Returns the bytes of the piece.
     pub fn bytes<'a>(&'a self, received: &'a [u8]) -> &'a [u8] {
         match self {
             BodyPiece::Received(range) => &received[range.clone()],
@@ -58,7 +57,6 @@ impl BodyPiece {
 }
 
 impl EditedBody {
-    /// Returns a received body of this length without edits.
     pub fn new(length: usize) -> EditedBody {
         EditedBody(vec![BodyPiece::Received(0..length)])
     }
@@ -99,12 +97,10 @@ impl EditedBody {
         self.0.iter().map(BodyPiece::len).sum()
     }
 
-    /// Returns the pieces in order.
     pub fn into_pieces(self) -> impl Iterator<Item = BodyPiece> {
         self.0.into_iter()
     }
 
-    /// Returns the bytes, as a copy.
     pub fn bytes(&self, received: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(body_capacity(self.len()));
         self.0.iter().for_each(|piece| bytes.extend_from_slice(piece.bytes(received)));

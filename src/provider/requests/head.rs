@@ -17,7 +17,6 @@ impl RequestHead {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the path without the query.
     pub fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
@@ -48,7 +47,6 @@ pub enum RequestApi {
 }
 
 impl RequestApi {
-    /// Returns the name of the format of its bodies.
     pub fn format(self) -> &'static str {
         match self {
             RequestApi::Messages => "anthropic-messages",
@@ -57,7 +55,6 @@ impl RequestApi {
         }
     }
 
-    /// Returns the name of the format of its elements, each in a line.
     pub fn lines_format(self) -> &'static str {
         match self {
             RequestApi::Messages => "anthropic-lines",

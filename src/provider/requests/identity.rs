@@ -71,7 +71,6 @@ fn asks_for_summary(api: Api, body: &RequestDocument<'_>) -> bool {
     }
 }
 
-/// Returns the id that a body names.
 fn named(body: &RequestDocument<'_>) -> Option<String> {
     let user = body.member("metadata").and_then(|metadata| text_of(member(metadata, "user_id")));
     let of_user = user.and_then(|user| {

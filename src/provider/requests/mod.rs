@@ -100,7 +100,6 @@ trait Api: Sync {
     /// Returns true if an object is a message of this API.
     fn is_message(&self, message: &RawValue) -> bool;
 
-    /// Parses an element.
     fn parse<'a>(&self, element: &'a RawValue) -> ParsedRow<'a>;
 
     /// Fills in the fields that follow from the order of all elements.
@@ -109,7 +108,6 @@ trait Api: Sync {
     /// Returns the slot of a block of an element; `None` if it cannot be changed.
     fn slot(&self, element: &RawValue, index: u32) -> Option<Slot>;
 
-    /// Returns the value of a slot of an element.
     fn value<'a>(&self, element: &'a RawValue, slot: Slot) -> Option<&'a RawValue>;
 
     /// Returns the thinking of an element, as hashes of its bytes.
@@ -122,7 +120,6 @@ trait Api: Sync {
     fn decode(&self, value: &[u8]) -> String;
 }
 
-/// The requests to one API, in one medium.
 struct Request<A>(A, Medium);
 
 impl<A: Api> ProviderAdapter for Request<A> {
@@ -381,7 +378,6 @@ fn window(session: &Session) -> Window {
     Window { chain: rows.clone(), rows, blocks, ..Window::default() }
 }
 
-/// Returns the message that a row is.
 fn message(session: &Session, row: u32) -> Message {
     let role = match session.rows[row as usize].kind {
         RowKind::Assistant => Role::Assistant,

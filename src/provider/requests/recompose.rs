@@ -54,7 +54,6 @@ impl RequestBody<'_> {
         Some(self.format.decode(&row[self.format.locate_slot(row, slot)?]))
     }
 
-    /// Returns true if a content is a reminder of the client.
     pub fn is_reminder(&self, element: usize, content: usize) -> bool {
         self.text(element, content).is_some_and(|text| text.starts_with(REMINDER.0))
     }
@@ -170,7 +169,6 @@ impl RequestBody<'_> {
         Some(vec![at(place.start, open), at(place.end, close)])
     }
 
-    /// Returns the edit that adds texts as elements.
     fn own(&self, gap: &Gap<'_>, texts: &[Piece]) -> Option<Vec<BodyEdit>> {
         if texts.is_empty() {
             return Some(Vec::new());
@@ -186,7 +184,6 @@ impl RequestBody<'_> {
         Some(vec![(at..at, text.into_bytes())])
     }
 
-    /// Returns a text as an element.
     fn element(&self, piece: &Piece) -> Option<String> {
         let role = piece.role.name();
         let quoted = serde_json::to_string(piece.text.as_deref()?).ok()?;

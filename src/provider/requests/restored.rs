@@ -90,7 +90,6 @@ fn restored_in_messages(document: &RequestDocument<'_>, replies: &[WithheldReply
 
 /// Something that is put between two content blocks.
 enum Fragment<'r> {
-    /// A withheld content block.
     Block(&'r str),
     /// The results after which the model continued: the message is divided here.
     Results(String),
@@ -154,7 +153,6 @@ impl<'a, 'r> Answer<'a, 'r> {
         true
     }
 
-    /// Returns the edits of the message.
     fn edits(&self) -> Vec<BodyEdit> {
         let (Some((first, _)), Some((last, _))) = (self.parts.first(), self.parts.last()) else { return Vec::new() };
         let text = |range: Range<usize>| String::from_utf8_lossy(&self.bytes[range]).into_owned();

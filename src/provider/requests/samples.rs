@@ -142,7 +142,6 @@ impl<'a> Sample<'a> {
         &self.bytes[row.offset as usize..][..row.length as usize]
     }
 
-    /// Returns the value of a block in its row.
     fn element(&self, number: BlockNumber) -> Option<&'a RawValue> {
         let block = &self.session.blocks[number as usize - 1];
         let line = self.line(block.row);

@@ -16,7 +16,6 @@ const STOP: &str = "stop";
 const TEXTS: [&str; 3] = ["content", "reasoning_content", "reasoning"];
 /// The member with thinking as a list.
 const DETAILS: &str = "reasoning_details";
-/// The member with calls.
 const CALLS: &str = "tool_calls";
 
 /// The responses of the Chat Completions API. The chunks of a first response keep their bytes, but for those with calls after a withheld

@@ -8,12 +8,10 @@ pub(super) struct Call {
     pub index: u64,
     /// Its index for the client; `None` if it is withheld.
     pub sent: Option<u64>,
-    /// Its members.
     pub call: Map<String, Value>,
 }
 
 impl Call {
-    /// Adds a piece of the call.
     pub fn add(&mut self, piece: &Value) {
         for (name, value) in piece.as_object().into_iter().flatten().filter(|(name, _)| *name != "index") {
             match (value, self.call.get_mut(name)) {
@@ -31,7 +29,6 @@ impl Call {
         }
     }
 
-    /// Returns the id.
     pub fn id(&self) -> &str {
         self.call.get("id").and_then(Value::as_str).unwrap_or_default()
     }
@@ -53,7 +50,6 @@ impl Call {
     }
 }
 
-/// Appends text to a member.
 pub(super) fn append(members: &mut Map<String, Value>, name: &str, text: &str) {
     match members.get_mut(name) {
         Some(Value::String(before)) => before.push_str(text),

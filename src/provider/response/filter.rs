@@ -67,7 +67,6 @@ pub(super) struct Joint {
 pub(super) struct Event {
     pub bytes: Vec<u8>,
     pub place: Range<usize>,
-    /// The data.
     pub value: Value,
 }
 
@@ -104,7 +103,6 @@ impl CallFilter {
         CallFilter { events: Events::default(), document: Vec::new(), joint, joiner }
     }
 
-    /// Returns the form of the responses.
     pub fn form(&self) -> ResponseForm {
         self.joint.form
     }

@@ -294,7 +294,6 @@ mod tests {
         event(json!({"type": "message_start", "message": {"id": format!("m{input}"), "usage": usage}}))
     }
 
-    /// The events of a content block with one delta.
     fn block(index: u64, block: Value, delta: Value) -> String {
         let events = [
             json!({"type": "content_block_start", "index": index, "content_block": block}),

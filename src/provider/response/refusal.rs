@@ -35,7 +35,6 @@ pub enum RefusalCause {
 }
 
 impl RefusalCause {
-    /// Returns the cause that the message of an API names.
     pub fn from_message(message: &str) -> RefusalCause {
         let message = message.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| message.contains(word));

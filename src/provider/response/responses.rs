@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::ops::Range;
 
-/// The end of a complete response.
 const COMPLETED: &str = "response.completed";
 
 /// The responses of the Responses API. Events keep their bytes, but for their number and the place of their item.
@@ -22,7 +21,6 @@ pub(super) struct Responses {
     known: usize,
     /// The number of the next event for the client.
     sequence: Option<u64>,
-    /// The id of the first response.
     id: Value,
     /// The withheld end of the response.
     held: Option<Value>,

@@ -54,7 +54,6 @@ pub struct PreparedText {
 }
 
 impl PreparedText {
-    /// Creates a text.
     pub fn new(kind: TextKind, text: String) -> PreparedText {
         PreparedText { kind, is_top: false, text, answers: Vec::new() }
     }
@@ -123,7 +122,6 @@ fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireEr
     sessions.insert(session, insertions, &told, passing.now)
 }
 
-/// Returns a manifest that names a prompt as the current task.
 fn about(manifest: &str, prompt: &str) -> String {
     manifest.replacen(TASK, &cut(&preview(prompt), TASK_CHARACTERS), 1)
 }

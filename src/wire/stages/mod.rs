@@ -52,7 +52,6 @@ pub struct RequestStage {
 }
 
 impl RequestStage {
-    /// Returns the note of a stage.
     pub fn of(stage: &Stage, note: impl Into<String>) -> RequestStage {
         RequestStage { stage: stage.name.to_owned(), note: note.into() }
     }
@@ -63,7 +62,6 @@ pub(super) struct Passing<'p> {
     pub settings: &'p PipelineSettings,
     pub sessions: &'p mut Sessions,
     pub api: RequestApi,
-    /// The body as it was received.
     pub received: &'p RequestDocument<'p>,
     /// Milliseconds since 1970, UTC.
     pub now: i64,
@@ -73,7 +71,6 @@ pub(super) struct Passing<'p> {
     pub edits: Vec<BodyEdit>,
     /// An edit of the received body on which no stage depends: it is made with others, so that the body is not parsed for it alone.
     pub offer: Option<BodyEdit>,
-    /// True if the body offers the tool of aperture.
     pub offers_tool: bool,
     /// The body for the stages that work on its contents.
     pub body: Option<RequestBody<'p>>,

@@ -22,7 +22,6 @@ fn run(passing: &mut Passing<'_>, facts: &mut RequestFacts) -> Result<(), WireEr
 }
 
 impl Line {
-    /// Returns the text after a place.
     pub fn text_after(&self, place: &Place) -> Option<&str> {
         let here = self.insertions.iter().find(|known| (known.anchor, known.occurrence) == (place.anchor, place.occurrence));
         here.map(|insertion| &*insertion.text)

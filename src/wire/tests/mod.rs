@@ -71,13 +71,12 @@ impl Place {
         };
         let store = self.store();
         let key = store.register("claude-code", "s", Path::new("/s.jsonl"), "p").unwrap();
-        let id = store.prepare(key, &plan, 0, std::iter::empty(), None).unwrap();
+        let id = store.prepare(key, &plan, 0, std::iter::empty(), None, None).unwrap();
         store.settle(key, id, OperationState::Committed).unwrap();
         id
     }
 }
 
-/// Returns the change of one content.
 fn edit(content: &str, text: &str) -> BlockEdit {
     BlockEdit {
         content: Key::from_bytes(content.as_bytes()),
@@ -372,7 +371,6 @@ fn off(switch: &Setting) -> PipelineSettings {
     PipelineSettings::default().with(switch, false)
 }
 
-/// Returns the notes of a stage on a request.
 fn notes<'o>(outgoing: &'o Outgoing, stage: &str) -> Vec<&'o str> {
     outgoing.facts.stages.iter().filter(|note| note.stage == stage).map(|note| &*note.note).collect()
 }

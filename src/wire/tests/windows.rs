@@ -1,69 +1,26 @@
 //! A request gets the contents that the changed session file makes the client send.
 
-#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
-
 use super::*;
-use crate::engine::{self, Analysis, PRESETS, ReadSettings, Rules};
-use crate::model::{BlockKind, BlockNumber, History, NewContent, Role};
+use crate::engine::{PRESETS, Rules};
+use crate::model::{BlockKind, BlockNumber, NewContent, Role};
+use crate::planning::tests::medium::{Medium, NoCache, fixtures};
 use crate::planning::*;
-use crate::provider::{EditedBody, FileKind, KnownElements, ProviderAdapter, RequestBody, body, by_name, sniff};
+use crate::provider::{EditedBody, KnownElements, ProviderAdapter, RequestBody, body, by_name};
 use crate::store::SessionKey;
 use crate::testing::sample;
-
-/// A session file in memory.
-struct File {
-    provider: &'static dyn ProviderAdapter,
-    bytes: Vec<u8>,
-    reading: Analysis,
-}
-
-struct NoCache;
-
-impl PlanCache for NoCache {
-    fn plan(&self, _key: Key) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn remember_plan(&self, _key: Key, _packed: &[u8]) {}
-
-    fn count(&self, _hash: Key) -> Option<u32> {
-        None
-    }
-}
 
 /// A change of a session; `Err` if it is impossible there.
 type Change<'c> = &'c dyn Fn(&mut Draft<'_>) -> Result<(), PlanError>;
 
-impl File {
-    fn new(provider: &'static dyn ProviderAdapter, bytes: Vec<u8>) -> File {
-        let session = parse_session(provider, "s".to_owned(), &bytes);
-        let reading = engine::read_with(session, |session| provider.window(session), &ReadSettings::default());
-        File { provider, bytes, reading }
-    }
-
+impl Medium {
     /// Returns the plan of a change; `None` if it is impossible or changes nothing.
     fn plan(&self, change: Change<'_>) -> Option<Plan> {
-        let history = History::default();
-        let source = PlanSource { provider: self.provider, reading: &self.reading, history: &history };
-        let mut draft = Draft::new(source, Box::new(MemoryRows(&self.bytes)), None, 1).unwrap();
+        let mut draft = self.draft();
         change(&mut draft).ok()?;
         if draft.is_empty() {
             return None;
         }
         Some(draft.finish(OperationKind::Change, "", None, &|_| None, false).ok()?.into_plan())
-    }
-
-    fn after(&self, plan: &Plan) -> File {
-        let session = &self.reading.session;
-        let (addresses, rows) = (Addresses::new(session), MemoryRows(&self.bytes));
-        let splice = splice(self.provider, session, &addresses, &rows, plan.base_bytes, &plan.edits, &[]).unwrap();
-        let mut after = Vec::new();
-        let mut write = |bytes: &[u8]| {
-            after.extend_from_slice(bytes);
-            Ok(())
-        };
-        splice.run(&mut &self.bytes[..], &mut |_| (), &mut write).unwrap();
-        File::new(self.provider, after)
     }
 
     /// Returns the body of the request that resumes the session.
@@ -91,7 +48,7 @@ impl Place {
     fn log(&self, provider: &str, plan: &Plan) -> SessionKey {
         let store = self.store();
         let key = store.register(provider, "s", Path::new("/s.jsonl"), "p").unwrap();
-        let id = store.prepare(key, plan, 0, std::iter::empty(), None).unwrap();
+        let id = store.prepare(key, plan, 0, std::iter::empty(), None, None).unwrap();
         store.settle(key, id, OperationState::Committed).unwrap();
         key
     }
@@ -107,17 +64,6 @@ impl Place {
         assert_eq!(outgoing.facts.problem, None);
         outgoing.body.map_or_else(|| request.to_vec(), |edited| edited.bytes(request))
     }
-}
-
-/// Returns the session files of the fixtures.
-fn fixtures() -> Vec<(PathBuf, File)> {
-    let mut files = Vec::new();
-    for path in crate::testing::fixtures() {
-        let bytes = std::fs::read(&path).unwrap();
-        let FileKind::Session(provider) = sniff(&bytes) else { continue };
-        files.push((path, File::new(by_name(provider).unwrap(), bytes)));
-    }
-    files
 }
 
 fn compress(draft: &mut Draft<'_>, name: &str) -> Result<(), PlanError> {
@@ -145,7 +91,6 @@ fn announced(plan: &Plan, request: &[(Role, BlockKind, String)]) -> Vec<(Role, B
     request.iter().filter(|(_, _, text)| keys.contains(&Key::from_bytes(text.as_bytes()))).cloned().collect()
 }
 
-/// Removes contents from a request that has each of them.
 fn without(contents: &mut Vec<(Role, BlockKind, String)>, removed: &[(Role, BlockKind, String)], name: &str) {
     for content in removed {
         // A text that is written again is a text, whatever it was.
@@ -161,7 +106,7 @@ fn check_equal(contents: &[(Role, BlockKind, String)], expected: &[(Role, BlockK
 }
 
 /// Checks that a client gets the same contents after some changes, whichever of them it has read. Returns the number of changes.
-fn check(name: &str, file: File, changes: &[Change<'_>]) -> usize {
+fn check(name: &str, file: Medium, changes: &[Change<'_>]) -> usize {
     let (place, provider) = (Place::new(), file.provider);
     let mut files = vec![file];
     // The lists that requests keep of a client that has read the session after a number of changes.
@@ -233,7 +178,7 @@ fn a_request_gets_the_contents_of_the_changed_file() {
             continue;
         }
         for (place, changes) in sequences.iter().enumerate() {
-            let file = File::new(file.provider, file.bytes.clone());
+            let file = Medium::new(file.provider, file.bytes.clone());
             counts[place] += check(&format!("{} {place}", path.display()), file, changes);
         }
     }
@@ -339,7 +284,7 @@ fn lists_that_a_client_sends_once_stay_through_a_fold() {
     .concat();
     let second: Change<'_> = &|draft| draft.fold(2..=2, "A summary of the second turn.");
     let third: Change<'_> = &|draft| draft.fold(3..=3, "A summary of the third turn.");
-    let file = || File::new(by_name("claude-code").unwrap(), bytes.clone().into_bytes());
+    let file = || Medium::new(by_name("claude-code").unwrap(), bytes.clone().into_bytes());
     assert_eq!(check("lists", file(), &[second, third]), 2);
     let plan = file().plan(second).unwrap();
     let lists = announced(&plan, &contents(file().provider, &file().request()));
@@ -370,7 +315,7 @@ fn a_reminder_that_the_client_joined_to_a_result_that_goes_stays() {
     let mut lines: Vec<&str> = bytes.lines().collect();
     let follows = lines[3].replace(r#""parentUuid":"r2""#, r#""parentUuid":"a""#);
     lines.splice(3..4, [reminder, &follows]);
-    let file = File::new(by_name("claude-code").unwrap(), (lines.join("\n") + "\n").into_bytes());
+    let file = Medium::new(by_name("claude-code").unwrap(), (lines.join("\n") + "\n").into_bytes());
     let plan = file.plan(&|draft| compress(draft, "handoff")).unwrap();
     let place = Place::new();
     place.log(file.provider.name(), &plan);
@@ -389,13 +334,12 @@ fn a_reminder_that_the_client_joined_to_a_result_that_goes_stays() {
     }
 }
 
-/// Returns a session with a number of turns.
-fn talk(turns: usize) -> File {
+fn talk(turns: usize) -> Medium {
     talk_after(&[], turns)
 }
 
 /// Returns a session with messages, each with its role, before a number of turns.
-fn talk_after(first: &[(&str, &str)], turns: usize) -> File {
+fn talk_after(first: &[(&str, &str)], turns: usize) -> Medium {
     let row = |number: usize, kind: &str, message: String| {
         let parent = if number == 0 { "null".to_owned() } else { format!("\"r{}\"", number - 1) };
         format!(
@@ -412,7 +356,7 @@ fn talk_after(first: &[(&str, &str)], turns: usize) -> File {
     };
     let before = first.iter().enumerate().map(|(at, (role, message))| row(at, role, (*message).to_owned()));
     let rows: String = before.chain((0..turns).map(turn)).collect();
-    File::new(by_name("claude-code").unwrap(), rows.into_bytes())
+    Medium::new(by_name("claude-code").unwrap(), rows.into_bytes())
 }
 
 /// Returns a body with more messages.

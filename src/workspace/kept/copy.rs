@@ -30,7 +30,6 @@ words! {
 /// The outcome of keeping a session.
 #[derive(Debug, Default)]
 pub struct CopyOutcome {
-    /// The number of files that were copied.
     pub copied: usize,
     /// The number of files whose copies were current.
     pub unchanged: usize,
@@ -106,7 +105,6 @@ impl KeptCopies<'_> {
         Ok(true)
     }
 
-    /// Writes the content of a file, which has this state, to a new copy.
     fn write(&self, copy: &Path, mut content: Box<dyn OpenFile>, file: &Identity) -> io::Result<()> {
         let mut new = private(self.disk, copy)?;
         // A compressed session has another length than its content.
@@ -165,7 +163,6 @@ fn is_current(file: &Identity, copy: &Identity) -> bool {
     copy.modified == file.modified && file.changed <= copy.changed
 }
 
-/// Returns the path at which a copy is written.
 fn temporary(copy: &Path) -> PathBuf {
     let name = unpacked_path(copy).file_name().unwrap_or_default().to_string_lossy().into_owned();
     copy.with_file_name(format!(".{name}{TEMPORARY}"))
@@ -193,7 +190,6 @@ pub(super) enum Common {
     Other,
 }
 
-/// Compares two contents.
 pub(super) fn compare(first: impl Read, second: impl Read) -> io::Result<Common> {
     let (mut first, mut second) = (BufReader::with_capacity(PIECE_BYTES, first), BufReader::with_capacity(PIECE_BYTES, second));
     loop {

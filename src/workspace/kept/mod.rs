@@ -50,7 +50,6 @@ pub fn days_left(modified: i128, retention: u32, now: i64) -> u32 {
 }
 
 impl<'a> KeptCopies<'a> {
-    /// Returns the copies in the data directory of aperture.
     pub fn new(disk: &'a dyn Disk, places: &'a Places, data: &Path) -> KeptCopies<'a> {
         KeptCopies { disk, places, directory: data.join(FOLDER) }
     }

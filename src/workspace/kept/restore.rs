@@ -85,7 +85,6 @@ impl KeptCopies<'_> {
         Ok(self.write_back(&self.copy_of(found, older)?, path, &|| Ok(()))?)
     }
 
-    /// Returns the copy of a session, or the older one with this number.
     fn copy_of(&self, found: &Found, older: Option<usize>) -> Result<PathBuf, KeepError> {
         let Some(number) = older else { return Ok(found.path.clone()) };
         let copies = self.older(&found.path);

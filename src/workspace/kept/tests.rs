@@ -71,7 +71,6 @@ impl Home {
         all.into_iter().map(|(found, _)| found).find(|found| found.location.id == ID).unwrap()
     }
 
-    /// Returns the contents of the client's files, by path.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         contents(&self.project())
     }

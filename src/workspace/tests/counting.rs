@@ -81,7 +81,9 @@ fn check_store(place: &Place, disk: &dyn Disk) {
     let stored = place.store.find(&place.path).unwrap().unwrap();
     let settings = ReadSettings::default();
     let sound = place.store.addresses().unwrap().into_iter().collect();
-    let verified = verify(disk, &Arc::new(Cache::none()), &place.store, &stored, &settings, &sound, 0).unwrap();
+    let cache = &Arc::new(Cache::none());
+    let verifier = Verifier { disk, cache, store: &place.store, settings: &settings, sound: &sound, now: 0 };
+    let verified = verifier.verify(&stored).unwrap();
     assert_eq!((verified.problems(), verified.way_back), (0, WayBack::Exact));
 }
 

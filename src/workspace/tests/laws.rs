@@ -93,7 +93,6 @@ fn rows(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect()
 }
 
-/// Returns the kind of operation of an act, and the operation that it inverts.
 fn inverted(history: &History, act: &Act) -> (OperationKind, Option<OperationId>) {
     let undone = |id: &OperationId| history.undone_by(*id).is_none();
     match act {
@@ -198,7 +197,6 @@ fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns true if an error is an expected refusal of a plan.
 fn is_refusal(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),

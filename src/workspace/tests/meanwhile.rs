@@ -283,7 +283,7 @@ fn two_processes_log_at_once() {
                 for round in 0..40 {
                     let mut plan = plan.clone();
                     plan.edits[0].after = Some(format!("{name}{round}").into_bytes());
-                    let id = store.prepare(key, &plan, round, std::iter::empty(), Some((1, [0; 32]))).unwrap();
+                    let id = store.prepare(key, &plan, round, std::iter::empty(), Some((1, [0; 32])), None).unwrap();
                     store.settle(key, id, OperationState::Committed).unwrap();
                 }
             });

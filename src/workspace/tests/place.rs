@@ -63,7 +63,7 @@ impl Place {
         let location = Location { id: "s".into(), project: "p".into(), parent: None, subagent: false };
         let found = Found { provider: self.provider, path: self.path.clone(), location };
         let (_, history) = history(&self.store, &self.path).unwrap();
-        Workspace::open(disk, cache, history, found, &ReadSettings::default())
+        Workspace::open(disk, cache, history, found, &ReadSettings::default(), &|_| true)
     }
 
     pub fn history(&self) -> History {
@@ -96,7 +96,7 @@ impl Place {
         plan(&mut draft)?;
         let drafted = draft.finish(kind, "test", inverts, &|_| None, false)?;
         then(&drafted);
-        Ok(apply(&workspace, &self.store, self.key(), &drafted.plan, self.clock.get(), &|_| ())?)
+        Ok(apply(&workspace, &self.store, self.key(), &drafted.plan, None, self.clock.get(), &|_| ())?)
     }
 
     pub fn step(&self, disk: &dyn Disk, step: Step) -> anyhow::Result<Option<OperationId>> {

@@ -163,7 +163,7 @@ fn a_link_stays_a_link_and_modes_and_times_stay() {
         draft.note(NOTE, "x");
         let drafted = draft.finish(OperationKind::Change, "test", None, &|_| None, false).unwrap();
         let key = place.store.register("claude-code", "s", &target, "p").unwrap();
-        apply(&workspace, &place.store, key, &drafted.plan, 1, &|_| ()).unwrap();
+        apply(&workspace, &place.store, key, &drafted.plan, None, 1, &|_| ()).unwrap();
     }
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     let metadata = fs::metadata(&target).unwrap();

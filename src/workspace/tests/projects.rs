@@ -25,7 +25,6 @@ impl Machine {
         Places { home: self.root.join("home"), ..Places::default() }
     }
 
-    /// Creates a directory.
     fn directory(&self, name: &str) -> PathBuf {
         let directory = self.root.join(name);
         fs::create_dir_all(&directory).unwrap();
@@ -40,7 +39,6 @@ impl Machine {
         fs::write(path, content).unwrap();
     }
 
-    /// Writes a session that records its directory.
     fn session(&self, directory: &str, id: &str) {
         self.write(directory, &format!("{id}.jsonl"), &prompt(id, Some(directory)));
     }

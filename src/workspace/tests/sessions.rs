@@ -35,7 +35,6 @@ pub(super) fn sized(version: &str, share: usize) -> String {
     session.rows.iter().flat_map(|row| [row, "\n"]).collect()
 }
 
-/// An image of one pixel.
 const IMAGE: &str = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}}"#;
 
 /// A session under construction.

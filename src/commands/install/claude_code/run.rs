@@ -22,9 +22,7 @@ struct Piece {
 
 /// The part of a file that belongs to aperture.
 enum Kind {
-    /// Some values in the settings.
     Settings,
-    /// One server in the list of servers.
     Servers,
     /// The whole file, with what it adds to the client.
     Whole(String, &'static str),

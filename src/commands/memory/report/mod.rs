@@ -302,7 +302,6 @@ pub struct MemoryChangeReport {
     pub problems: Vec<MemoryProblem>,
 }
 
-/// Returns the word for a kind of change.
 fn word(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Added => "added",
@@ -590,7 +589,6 @@ pub struct MemoryDiffReport {
 }
 
 impl MemoryDiffReport {
-    /// Returns the bytes of a file as text.
     pub fn text_of(bytes: &Option<Vec<u8>>) -> String {
         String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
     }

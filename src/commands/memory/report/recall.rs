@@ -36,13 +36,11 @@ pub struct MemoryLearnedProject {
 }
 
 impl MemoryLearnReport {
-    /// Adds the changes of a project.
     pub fn add(&mut self, project: String, sessions: usize, changes: &[Change], operation: Option<u32>) {
         let changes = memory_changes_in_words(changes);
         self.projects.push(MemoryLearnedProject { project, sessions, changes, operation, is_user: false });
     }
 
-    /// Adds the changes of the memories of the user.
     pub fn add_user(&mut self, changes: &[Change], operation: Option<u32>) {
         let (project, changes) = ("all projects (user)".to_owned(), memory_changes_in_words(changes));
         self.projects.push(MemoryLearnedProject { project, sessions: 0, changes, operation, is_user: true });

@@ -35,6 +35,9 @@ impl Screen {
             Action::Compress | Action::Archive | Action::Pin | Action::Focus | Action::Mark if self.rows.is_empty() => {
                 Some(needs_rows)
             }
+            Action::Compress | Action::Archive | Action::Pin | Action::Focus if self.targets().is_empty() => {
+                Some("a subagent has a window of its own: Enter opens it")
+            }
             _ => None,
         }
     }
@@ -67,7 +70,8 @@ impl Screen {
                 self.form = match self.form {
                     MapForm::Turns => MapForm::Size,
                     MapForm::Size => MapForm::Files,
-                    MapForm::Files => MapForm::Turns,
+                    MapForm::Files => MapForm::Areas,
+                    MapForm::Areas => MapForm::Turns,
                 };
                 self.arrange();
                 self.go(if self.form == MapForm::Turns { usize::MAX } else { 0 })
@@ -125,6 +129,11 @@ impl Screen {
             Action::Select => self.ask(Purpose::Select, ""),
             Action::Sessions => vec![Task::Sessions],
             Action::Resume => vec![Task::Leave(Some(self.picture.resume.clone()))],
+            Action::Mouse => {
+                self.has_mouse = !self.has_mouse;
+                self.say(format!("the mouse is {}", if self.has_mouse { "on: m gives it back to the terminal" } else { "off" }));
+                vec![Task::Mouse(self.has_mouse)]
+            }
             Action::Command => self.ask(Purpose::Command, ""),
             Action::Accept => self.decide("approve"),
             Action::Deny => self.decide("deny"),
@@ -152,6 +161,7 @@ impl Screen {
             }
             Some(Row::File { path, .. }) if self.open_files.remove(&path) => {}
             Some(Row::File { path, .. }) => drop(self.open_files.insert(path)),
+            Some(Row::Subagent(at)) => return vec![Task::Read(Some(self.picture.subagents[at].path.clone()))],
             // A block closes what it is in.
             Some(Row::Block(_)) => {
                 let parent = (0..self.at).rev().find(|at| !matches!(self.rows[*at], Row::Block(_)));

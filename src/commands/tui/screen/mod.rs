@@ -9,7 +9,8 @@ use super::keys;
 use super::picture::{BlockRow, Picture};
 use crate::engine::{LevelPreview, plural};
 use crate::model::BlockNumber;
-use ratatui::crossterm::event::KeyEvent;
+use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::{Position, Rect};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -27,6 +28,8 @@ pub(super) enum MapForm {
     Turns,
     Size,
     Files,
+    /// Files and tools as areas.
+    Areas,
 }
 
 /// A row of the map: an index into the turns or blocks of the picture, or a file.
@@ -34,7 +37,14 @@ pub(super) enum MapForm {
 pub(super) enum Row {
     Turn(usize),
     Block(usize),
-    File { path: String, tokens: f64, stale_tokens: f64, blocks: usize },
+    File {
+        path: String,
+        tokens: f64,
+        stale_tokens: f64,
+        blocks: usize,
+    },
+    /// A subagent that ended in the turn above it, with a window of its own.
+    Subagent(usize),
 }
 
 /// A block in full.
@@ -45,7 +55,6 @@ pub(super) struct Detail {
     pub facts: String,
     pub reasons: Vec<String>,
     pub content: String,
-    /// The rest of it at each level.
     pub levels: Vec<LevelPreview>,
 }
 
@@ -57,7 +66,6 @@ pub(super) struct Plan {
     pub effect: Option<Result<Effect, String>>,
 }
 
-/// The effect of a change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Effect {
     /// The change in words, such as `12 blocks compressed`.
@@ -69,7 +77,6 @@ pub(super) struct Effect {
     pub saved_per_turn: Option<f64>,
     pub paid_now: Option<f64>,
     pub notes: Vec<String>,
-    /// True if nothing would change.
     pub is_nothing: bool,
 }
 
@@ -136,14 +143,18 @@ pub(super) enum Task {
     },
     Select(String),
     Sessions,
-    /// Leave, and print this line.
+    /// Complete the last of these words of a command line.
+    Complete(Vec<String>),
+    /// Take the mouse from the terminal, or give it back.
+    Mouse(bool),
+    /// Leave, and run this command line.
     Leave(Option<String>),
 }
 
-/// An event of the screen.
 #[derive(Clone, Debug)]
 pub(super) enum Event {
     Key(KeyEvent),
+    Mouse(MouseEvent),
     /// The terminal got the focus, or lost it.
     Focus(bool),
     Resized,
@@ -164,18 +175,21 @@ pub(super) enum Event {
     },
     Selected(String, Result<Vec<BlockNumber>, String>),
     Sessions(Vec<Entry>),
+    Completed(Vec<String>, Vec<String>),
     Failed(String),
 }
 
-/// The state of the screen.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Screen {
     pub picture: Picture,
     pub form: MapForm,
     pub rows: Vec<Row>,
     pub at: usize,
-    /// Rows of the map that the terminal shows; set when it is drawn.
+    /// Rows of the map that the terminal shows, and where each is; set when it is drawn.
     pub height: usize,
+    pub places: Vec<(Rect, usize)>,
+    /// True if clicks are for the screen, and not for the terminal.
+    has_mouse: bool,
     pub marked: BTreeSet<BlockNumber>,
     /// The selector of the marks, if they are just its blocks.
     selected: Option<String>,
@@ -205,7 +219,7 @@ impl Screen {
     pub fn new(picture: Picture) -> Screen {
         let mut screen = Screen { picture, ..Screen::default() };
         screen.arrange();
-        screen.at = screen.rows.len().saturating_sub(1);
+        screen.at = screen.rows.iter().rposition(|row| matches!(row, Row::Turn(_))).unwrap_or_default();
         screen
     }
 
@@ -223,6 +237,7 @@ impl Screen {
         match event {
             Event::Key(key) if now < self.ignored_until && keys::name(&key) != "Ctrl-c" => Vec::new(),
             Event::Key(key) => self.press(&key),
+            Event::Mouse(mouse) => self.click(mouse),
             Event::Focus(is_here) => {
                 self.ignored_until = if is_here { now + FOCUS_MILLISECONDS } else { 0 };
                 Vec::new()
@@ -263,6 +278,10 @@ impl Screen {
                 self.say(error);
                 Vec::new()
             }
+            Event::Completed(words, candidates) => {
+                self.completed(&words, &candidates);
+                Vec::new()
+            }
             Event::Sessions(entries) => {
                 self.mode = Mode::List { title: "sessions".to_owned(), entries, typed: String::new(), at: 0 };
                 Vec::new()
@@ -300,6 +319,7 @@ impl Screen {
             Row::Turn(at) => (self.picture.turns[*at].number, 0, String::new()),
             Row::Block(at) => (0, self.picture.blocks[*at].number, String::new()),
             Row::File { path, .. } => (0, 0, path.clone()),
+            Row::Subagent(at) => (0, 0, self.picture.subagents[*at].path.to_string_lossy().into_owned()),
         }
     }
 
@@ -315,7 +335,12 @@ impl Screen {
                     of_turn.filter(move |_| is_open).map(Row::Block)
                 };
                 let turns = picture.turns.iter().enumerate();
-                turns.flat_map(|(at, turn)| std::iter::once(Row::Turn(at)).chain(blocks(turn.number))).collect()
+                let subagents = |turn: u32| {
+                    let ended = move |at: &usize| picture.subagents[*at].turn == turn;
+                    (0..picture.subagents.len()).filter(ended).map(Row::Subagent)
+                };
+                let below = |turn: u32| blocks(turn).chain(subagents(turn));
+                turns.flat_map(|(at, turn)| std::iter::once(Row::Turn(at)).chain(below(turn.number))).collect()
             }
             MapForm::Size => {
                 let mut places: Vec<usize> = (0..picture.blocks.len()).collect();
@@ -323,10 +348,12 @@ impl Screen {
                 places.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal));
                 places.into_iter().map(Row::Block).collect()
             }
-            MapForm::Files => {
+            MapForm::Files | MapForm::Areas => {
+                let is_areas = self.form == MapForm::Areas;
                 let mut files: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-                for (at, block) in picture.blocks.iter().enumerate().filter(|(_, block)| !block.file.is_empty()) {
-                    files.entry(&block.file).or_default().push(at);
+                let wanted = |block: &BlockRow| is_areas || !block.file.is_empty();
+                for (at, block) in picture.blocks.iter().enumerate().filter(|(_, block)| wanted(block)) {
+                    files.entry(block.subject()).or_default().push(at);
                 }
                 let sum = |places: &[usize], of: &dyn Fn(&BlockRow) -> bool| -> f64 {
                     places.iter().map(|at| &picture.blocks[*at]).filter(|block| of(block)).map(|block| block.tokens).sum()
@@ -337,7 +364,7 @@ impl Screen {
                 let rows = files.into_iter().flat_map(|(tokens, path, places)| {
                     let stale_tokens = sum(&places, &BlockRow::is_stale);
                     let file = Row::File { path: path.to_owned(), tokens, stale_tokens, blocks: places.len() };
-                    let is_open = self.open_files.contains(path);
+                    let is_open = !is_areas && self.open_files.contains(path);
                     std::iter::once(file).chain(places.into_iter().filter(move |_| is_open).map(Row::Block))
                 });
                 rows.collect()
@@ -346,7 +373,6 @@ impl Screen {
         self.at = self.at.min(self.rows.len().saturating_sub(1));
     }
 
-    /// Returns the block of a row.
     pub fn block_at(&self, at: usize) -> Option<&BlockRow> {
         match self.rows.get(at)? {
             Row::Block(at) => self.picture.blocks.get(*at),
@@ -354,7 +380,6 @@ impl Screen {
         }
     }
 
-    /// Returns the blocks of a row.
     fn blocks_of(&self, row: &Row) -> Vec<BlockNumber> {
         let of = |is_in: &dyn Fn(&BlockRow) -> bool| {
             self.picture.blocks.iter().filter(|block| is_in(block)).map(|block| block.number).collect()
@@ -362,7 +387,8 @@ impl Screen {
         match row {
             Row::Block(at) => vec![self.picture.blocks[*at].number],
             Row::Turn(at) => of(&|block| block.turn == self.picture.turns[*at].number),
-            Row::File { path, .. } => of(&|block| block.file == *path),
+            Row::File { path, .. } => of(&|block| block.subject() == path),
+            Row::Subagent(_) => Vec::new(),
         }
     }
 
@@ -377,7 +403,6 @@ impl Screen {
         (self.selected, self.estimate) = (None, None);
     }
 
-    /// Returns the tokens of the marked blocks.
     pub fn marked_tokens(&self) -> f64 {
         self.marked.iter().filter_map(|number| self.picture.block(*number)).map(|block| block.tokens).sum()
     }
@@ -399,6 +424,26 @@ impl Screen {
     fn go(&mut self, at: usize) -> Vec<Task> {
         self.at = at.min(self.rows.len().saturating_sub(1));
         self.explain()
+    }
+
+    /// Goes to the row of a click, and opens it if it is there already; the wheel moves by rows.
+    fn click(&mut self, mouse: MouseEvent) -> Vec<Task> {
+        if !matches!(self.mode, Mode::Map) {
+            return Vec::new();
+        }
+        match mouse.kind {
+            MouseEventKind::ScrollDown => self.go(self.at + 3),
+            MouseEventKind::ScrollUp => self.go(self.at.saturating_sub(3)),
+            MouseEventKind::Down(MouseButton::Left) => {
+                let position = Position::new(mouse.column, mouse.row);
+                match self.places.iter().find(|(place, _)| place.contains(position)) {
+                    Some((_, at)) if *at == self.at => self.act(keys::Action::Open),
+                    Some((_, at)) => self.go(*at),
+                    None => Vec::new(),
+                }
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn press(&mut self, key: &KeyEvent) -> Vec<Task> {
@@ -432,8 +477,12 @@ impl Screen {
 }
 
 impl BlockRow {
-    /// Returns true if it is stale.
     pub fn is_stale(&self) -> bool {
         self.state == crate::model::State::Stale
+    }
+
+    /// Returns the file that it is about, or else its tool or kind.
+    pub fn subject(&self) -> &str {
+        if self.file.is_empty() { &self.sort } else { &self.file }
     }
 }

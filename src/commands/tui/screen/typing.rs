@@ -1,7 +1,8 @@
 //! Typed texts, and lists in which something is chosen.
 
 use super::{Entry, MapForm, Mode, PAGE_ROWS, Purpose, Row, Screen, Task};
-use crate::commands::tui::worker::{CommandKind, kind};
+use crate::commands::RequestEffect;
+use crate::commands::tui::worker::kind;
 
 impl Screen {
     pub(super) fn ask(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {
@@ -18,11 +19,37 @@ impl Screen {
             "Ctrl-u" => text.clear(),
             "Ctrl-w" => text.truncate(text.trim_end().rfind(' ').map_or(0, |at| at + 1)),
             "Space" => text.push(' '),
+            "Tab" => {
+                let words = match purpose {
+                    Purpose::Select => vec!["blocks".to_owned(), text.clone()],
+                    Purpose::Command => text.split(' ').map(str::to_owned).collect(),
+                    _ => Vec::new(),
+                };
+                self.mode = Mode::Input { purpose, text };
+                return if words.is_empty() { Vec::new() } else { vec![Task::Complete(words)] };
+            }
             _ if name.chars().count() == 1 => text.push_str(name),
             _ => {}
         }
         self.mode = Mode::Input { purpose, text };
         Vec::new()
+    }
+
+    /// Continues the last typed word as far as all candidates agree, and names them if there are several.
+    pub(super) fn completed(&mut self, words: &[String], candidates: &[String]) {
+        let Mode::Input { purpose, text } = &mut self.mode else { return };
+        let Some(last) = words.last().filter(|last| text.ends_with(*last)) else { return };
+        let Some(first) = candidates.first() else { return self.say("there is nothing to complete".to_owned()) };
+        let agrees = |end: &usize| candidates.iter().all(|other| other.get(..*end) == first.get(..*end));
+        let end = (last.len()..=first.len()).rev().find(|end| first.is_char_boundary(*end) && agrees(end));
+        text.truncate(text.len() - last.len());
+        text.push_str(end.map_or(last, |end| &first[..end]));
+        if *purpose == Purpose::Command && candidates.len() == 1 {
+            text.push(' ');
+        }
+        if candidates.len() > 1 {
+            self.say(candidates.join("  "));
+        }
     }
 
     pub(super) fn typed(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {
@@ -57,12 +84,12 @@ impl Screen {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let line = if names_session { words.iter().map(|word| (*word).to_owned()).collect() } else { self.line(&words) };
         match kind(&line) {
-            Ok(CommandKind::Change) => self.confirm(line),
-            Ok(CommandKind::Read) => {
+            Ok(RequestEffect::Change) => self.confirm(line),
+            Ok(RequestEffect::Read) => {
                 self.command = super::acting::text(&line);
                 vec![Task::Print(line)]
             }
-            Ok(CommandKind::Other) => {
+            Ok(RequestEffect::Other) => {
                 self.say(format!("{} does not run inside of the screen: leave with q", words.first().unwrap_or(&"it")));
                 Vec::new()
             }
@@ -101,11 +128,11 @@ impl Screen {
         match self.rows.get(at) {
             Some(Row::Turn(at)) => self.picture.turns[*at].number,
             Some(Row::Block(at)) => self.picture.blocks[*at].turn,
+            Some(Row::Subagent(at)) => self.picture.subagents[*at].turn,
             _ => 0,
         }
     }
 
-    /// Goes to a turn, and opens it.
     pub(super) fn go_to_turn(&mut self, turn: u32) -> Vec<Task> {
         self.form = MapForm::Turns;
         self.open_turns.insert(turn);

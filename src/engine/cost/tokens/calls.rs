@@ -7,20 +7,22 @@ use std::ops::Range;
 
 /// The known facts of one API call.
 #[derive(Default)]
-pub(super) struct Call {
-    pub(super) usage: Usage,
+pub(in crate::engine) struct Call {
+    pub(in crate::engine) usage: Usage,
     pub(super) finished: bool,
-    pub(super) model: String,
+    pub(in crate::engine) model: String,
     /// Blocks that were sent with it for the first time.
-    pub(super) before: Vec<usize>,
-    pub(super) response: Vec<usize>,
+    pub(in crate::engine) before: Vec<usize>,
+    pub(in crate::engine) response: Vec<usize>,
     /// True if it follows the call before it on the same chain, without a compaction between.
     pub(super) continues: bool,
+    /// The call whose window and response it continues, on the same branch and without a compaction between.
+    pub(in crate::engine) follows: Option<usize>,
     /// True if it is the first call after a compaction.
-    pub(super) compacted: bool,
+    pub(in crate::engine) compacted: bool,
     /// True if a row between it and the calls before it is not in the file: a resume would send less than was billed.
     pub(super) severed: bool,
-    pub(super) turn: u32,
+    pub(in crate::engine) turn: u32,
     /// Number of background task notifications in its new input.
     pub(super) notifications: u32,
     /// Number of rows before it that the client wrote in the place of a response.
@@ -39,7 +41,7 @@ enum Behind {
 }
 
 /// Returns the calls of the session in file order, and a last one for blocks that were never sent.
-pub(super) fn calls(session: &Session) -> Vec<Call> {
+pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
     // User-side blocks since the start of the last response; a tool can answer while the response is still streamed.
     let mut pending: Vec<usize> = Vec::new();
@@ -62,7 +64,9 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
             message = row.message;
             if calls.is_empty() || !continued {
                 let compacted = std::mem::take(&mut compacted);
+                let before = if let Behind::Call(before) = parent { Some(before) } else { None };
                 calls.push(Call {
+                    follows: before.filter(|_| !compacted),
                     before: std::mem::take(&mut pending),
                     notifications: std::mem::take(&mut notifications),
                     stand_ins: std::mem::take(&mut stand_ins),

@@ -27,7 +27,6 @@ words! {
 pub struct Cut {
     /// The event before the response.
     pub kind: CutKind,
-    /// Number of rows before it.
     pub rows: u32,
     /// The window at that moment, as estimated then.
     pub estimated: f64,

@@ -22,7 +22,6 @@ pub(super) struct Family {
     /// Around the texts of the user in one step.
     pub(super) user_text: f64,
     attachment: f64,
-    /// Around a reminder of the plan.
     plan_reminder: f64,
     /// Around a reminder that is not in the file, the plan apart.
     pub(super) hidden_reminder: f64,

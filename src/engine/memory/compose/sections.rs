@@ -5,7 +5,6 @@ use crate::engine::memory::intent::Intent;
 /// A section of the composed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
-    /// Memories that the user pinned.
     Pinned,
     /// Memories that the user wrote, edited or accepted.
     Certain,
@@ -26,7 +25,6 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// Returns the heading.
     pub(super) fn heading(self) -> &'static str {
         match self {
             Section::Pinned => "Always:",

@@ -1,108 +1,15 @@
 //! Heads of shell commands: the program and its subcommand, without arguments.
 //!
 //! The provider gives them to the engine as values of a call.
+use crate::text::lists::word_lists;
 use crate::text::names::file_name;
 use crate::text::shell::{SimpleCommand, Word, simple_commands};
 
-/// Programs whose first argument is a subcommand. Sorted.
-const WITH_SUBCOMMAND: &[&str] = &[
-    "./gradlew", "apt", "apt-get", "aws", "az", "brew", "bun", "bundle", "bunx", "cargo", "composer", "conda", "deno", "docker",
-    "docker-compose", "dotnet", "firebase", "flatpak", "flutter", "fly", "gcloud", "gh", "git", "glab", "go", "gradle", "helm",
-    "heroku", "hub", "just", "kubectl", "make", "mise", "mix", "npm", "npx", "nx", "op", "openspec", "pip", "pip3", "pipenv",
-    "pm2", "pnpm", "podman", "poetry", "rails", "rake", "ruff", "rustup", "rye", "snap", "supabase", "swift", "systemctl",
-    "task", "terraform", "turbo", "uv", "uvx", "vercel", "winget", "wrangler", "yarn",
-];
-
-/// Programs all of whose subcommands have subcommands of their own. Sorted.
-const WITH_GROUPS: &[&str] = &["aws", "az", "gcloud", "gh", "glab", "op", "supabase"];
-
-/// Subcommands that a name or another subcommand follows. Sorted.
-const GROUPS: &[(&str, &str)] = &[
-    ("bun", "run"),
-    ("bundle", "exec"),
-    ("docker", "compose"),
-    ("docker", "image"),
-    ("docker", "volume"),
-    ("dotnet", "tool"),
-    ("git", "remote"),
-    ("git", "stash"),
-    ("git", "submodule"),
-    ("git", "worktree"),
-    ("go", "mod"),
-    ("go", "run"),
-    ("go", "tool"),
-    ("mise", "exec"),
-    ("mise", "run"),
-    ("mise", "tasks"),
-    ("npm", "exec"),
-    ("npm", "run"),
-    ("pipenv", "run"),
-    ("pnpm", "exec"),
-    ("pnpm", "run"),
-    ("poetry", "run"),
-    ("rye", "run"),
-    ("uv", "pip"),
-    ("uv", "run"),
-    ("uv", "tool"),
-    ("yarn", "run"),
-];
-
-/// Subcommands that take a free text or an address next, not a subcommand. Sorted.
-const LEAVES: &[(&str, &str)] = &[("gh", "api"), ("gh", "browse"), ("gh", "search"), ("glab", "api"), ("op", "read")];
-
-/// Programs that run a script or a module. Sorted.
-const RUNNERS: &[&str] = &["bash", "bun", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "tsx", "zsh"];
-
-/// Options between a program and its subcommand that take the next word as their value. Sorted.
-const VALUE_OPTIONS: &[&str] = &[
-    "--cd", "--config", "--context", "--cwd", "--dir", "--directory", "--file", "--filter", "--git-dir", "--namespace",
-    "--package", "--prefix", "--profile", "--project", "--repo", "--work-tree", "-C", "-F", "-R", "-c", "-f", "-n", "-p", "-w",
-];
-
-/// Words before a program: keywords of the shell and programs that run their arguments. Sorted.
-const WRAPPERS: &[&str] = &[
-    "!", "builtin", "command", "do", "doas", "else", "env", "exec", "if", "nice", "nohup", "sudo", "then", "time", "timeout",
-    "until", "while", "{",
-];
-
-/// Options of these programs that take the next word as their value. Sorted.
-const WRAPPER_VALUES: &[(&str, &str)] =
-    &[("env", "-C"), ("env", "-u"), ("nice", "-n"), ("sudo", "-g"), ("sudo", "-u"), ("timeout", "-k"), ("timeout", "-s")];
-
-/// Programs that change the state of the shell only. Sorted.
-const SHELL_STATE: &[&str] = &[
-    ".", "[", "]", "alias", "cd", "declare", "done", "esac", "export", "fi", "for", "in", "local", "popd", "pushd", "set",
-    "shopt", "source", "trap", "ulimit", "unset", "}",
-];
-
-/// Programs that every session uses and that say nothing about a project. Sorted.
-const TRIVIAL: &[&str] = &[
-    "[[", "awk", "basename", "break", "case", "cat", "chmod", "cmp", "comm", "continue", "cp", "cut", "date", "declare", "diff",
-    "dirname", "du", "echo", "egrep", "elif", "esac", "eval", "exit", "false", "fd", "fi", "file", "find", "function", "grep",
-    "head", "hexdump", "join", "jq", "kill", "less", "ln", "local", "ls", "mkdir", "mktemp", "mv", "nl", "od", "pgrep", "pkill",
-    "printf", "ps", "pwd", "read", "realpath", "return", "rg", "rm", "rmdir", "sed", "shift", "sleep", "sort", "ss", "ssh",
-    "stat", "tail", "tee", "test", "then", "touch", "tr", "trap", "tree", "true", "type", "uniq", "unset", "until", "wait", "wc",
-    "which", "xargs",
-];
-
-/// Programs that every project can use, beside those that are trivial: their commands tell nothing about one. Sorted.
-const GENERIC: &[&str] = &[
-    "apt", "apt-get", "bash", "brew", "bundle", "bunx", "cargo", "chown", "clear", "code", "composer", "conda", "crontab",
-    "curl", "defaults", "deno", "dig", "dmesg", "docker", "docker-compose", "dotnet", "env", "ffmpeg", "ffprobe", "flutter",
-    "gcc", "gh", "git", "glab", "go", "gofmt", "goimports", "gpg", "history", "hostname", "hub", "id", "ifconfig", "ip", "java",
-    "javac", "journalctl", "killall", "launchctl", "lsof", "man", "md5", "nc", "node", "npm", "npx", "open", "openssl",
-    "osascript", "pacman", "patch", "perl", "php", "ping", "pip", "pip3", "pipenv", "pipx", "pm2", "pnpm", "podman", "poetry",
-    "pwd", "python", "python3", "rsync", "ruby", "rustc", "rustup", "scp", "sh", "shasum", "snap", "sqlite3", "strings", "su",
-    "sudo", "swift", "sysctl", "systemctl", "tar", "time", "timeout", "tmux", "top", "tsx", "uname", "unzip", "uv", "uvx", "vim",
-    "watch", "wget", "who", "whoami", "xcodebuild", "yarn", "zip", "zsh",
-];
-/// Programs whose argument names what the project defines: a target, a task, a script. Sorted.
-const RUNS_TARGETS: &[&str] = &["./gradlew", "gradle", "just", "make", "nx", "rake", "task", "turbo"];
-/// Programs that run what the project defines behind the word `run`. Sorted.
-const RUNS_SCRIPTS: &[&str] = &["bun", "deno", "mise", "npm", "pipenv", "pnpm", "poetry", "rye", "uv", "yarn"];
-
-/// Commands that publish the work of a session. Sorted.
-const PUBLISHING: &[&str] = &["gh pr create", "gh release create", "git commit", "git push", "git tag"];
+word_lists! {
+    "command_heads.txt":
+    WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE, TRIVIAL, GENERIC, RUNS_TARGETS, RUNS_SCRIPTS,
+    PUBLISHING, GROUPS, LEAVES, WRAPPER_VALUES,
+}
 
 /// Words in the head of a command that tell what it is for, and the purpose.
 pub const PURPOSES: &[(&str, &[&str])] = &[
@@ -131,7 +38,7 @@ pub fn purpose_of(head: &str) -> Option<&'static str> {
 
 /// Returns true for the head of a command that publishes the work of a session.
 pub fn is_publishing(head: &str) -> bool {
-    is_sorted_member(PUBLISHING, head)
+    is_sorted_member(&PUBLISHING, head)
 }
 
 /// Returns the heads of a shell command in order, as `git commit`, `gh pr view` or `mise run test`. Filters behind a pipe,
@@ -144,7 +51,7 @@ pub fn heads(command: &str) -> Vec<String> {
 pub fn head(simple: &SimpleCommand) -> Option<String> {
     let words = without_wrappers(&simple.words);
     let program = program(words)?;
-    if is_sorted_member(SHELL_STATE, &program) {
+    if is_sorted_member(&SHELL_STATE, &program) {
         return None;
     }
     let mut head = vec![program.as_str()];
@@ -152,7 +59,7 @@ pub fn head(simple: &SimpleCommand) -> Option<String> {
     let script = script(&program, rest);
     if let Some(script) = &script {
         head.push(script);
-    } else if is_sorted_member(WITH_SUBCOMMAND, &program) {
+    } else if is_sorted_member(&WITH_SUBCOMMAND, &program) {
         head.extend(subcommands(&program, rest));
     }
     Some(head.join(" "))
@@ -160,7 +67,7 @@ pub fn head(simple: &SimpleCommand) -> Option<String> {
 
 /// Returns true if a head says nothing about a project, as `ls`.
 pub fn is_trivial(head: &str) -> bool {
-    is_sorted_member(TRIVIAL, head.split(' ').next().unwrap_or_default())
+    is_sorted_member(&TRIVIAL, head.split(' ').next().unwrap_or_default())
 }
 
 /// Returns true if a head names something that the project defines: a target, a task, a script, a program of its own. A model knows
@@ -168,14 +75,14 @@ pub fn is_trivial(head: &str) -> bool {
 pub fn is_specific(head: &str) -> bool {
     let mut words = head.split(' ');
     let (program, second, third) = (words.next().unwrap_or_default(), words.next(), words.next());
-    if is_sorted_member(RUNS_TARGETS, program) || program == "mise" {
+    if is_sorted_member(&RUNS_TARGETS, program) || program == "mise" {
         return second.is_some() && (program != "mise" || second == Some("run") && third.is_some());
     }
-    let runs = |third: &str| is_sorted_member(RUNS_SCRIPTS, program) || program == "go" && third.starts_with("./");
+    let runs = |third: &str| is_sorted_member(&RUNS_SCRIPTS, program) || program == "go" && third.starts_with("./");
     let names_target = second == Some("run") && third.is_some_and(runs);
     let runs_script = second.is_some_and(|script| script.contains('.') && !script.starts_with('-'));
-    let is_generic = is_trivial(head) || is_sorted_member(GENERIC, program);
-    names_target || runs_script && is_sorted_member(RUNNERS, program) || !is_generic
+    let is_generic = is_trivial(head) || is_sorted_member(&GENERIC, program);
+    names_target || runs_script && is_sorted_member(&RUNNERS, program) || !is_generic
 }
 
 /// Returns the words from the program on: without assignments, keywords and programs that run their arguments.
@@ -185,10 +92,10 @@ pub fn without_wrappers(words: &[Word]) -> &[Word] {
         let text = first.text.as_str();
         if is_assignment(text) {
             rest = after;
-        } else if is_sorted_member(WRAPPERS, text) {
+        } else if is_sorted_member(&WRAPPERS, text) {
             let mut skipped = 0;
             while let Some(option) = after.get(skipped).map(|word| word.text.as_str()).filter(|word| word.starts_with('-')) {
-                skipped += 1 + usize::from(WRAPPER_VALUES.binary_search(&(text, option)).is_ok());
+                skipped += 1 + usize::from(has_pair(&WRAPPER_VALUES, text, option));
             }
             // The first argument of `timeout` is a duration.
             let duration = usize::from(text == "timeout");
@@ -205,7 +112,7 @@ pub fn wrapper<'a>(simple: &'a SimpleCommand, line: &str) -> Option<&'a str> {
     let wrappers = simple.words.len() - without_wrappers(&simple.words).len();
     let names = simple.words.iter().take(wrappers).map(|word| word.text.as_str());
     names
-        .filter(|name| is_sorted_member(WRAPPERS, name))
+        .filter(|name| is_sorted_member(&WRAPPERS, name))
         .find(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')))
 }
 
@@ -220,7 +127,7 @@ fn program(words: &[Word]) -> Option<String> {
 
 /// Returns the script or the module (`-m name`) that an interpreter runs.
 fn script(program: &str, rest: &[Word]) -> Option<String> {
-    if !is_sorted_member(RUNNERS, program) {
+    if !is_sorted_member(&RUNNERS, program) {
         return None;
     }
     let at = rest.iter().position(|word| word.text == "-m" || !word.text.starts_with('-'))?;
@@ -236,7 +143,6 @@ fn script(program: &str, rest: &[Word]) -> Option<String> {
     (!word.is_text && is_name(name) && name.contains('.')).then(|| name.to_owned())
 }
 
-/// Returns the subcommands of a program that has them.
 fn subcommands<'a>(program: &str, rest: &'a [Word]) -> Vec<&'a str> {
     let mut found = Vec::new();
     let mut words = rest.iter();
@@ -246,7 +152,7 @@ fn subcommands<'a>(program: &str, rest: &'a [Word]) -> Vec<&'a str> {
             break;
         }
         if text.starts_with('-') {
-            if found.is_empty() && is_sorted_member(VALUE_OPTIONS, text) {
+            if found.is_empty() && is_sorted_member(&VALUE_OPTIONS, text) {
                 words.next();
             }
             continue;
@@ -256,8 +162,7 @@ fn subcommands<'a>(program: &str, rest: &'a [Word]) -> Vec<&'a str> {
         }
         found.push(text);
         let is_group = found.len() == 1
-            && (GROUPS.binary_search(&(program, text)).is_ok()
-                || is_sorted_member(WITH_GROUPS, program) && LEAVES.binary_search(&(program, text)).is_err());
+            && (has_pair(&GROUPS, program, text) || is_sorted_member(&WITH_GROUPS, program) && !has_pair(&LEAVES, program, text));
         if !is_group {
             break;
         }
@@ -281,6 +186,10 @@ fn is_assignment(text: &str) -> bool {
     })
 }
 
+fn has_pair(list: &[&str], first: &str, second: &str) -> bool {
+    list.iter().any(|pair| pair.split_once(' ') == Some((first, second)))
+}
+
 fn is_sorted_member(list: &[&str], text: &str) -> bool {
     list.binary_search(&text).is_ok()
 }
@@ -299,12 +208,11 @@ mod tests {
     #[test]
     fn lists_are_sorted() {
         for list in [
-            WITH_SUBCOMMAND, WITH_GROUPS, RUNNERS, GENERIC, RUNS_TARGETS, RUNS_SCRIPTS, VALUE_OPTIONS, WRAPPERS, SHELL_STATE,
-            TRIVIAL, PUBLISHING,
+            &WITH_SUBCOMMAND, &WITH_GROUPS, &RUNNERS, &GENERIC, &RUNS_TARGETS, &RUNS_SCRIPTS, &VALUE_OPTIONS, &WRAPPERS,
+            &SHELL_STATE, &TRIVIAL, &PUBLISHING,
         ] {
             assert!(list.is_sorted(), "{list:?}");
         }
-        assert!(WRAPPER_VALUES.is_sorted() && GROUPS.is_sorted() && LEAVES.is_sorted());
     }
 
     #[test]

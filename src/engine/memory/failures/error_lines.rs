@@ -69,7 +69,6 @@ pub enum Subject {
     Usage,
     /// Something that the call names and that does not exist.
     MissingName,
-    /// The code at hand.
     OwnCode,
     /// Anything else.
     Unknown,

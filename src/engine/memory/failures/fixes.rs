@@ -46,13 +46,11 @@ pub struct Failure {
     pub tool: String,
     /// The head of the command that failed; empty for a tool that does not run commands.
     pub head: String,
-    /// The normalized error line.
     pub line: String,
     /// The error line for texts: masked, at most 120 bytes.
     pub shown_line: String,
     /// Equal for failures of the same head or tool with the same normalized error line.
     pub signature: u64,
-    /// The program that the error reports as missing.
     pub missing_program: Option<String>,
     pub nature: Nature,
     /// True if the words of the error tell its kind. If not, the call that worked told it.
@@ -118,7 +116,6 @@ struct Success {
     time: i64,
 }
 
-/// A call without its result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct OpenCall {
     block: BlockNumber,
@@ -368,7 +365,6 @@ impl Fixes {
     }
 }
 
-/// The hash of no command.
 const NO_HASH: u64 = 0;
 
 /// The meaning of a call that worked for a failure.

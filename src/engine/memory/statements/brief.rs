@@ -1,6 +1,6 @@
 //! A statement in few words, for lists that have no room for the whole.
 
-use super::grammar::ENGLISH;
+use super::grammar;
 use super::sentence::{Mood, Sentence, clauses};
 use super::signals::{STATEMENT_THRESHOLD, Score, score, signals_of};
 use super::voice::sentences;
@@ -52,22 +52,22 @@ fn clauses_of(text: &str) -> Vec<Clause> {
             let words = Sentence::new(clause);
             let score = score(&signals_of(&words, rule(clause) == Some(Rule::Lasting)));
             let is_opinion = words.mood == Mood::Question
-                || words.has(ENGLISH.reasons)
+                || words.has(&grammar::REASONS)
                 || words.has(&["is there any"])
-                || words.has(ENGLISH.stances)
-                || words.has(ENGLISH.hedges)
+                || words.has(&grammar::STANCES)
+                || words.has(&grammar::HEDGES)
                 || words.has(&["we need to", "we also need to", "should we", "take a look", "look and see"])
-                || words.starts_with(ENGLISH.narrators) && !words.has(ENGLISH.tastes);
+                || words.starts_with(&grammar::NARRATORS) && !words.has(&grammar::TASTES);
             let start = clause.as_ptr() as usize - text.as_ptr() as usize;
             let end = start + clause.len();
-            match found.last_mut().filter(|_| at > 0 && (has_condition || words.begins_with(ENGLISH.consequences))) {
+            match found.last_mut().filter(|_| at > 0 && (has_condition || words.begins_with(&grammar::CONSEQUENCES))) {
                 Some(before) => {
                     let is_opinion = before.is_opinion || is_opinion;
                     *before = Clause { start: before.start, end, score: before.score.max(score), is_opinion };
                 }
                 None => found.push(Clause { start, end, score, is_opinion }),
             }
-            has_condition = words.has(ENGLISH.conditions);
+            has_condition = words.has(&grammar::CONDITIONS);
         }
     }
     found
@@ -85,7 +85,7 @@ fn without_openers(text: &str) -> &str {
     let mut rest = text;
     while let Some((word, after)) = rest.split_once(char::is_whitespace) {
         let word = word.trim_matches(|character: char| !character.is_alphanumeric()).to_lowercase();
-        if !word.is_empty() && !ENGLISH.openers.contains(&&*word) {
+        if !word.is_empty() && !grammar::OPENERS.contains(&&*word) {
             break;
         }
         rest = after.trim_start();

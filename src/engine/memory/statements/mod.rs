@@ -139,7 +139,6 @@ impl Statements {
         self.is_interrupted = false;
     }
 
-    /// Returns the user's own sentences in a prompt.
     fn sentences<'p>(&self, prompt: &'p str, source: PromptSource, is_first: bool) -> Vec<Scored<'p>> {
         // The words with a rejected call are a correction in any language, and rules are recognized in several.
         let is_foreign = source != PromptSource::Rejection && is_foreign(prompt);
@@ -166,7 +165,6 @@ impl Statements {
         scored.filter(|scored| is_read(scored) && is_told(scored)).collect()
     }
 
-    /// Returns the statements that the sentences of a prompt make.
     fn statements(&self, event: &TraceEvent, sentences: &[Scored<'_>]) -> Vec<Statement> {
         let best = sentences.iter().max_by_key(|sentence| sentence.score);
         let Some(best) = best.filter(|best| best.score.statement >= STATEMENT_THRESHOLD) else { return Vec::new() };
@@ -201,7 +199,6 @@ struct Scored<'a> {
     text: &'a str,
     signals: Vec<Signal>,
     score: Score,
-    /// True if one of its clauses reports a failure.
     reports_failure: bool,
     /// True if it says by itself what it is about.
     is_whole: bool,
@@ -252,7 +249,6 @@ fn joined(sentences: &[&Scored<'_>]) -> String {
     cut(&one_line(&texts.join(" ")), LONGEST_TEXT)
 }
 
-/// Returns the kind of a statement with these signals.
 fn kind_of(signals: &[Signal]) -> MemoryKind {
     const CORRECTIONS: [Signal; 9] = [
         Signal::Rejection,
@@ -291,7 +287,6 @@ fn context_of(call: &TraceCall) -> Option<String> {
     (find_secrets(text.as_bytes()).is_empty() && !holds_credential(&text)).then(|| cut(text.trim(), LONGEST_CONTEXT))
 }
 
-/// True if a text holds a credential, or gives the value of one in words.
 fn holds_credential(text: &str) -> bool {
     if !find_secrets(text.as_bytes()).is_empty() {
         return true;

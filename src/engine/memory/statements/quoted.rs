@@ -19,7 +19,6 @@ pub(super) struct QuotedLines {
 }
 
 impl QuotedLines {
-    /// Adds the lines of a text.
     pub fn add(&mut self, text: &str) {
         for hash in text.lines().take(LINES_OF_TEXT).filter_map(hash_of) {
             if self.hashes.len() < KNOWN_LINES {
@@ -31,7 +30,6 @@ impl QuotedLines {
         }
     }
 
-    /// True if a line is known.
     pub fn has(&self, line: &str) -> bool {
         hash_of(line).is_some_and(|hash| self.hashes.contains(&hash))
     }

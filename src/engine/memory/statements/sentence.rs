@@ -1,6 +1,6 @@
 //! A sentence of the user: its plain words and its mood.
 
-use super::grammar::{ENGLISH, FOREIGN};
+use super::grammar::{self, FOREIGN};
 use super::voice::without_quotations;
 use crate::text::words::prose_words;
 
@@ -19,7 +19,6 @@ const STATEMENT_WORDS: usize = 4;
 /// Maximum number of words of a question without a verb behind a statement: `…, another idea?`.
 const TAIL_WORDS: usize = 4;
 
-/// Mood of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mood {
     /// States something.
@@ -45,7 +44,6 @@ pub(super) struct Sentence<'a> {
 }
 
 impl<'a> Sentence<'a> {
-    /// Reads a sentence.
     pub fn new(text: &'a str) -> Sentence<'a> {
         let words = plain_words(text);
         let (start, has_contrast) = openers(text, &words);
@@ -54,12 +52,10 @@ impl<'a> Sentence<'a> {
         sentence
     }
 
-    /// True if the sentence has one of the phrases.
     pub fn has(&self, phrases: &[&str]) -> bool {
         phrases.iter().any(|phrase| self.find(phrase).is_some())
     }
 
-    /// True if the sentence proper starts with one of the phrases.
     pub fn starts_with(&self, phrases: &[&str]) -> bool {
         let rest = &self.words[self.start..];
         phrases.iter().any(|phrase| {
@@ -67,7 +63,6 @@ impl<'a> Sentence<'a> {
         })
     }
 
-    /// True if its first word is one of these.
     pub fn begins_with(&self, words: &[&str]) -> bool {
         self.words.split_whitespace().next().is_some_and(|first| words.contains(&first))
     }
@@ -76,37 +71,39 @@ impl<'a> Sentence<'a> {
     /// `find the bug`.
     pub fn ends_bare_with(&self, phrases: &[&str]) -> bool {
         let words = self.words.trim_end();
-        let is_bare = |before: &str| !before.split_whitespace().any(|word| ENGLISH.subjects.contains(&word));
+        let is_bare = |before: &str| !before.split_whitespace().any(|word| grammar::SUBJECTS.contains(&word));
         let mut before = phrases.iter().filter_map(|phrase| words.strip_suffix(phrase));
         before.any(|before| before.ends_with(' ') && is_bare(before))
     }
 
     /// True if a negation is among the first words of the sentence or of a clause: `can't we`, `did you not`, `…, isn't it`.
     pub fn negates_early(&self) -> bool {
-        let early = self.tokens().take(EARLY_WORDS).any(|word| ENGLISH.negations.contains(&word));
+        let early = self.tokens().take(EARLY_WORDS).any(|word| grammar::NEGATIONS.contains(&word));
         let clause = self.text.rsplit([',', ';', '-']).next().map(plain_words).unwrap_or_default();
         early
             || clause
                 .split_whitespace()
                 .take(1)
-                .any(|word| ENGLISH.negations.contains(&word) && ENGLISH.auxiliaries.contains(&word))
+                .any(|word| grammar::NEGATIONS.contains(&word) && grammar::AUXILIARIES.contains(&word))
     }
 
     /// True if the sentence starts with a negation, alone or behind an auxiliary verb: `never`, `do not`.
     pub fn prohibits(&self) -> bool {
-        let mut tokens = self.tokens().skip_while(|word| ENGLISH.auxiliaries.contains(word) && !ENGLISH.negations.contains(word));
-        self.starts_with(ENGLISH.negations) || tokens.next().is_some_and(|word| ENGLISH.negations.contains(&word))
+        let mut tokens =
+            self.tokens().skip_while(|word| grammar::AUXILIARIES.contains(word) && !grammar::NEGATIONS.contains(word));
+        self.starts_with(&grammar::NEGATIONS) || tokens.next().is_some_and(|word| grammar::NEGATIONS.contains(&word))
     }
 
     /// True if the sentence asks for the reason of an act of the user or the agent, or for the reason of an omission: `why do we`,
     /// `why not`.
     pub fn criticizes(&self) -> bool {
-        let Some(at) = ENGLISH.reasons.iter().filter_map(|reason| self.find(reason).map(|at| at + reason.len())).min() else {
+        let Some(at) = grammar::REASONS.iter().filter_map(|reason| self.find(reason).map(|at| at + reason.len())).min() else {
             return false;
         };
         let rest = &self.words[at..];
         let first = rest.split_whitespace().next().unwrap_or_default();
-        ENGLISH.negations.contains(&first) || rest.split_whitespace().take(EARLY_WORDS).any(|word| ENGLISH.people.contains(&word))
+        grammar::NEGATIONS.contains(&first)
+            || rest.split_whitespace().take(EARLY_WORDS).any(|word| grammar::PEOPLE.contains(&word))
     }
 
     /// True if it gives the present value of a thing: `the port is 9090 now`.
@@ -131,7 +128,7 @@ impl<'a> Sentence<'a> {
         let subject = tokens.get(first).copied().unwrap_or_default();
         let next = tokens.get(first + 1).copied().unwrap_or_default();
         let is_noun =
-            matches!(subject, "this" | "that" | "these" | "those") && !ENGLISH.auxiliaries.contains(&next) && !next.is_empty();
+            matches!(subject, "this" | "that" | "these" | "those") && !grammar::AUXILIARIES.contains(&next) && !next.is_empty();
         let begins = STAND_INS.contains(&subject) && !is_noun;
         let ends = tokens.last().is_some_and(|last| STAND_INS.contains(last) && *last != "das");
         // `A for the first, B for the rest`: the letters are those of a question.
@@ -170,15 +167,15 @@ impl<'a> Sentence<'a> {
         let is_asked = end.ends_with(['?', '？', '؟']) || self.text.starts_with('¿');
         let first = self.tokens().next().unwrap_or_default();
         let second = self.tokens().nth(1).unwrap_or_default();
-        let has_person = ENGLISH.subjects.contains(&second);
-        let inverts = ENGLISH.auxiliaries.contains(&first) && (has_person || second.ends_with("n't"));
+        let has_person = grammar::SUBJECTS.contains(&second);
+        let inverts = grammar::AUXILIARIES.contains(&first) && (has_person || second.ends_with("n't"));
         // `what I meant is …` states; `what is …` asks.
-        let asks = ENGLISH.question_words.contains(&first) && !(has_person && ENGLISH.first_person.contains(&second));
+        let asks = grammar::QUESTION_WORDS.contains(&first) && !(has_person && grammar::FIRST_PERSON.contains(&second));
         if is_asked || asks || inverts {
             return Mood::Question;
         }
-        let has_subject = ENGLISH.subjects.contains(&first) || has_person && ENGLISH.question_words.contains(&first);
-        if has_subject || self.starts_with(ENGLISH.stances) || self.starts_with(ENGLISH.tastes) || self.has_clause() {
+        let has_subject = grammar::SUBJECTS.contains(&first) || has_person && grammar::QUESTION_WORDS.contains(&first);
+        if has_subject || self.starts_with(&grammar::STANCES) || self.starts_with(&grammar::TASTES) || self.has_clause() {
             Mood::Statement
         } else {
             Mood::Order
@@ -188,14 +185,14 @@ impl<'a> Sentence<'a> {
     /// True if a subject and its auxiliary are near the start: in `in that case we can`; or a noun and its auxiliary: `users won't see it`.
     fn has_clause(&self) -> bool {
         let tokens: Vec<&str> = self.tokens().take(CLAUSE_WORDS + 1).collect();
-        let is_finite = |word: &str| ENGLISH.auxiliaries.contains(&word) || ENGLISH.obligations.contains(&word);
-        let is_subject = |word: &str| ENGLISH.first_person.contains(&word) || ENGLISH.subjects.contains(&word);
+        let is_finite = |word: &str| grammar::AUXILIARIES.contains(&word) || grammar::OBLIGATIONS.contains(&word);
+        let is_subject = |word: &str| grammar::FIRST_PERSON.contains(&word) || grammar::SUBJECTS.contains(&word);
         let clause = tokens.windows(2).any(|pair| is_subject(pair[0]) && is_finite(pair[1]));
         // The noun phrase of a statement is short; an order has its verb first and its auxiliaries in later clauses.
         let noun =
-            tokens.iter().take(CLAUSE_WORDS).skip(1).any(|word| ENGLISH.auxiliaries.contains(word) && !word.starts_with("do"));
+            tokens.iter().take(CLAUSE_WORDS).skip(1).any(|word| grammar::AUXILIARIES.contains(word) && !word.starts_with("do"));
         let is_subordinate = tokens.iter().take(CLAUSE_WORDS).any(|word| {
-            ENGLISH.conditions.contains(word) || ENGLISH.consequences.contains(word) || matches!(*word, "and" | "to")
+            grammar::CONDITIONS.contains(word) || grammar::CONSEQUENCES.contains(word) || matches!(*word, "and" | "to")
         });
         (clause || noun) && !is_subordinate
     }
@@ -221,20 +218,20 @@ pub(super) fn clauses(text: &str) -> Vec<&str> {
 fn starts_clause(before: &str, after: &str) -> bool {
     let words = plain_words(after);
     let first = words.split_whitespace().next().unwrap_or_default();
-    if ENGLISH.adversatives.contains(&first) || ENGLISH.consequences.contains(&first) {
+    if grammar::ADVERSATIVES.contains(&first) || grammar::CONSEQUENCES.contains(&first) {
         return true;
     }
     let is_last = !after.contains([',', ';']) && after.trim_end().ends_with('?');
-    let is_tail = ENGLISH.question_words.contains(&first)
-        || ENGLISH.auxiliaries.contains(&first)
-        || (words.split_whitespace().count() <= TAIL_WORDS && !ENGLISH.tags.contains(&first));
+    let is_tail = grammar::QUESTION_WORDS.contains(&first)
+        || grammar::AUXILIARIES.contains(&first)
+        || (words.split_whitespace().count() <= TAIL_WORDS && !grammar::TAGS.contains(&first));
     is_last && is_tail && plain_words(before).split_whitespace().count() >= STATEMENT_WORDS
 }
 
 /// Returns true if a text has at least as many words of other languages as function words of English.
 pub(super) fn is_foreign(text: &str) -> bool {
-    let (words, lists) = (plain_words(text), ENGLISH.lists());
-    let is_english = |word: &&str| lists.iter().any(|list| list.contains(word));
+    let words = plain_words(text);
+    let is_english = |word: &&str| grammar::has(word);
     let is_other = |word: &&str| FOREIGN.contains(word) || word.contains(|c: char| c.is_alphabetic() && !c.is_ascii());
     let other = words.split_whitespace().filter(is_other).count();
     other > 0 && other >= words.split_whitespace().filter(is_english).count()
@@ -255,8 +252,8 @@ fn openers(text: &str, words: &str) -> (usize, bool) {
         let matches = |phrase: &&&str| {
             rest.strip_prefix(' ').is_some_and(|rest| rest.strip_prefix(**phrase).is_some_and(|rest| rest.starts_with(' ')))
         };
-        contrast |= ENGLISH.contrasts.iter().any(|phrase| matches(&phrase));
-        match ENGLISH.openers.iter().filter(matches).max_by_key(|phrase| phrase.len()) {
+        contrast |= grammar::CONTRASTS.iter().any(|phrase| matches(&phrase));
+        match grammar::OPENERS.iter().filter(matches).max_by_key(|phrase| phrase.len()) {
             Some(phrase) => start += 1 + phrase.len(),
             None => return (start, contrast),
         }

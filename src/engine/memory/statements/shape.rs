@@ -5,12 +5,12 @@
 //! the user's.
 
 use super::sentence::{is_foreign, plain_words};
+use crate::text::lists::word_lists;
 
 /// Maximum number of words of a line that points at a text, of a greeting or signature, and of a heading.
 const LEAD_WORDS: usize = 14;
 const GREETING_WORDS: usize = 5;
 const HEADING_WORDS: usize = 5;
-/// Maximum number of words of the name of a speaker.
 const SPEAKER_WORDS: usize = 3;
 /// Lines at the end of a text in which it is signed.
 const SIGNED_LINES: usize = 3;
@@ -22,64 +22,11 @@ const PARAGRAPH_WORDS: usize = 4;
 /// From this character on, words are written without spaces.
 const FIRST_IDEOGRAPH: char = '\u{2e80}';
 
-/// Words that point at a text, in every language that is read.
-const POINTERS: &[&str] = &[
-    "above", "attached", "below", "following", "got this", "here", "here's", "look", "these", "this", "those", //
-    "anbei", "das hier", "dazu", "dies", "diese", "diesen", "dieser", "dieses", "folgende", "folgenden", "hier", //
-    "ce", "ceci", "cet", "cette", "ci-dessous", "voici", "suivant", //
-    "aquí", "esta", "este", "esto", "siguiente", "abaixo", "esse", "isso", "isto", "seguinte", "segue", //
-    "questo", "questa", "ecco", "deze", "dit", "вот", "это", "этот", "эту", "следующее", //
-    "以下", "这", "這", "これ", "この", "次の", "이거", "이것", "다음",
-];
-/// Words of a person or a text that speaks.
-const SPEAKING: &[&str] = &[
-    "advises", "asks", "claims", "recommends", "replied", "said", "says", "states", "suggests", "told", "writes",
-    "wrote", //
-    "empfiehlt", "meint", "sagt", "sagte", "schreibt", "schrieb", "a dit", "a écrit", "dit", "écrit", "dice", "dijo", "escribe",
-    "escribió", "diz", "disse", "escreveu", "scrive", "пишет", "сказал",
-];
-/// Words of a lead-in to the user's own list.
-const OWN_LEADS: &[&str] = &[
-    "always", "conventions", "from now on", "important", "notes", "please", "preferences", "remember", "rule", "rules",
-    "so", //
-    "ab jetzt", "bitte", "immer", "merk dir", "regeln", "règles", "retiens", "souviens-toi", "toujours", "recuerda", "reglas",
-    "siempre", "lembre", "regras", "sempre", "запомни", "правила", "记住", "規則", "规则", "기억",
-];
-/// Marks before the user's own words.
-const OWN_MARKS: &[&str] = &[
-    "also", "and", "but", "correction", "edit", "fact", "hint", "important", "no", "note", "one more thing", "one thing", "p.s",
-    "please", "preference", "ps", "remember", "reminder", "rule", "so", "tip", "todo", "yes", //
-    "achtung", "hinweis", "merke", "nein", "nota", "note bien", "regel", "wichtig", "importante", "recuerda", "regla", "règle",
-    "rappel", "lembrete", "regra", "запомни", "важно",
-];
-/// Names by which programs and prompts call who speaks: their words are not the user's, even in a single line.
-const ROLES: &[&str] = &[
-    "agent", "agents", "ai", "assistant", "bot", "claude", "developer", "from", "human", "reviewer", "subject", "system", "user",
-];
-const GREETINGS: &[&str] = &[
-    "dear", "good morning", "guten tag", "hallo", "hello", "hey", "hi", "liebe", "lieber", "moin", "sehr geehrte", "bonjour",
-    "cher", "chère", "buenos días", "estimado", "hola", "bom dia", "caro", "olá", "prezado", "ciao", "здравствуйте",
-];
-const SIGNATURES: &[&str] = &[
-    "all the best", "best", "best regards", "best wishes", "cheers", "kind regards", "many thanks", "regards", "sincerely",
-    "thank you", "thanks", "yours", "beste grüße", "gruß", "grüße", "liebe grüße", "mit freundlichen grüßen", "viele grüße",
-    "bien à vous", "cordialement", "merci", "atentamente", "gracias", "saludos", "un saludo", "abraços", "atenciosamente",
-    "obrigado", "cordiali saluti", "met vriendelijke groet", "с уважением",
-];
-/// Words that give a role, in a text for a model.
-const ROLE_STARTS: &[&str] = &[
-    "act as", "as an ai", "you are a", "you are an", "you are now", "you are the", "your role is", "your task is", "your job is",
-    "du bist ein", "du bist eine", "tu es un", "tu es une", "eres un", "eres una", "você é um",
-];
-/// Words that speak of the user or of agents as of others.
-const ABOUT_OTHERS: &[&str] = &[
-    "agents must", "agents should", "ai agents", "coding agents", "for agents", "instruction to", "the agent must",
-    "the assistant", "the user prefers", "the user said", "the user wants", "the human", "to agents", "to the agent",
-];
-/// Levels of the lines of a log.
-const LEVELS: &[&str] = &["CRITICAL", "DEBUG", "ERROR", "FATAL", "INFO", "NOTICE", "TRACE", "WARN", "WARNING"];
+word_lists! {
+    "shape.txt":
+    POINTERS, SPEAKING, OWN_LEADS, OWN_MARKS, ROLES, GREETINGS, SIGNATURES, ROLE_STARTS, ABOUT_OTHERS, LEVELS,
+}
 
-/// A line of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Blank,
@@ -147,7 +94,6 @@ fn has_any(words: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| has(words, phrase))
 }
 
-/// Returns true if plain words begin with one of some phrases.
 fn begins(words: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| {
         words.strip_prefix(' ').is_some_and(|rest| rest.strip_prefix(phrase).is_some_and(|rest| rest.starts_with(' ')))
@@ -167,18 +113,18 @@ fn leads(line: &str, after: &[Line<'_>]) -> bool {
     }
     let words = plain_words(line.rsplit(['.', '!', ';']).find(|part| count(&plain_words(part)) > 0).unwrap_or(line));
     let has_colon = line.ends_with([':', '：']);
-    let is_own = has_any(&words, OWN_LEADS);
+    let is_own = has_any(&words, &OWN_LEADS);
     if has_colon {
         let is_apart = after.first() == Some(&Line::Blank);
-        return has_any(&words, SPEAKING)
-            || has_any(&words, POINTERS) && !is_own
+        return has_any(&words, &SPEAKING)
+            || has_any(&words, &POINTERS) && !is_own
             || is_apart && !is_own
             || count(&words) <= 1 && !is_own;
     }
     let negates = begins(&words, &["don't", "do not", "never", "stop", "no", "not"]);
     let states =
         begins(&words, &["i", "we", "that", "it", "that's", "this", "these", "the"]) && !line.trim_end().ends_with(['?', '？']);
-    count(&words) <= LEAD_WORDS && has_any(&words, POINTERS) && !negates && !states
+    count(&words) <= LEAD_WORDS && has_any(&words, &POINTERS) && !negates && !states
 }
 
 /// Returns the name of who speaks in a line, in lower case: `reviewer: …`, `<alice> …`.
@@ -190,7 +136,7 @@ fn speaker(line: &str) -> Option<String> {
     let name = name.trim_start_matches(['-', '*', '#', ' ', '@']).split(" (").next().unwrap_or_default().to_lowercase();
     let words = plain_words(&name);
     let is_name = !rest.trim().is_empty() && (1..=SPEAKER_WORDS).contains(&count(&words)) && !name.contains(['`', '"', '/']);
-    (is_name && !has_any(&words, OWN_MARKS) && !has_any(&words, OWN_LEADS)).then_some(name)
+    (is_name && !has_any(&words, &OWN_MARKS) && !has_any(&words, &OWN_LEADS)).then_some(name)
 }
 
 fn is_level(line: &str) -> bool {
@@ -201,14 +147,14 @@ fn is_level(line: &str) -> bool {
 fn is_greeting(line: &str) -> bool {
     let words = plain_words(line);
     let is_bare = count(&words) == 1 || line.ends_with([',', '!', ':']);
-    begins(&words, GREETINGS) && is_bare && (2..=GREETING_WORDS).contains(&count(&words))
+    begins(&words, &GREETINGS) && is_bare && (2..=GREETING_WORDS).contains(&count(&words))
 }
 
 fn is_signature(line: &str) -> bool {
     let words = plain_words(line);
     let rest = line.split_once(',').map_or("", |(_, rest)| rest);
     let is_name = rest.trim().is_empty() || rest.trim().starts_with(char::is_uppercase);
-    line.starts_with("-- ") || count(&words) <= GREETING_WORDS && line.contains(',') && is_name && begins(&words, SIGNATURES)
+    line.starts_with("-- ") || count(&words) <= GREETING_WORDS && line.contains(',') && is_name && begins(&words, &SIGNATURES)
 }
 
 fn gives_role(line: &str) -> bool {
@@ -218,7 +164,7 @@ fn gives_role(line: &str) -> bool {
         "reviewer", "specialist", "writer",
     ];
     let names_role = words.split_whitespace().take(LEAD_WORDS).any(|word| ROLE_WORDS.contains(&word));
-    has(&words, "as an ai") || begins(&words, ROLE_STARTS) && (names_role || !words.starts_with(" you are"))
+    has(&words, "as an ai") || begins(&words, &ROLE_STARTS) && (names_role || !words.starts_with(" you are"))
 }
 
 /// Returns true for a line that is a heading without a mark: alone in its paragraph, short, with a capital and without an end.

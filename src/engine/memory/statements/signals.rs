@@ -1,6 +1,6 @@
 //! The signals of a statement and their weights.
 
-use super::grammar::ENGLISH;
+use super::grammar;
 use super::sentence::{Mood, Sentence};
 
 /// A named sign that a clause does or does not state something to remember.
@@ -28,7 +28,6 @@ pub(super) enum Signal {
     ObligationQuestion,
     /// It contradicts from its start.
     Contrast,
-    /// It negates.
     Negation,
     /// It is an order with a negation at its start.
     Prohibition,
@@ -43,7 +42,6 @@ pub(super) enum Signal {
     Alternative,
     /// It is general.
     Generality,
-    /// It is a rule for the future.
     Rule,
     /// It prohibits something beyond the task at hand, in any language.
     General,
@@ -150,7 +148,6 @@ pub(super) fn is_clear(signals: &[Signal]) -> bool {
     has(&[Signal::Rule]) || is_enough && !has(&[Signal::Question, Signal::Hedge, Signal::Failure, Signal::Request])
 }
 
-/// Returns the score of signals.
 pub(super) fn score(signals: &[Signal]) -> Score {
     WEIGHTS.iter().filter(|weight| signals.contains(&weight.signal)).fold(Score::default(), |sum, weight| Score {
         statement: sum.statement + weight.statement,
@@ -162,27 +159,30 @@ pub(super) fn score(signals: &[Signal]) -> Score {
 pub(super) fn signals_of(clause: &Sentence<'_>, is_rule: bool) -> Vec<Signal> {
     let states = clause.mood == Mood::Statement;
     let asks = clause.mood == Mood::Question;
-    let negates = clause.has(ENGLISH.negations);
-    let obliges = clause.has(ENGLISH.obligations);
+    let negates = clause.has(&grammar::NEGATIONS);
+    let obliges = clause.has(&grammar::OBLIGATIONS);
     let criticizes = clause.criticizes();
     // `why does it not show`: the reason of a fault, not of a decision.
-    let asks_fault = asks && negates && !criticizes && clause.has(ENGLISH.reasons);
+    let asks_fault = asks && negates && !criticizes && clause.has(&grammar::REASONS);
     let tells = states
-        && clause.starts_with(ENGLISH.narrators)
-        && !clause.has(ENGLISH.stances)
-        && !clause.has(ENGLISH.tastes)
+        && clause.starts_with(&grammar::NARRATORS)
+        && !clause.has(&grammar::STANCES)
+        && !clause.has(&grammar::TASTES)
         && !obliges;
-    let instructs = clause.mood == Mood::Order && (clause.starts_with(ENGLISH.obligations) || clause.starts_with(ENGLISH.tastes));
+    let instructs =
+        clause.mood == Mood::Order && (clause.starts_with(&grammar::OBLIGATIONS) || clause.starts_with(&grammar::TASTES));
     let words = clause.count();
-    let fails = clause.has(ENGLISH.failures);
-    let asks_else = [ENGLISH.requests, ENGLISH.conditions, ENGLISH.hedges, ENGLISH.approvals].iter().any(|list| clause.has(list));
+    let fails = clause.has(&grammar::FAILURES);
+    let asks_else = [&grammar::REQUESTS, &grammar::CONDITIONS, &grammar::HEDGES, &grammar::APPROVALS]
+        .into_iter()
+        .any(|list| clause.has(list));
     // `lint still fails` and `still not there` report; `fix the error` does not.
-    let is_fragment = words <= SHORT_WORDS && clause.ends_bare_with(ENGLISH.failures);
+    let is_fragment = words <= SHORT_WORDS && clause.ends_bare_with(&grammar::FAILURES);
     let reports = asks_fault || fails && (states || !asks && is_fragment) && !obliges && !asks_else;
     let facts = [
         (Signal::Statement, states),
         (Signal::Question, asks),
-        (Signal::NegativeQuestion, asks && clause.negates_early() && !clause.has(ENGLISH.tags)),
+        (Signal::NegativeQuestion, asks && clause.negates_early() && !clause.has(&grammar::TAGS)),
         (Signal::CriticalQuestion, criticizes),
         (Signal::ObligationQuestion, asks && obliges),
         (Signal::Contrast, clause.has_contrast),
@@ -190,22 +190,22 @@ pub(super) fn signals_of(clause: &Sentence<'_>, is_rule: bool) -> Vec<Signal> {
         (Signal::Prohibition, clause.mood == Mood::Order && clause.prohibits()),
         (Signal::Obligation, !asks && obliges),
         (Signal::Instruction, instructs),
-        (Signal::Stance, clause.has(ENGLISH.stances)),
-        (Signal::Taste, clause.has(ENGLISH.tastes)),
-        (Signal::Alternative, clause.has(ENGLISH.alternatives)),
-        (Signal::Generality, clause.has(ENGLISH.generalities)),
+        (Signal::Stance, clause.has(&grammar::STANCES)),
+        (Signal::Taste, clause.has(&grammar::TASTES)),
+        (Signal::Alternative, clause.has(&grammar::ALTERNATIVES)),
+        (Signal::Generality, clause.has(&grammar::GENERALITIES)),
         (Signal::Rule, is_rule),
         (Signal::Value, states && clause.gives_value()),
-        (Signal::Convention, !asks && clause.has(ENGLISH.conventions)),
-        (Signal::Condition, !asks && clause.has(ENGLISH.conditions)),
-        (Signal::Hedge, clause.has(ENGLISH.hedges)),
+        (Signal::Convention, !asks && clause.has(&grammar::CONVENTIONS)),
+        (Signal::Condition, !asks && clause.has(&grammar::CONDITIONS)),
+        (Signal::Hedge, clause.has(&grammar::HEDGES)),
         (Signal::Narrative, tells),
-        (Signal::Request, clause.has(ENGLISH.requests)),
-        (Signal::Approval, clause.has(ENGLISH.approvals)),
+        (Signal::Request, clause.has(&grammar::REQUESTS)),
+        (Signal::Approval, clause.has(&grammar::APPROVALS)),
         (Signal::Failure, asks_fault || fails),
         (Signal::Report, reports),
-        (Signal::Tag, asks && clause.has(ENGLISH.tags)),
-        (Signal::Moment, clause.has(ENGLISH.moments)),
+        (Signal::Tag, asks && clause.has(&grammar::TAGS)),
+        (Signal::Moment, clause.has(&grammar::MOMENTS)),
         (Signal::Short, words <= SHORT_WORDS && !clause.has_contrast),
         (Signal::Substance, states && words >= SUBSTANCE_WORDS),
     ];

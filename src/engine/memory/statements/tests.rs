@@ -1,7 +1,7 @@
 //! Tests of statements with invented prompts.
 
 use super::*;
-use crate::engine::content::rules::tests::SENTENCES;
+use crate::engine::content::rules::tests::sentences;
 use crate::model::Key;
 use crate::model::TraceResult;
 
@@ -71,11 +71,11 @@ fn tasks_questions_and_reports_are_not() {
 
 #[test]
 fn memory_and_the_manifest_agree_on_the_rules_of_the_user() {
-    for (text, expected) in SENTENCES {
-        let is_lasting = *expected == Some(Rule::Lasting);
-        assert_eq!(Scored::new(text, &[]).signals.contains(&Signal::Rule), is_lasting, "{text}");
+    for (text, expected) in sentences() {
+        let is_lasting = expected == Some(Rule::Lasting);
+        assert_eq!(Scored::new(&text, &[]).signals.contains(&Signal::Rule), is_lasting, "{text}");
         let mut statements = Statements::default();
-        statements.push(&prompt(text, PromptSource::Typed));
+        statements.push(&prompt(&text, PromptSource::Typed));
         let found = statements.take().pop().map(|found| (found.kind, found.is_strong, found.is_lasting));
         assert!(!is_lasting || found == Some((MemoryKind::Preference, true, true)), "{text}: {found:?}");
     }

@@ -1,6 +1,6 @@
 //! The topic of a statement: the same statement in slightly other words has the same key.
 
-use super::grammar::ENGLISH;
+use super::grammar;
 use super::sentence::plain_words;
 use crate::text::words::stem;
 
@@ -45,9 +45,8 @@ fn content_words(plain: &str) -> Vec<&str> {
 }
 
 fn is_function_word(word: &str) -> bool {
-    let other = [ENGLISH.failures, ENGLISH.conventions].concat();
-    GENERIC.binary_search(&word).is_ok()
-        || (ENGLISH.lists().into_iter().any(|list| list.contains(&word)) && !other.contains(&word))
+    let is_other = || grammar::FAILURES.contains(&word) || grammar::CONVENTIONS.contains(&word);
+    GENERIC.binary_search(&word).is_ok() || (grammar::has(word) && !is_other())
 }
 
 /// Returns the stem of a word; a name in several parts as it is.
@@ -57,7 +56,7 @@ fn key(word: &str) -> &str {
 
 /// True if a negation precedes the first content word: `never push`, unlike `use rg, not grep`.
 fn is_negated(text: &str) -> bool {
-    plain_words(text).split_whitespace().take_while(|word| is_function_word(word)).any(|word| ENGLISH.negations.contains(&word))
+    plain_words(text).split_whitespace().take_while(|word| is_function_word(word)).any(|word| grammar::NEGATIONS.contains(&word))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The user's own words in a prompt: without code, quotations, terminal output, logs and documents that they pasted.
 
-use super::grammar::ENGLISH;
+use super::grammar;
 use super::shape::{Line, is_of_others, own_lines};
 use crate::text::words::prose_words;
 
@@ -132,7 +132,7 @@ fn starts_with_time(line: &str) -> bool {
 /// True if a line holds a word of the first person outside of quotations.
 fn is_personal(line: &str) -> bool {
     let line = without_quotations(line).to_lowercase().replace('’', "'");
-    prose_words(&line).any(|word| ENGLISH.first_person.contains(&word))
+    prose_words(&line).any(|word| grammar::FIRST_PERSON.contains(&word))
 }
 
 /// Returns a text without its code spans, paths, addresses and long quotations; a mark remains in the place of each.

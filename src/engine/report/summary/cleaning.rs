@@ -37,7 +37,6 @@ pub(super) enum Line<'a> {
     Plain(&'a str),
     /// An item of a list, without its marker.
     Item(&'a str),
-    /// A heading, without its markers.
     Heading(&'a str),
     /// An empty line: the end of a paragraph.
     Break,

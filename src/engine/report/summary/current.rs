@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 
 /// Number of turns in the narrative.
 const NARRATED: usize = 5;
-/// Maximum number of names in a list.
 const LISTED: usize = 8;
 /// Maximum number of words in the list of concepts.
 const CONCEPTS: usize = 5;

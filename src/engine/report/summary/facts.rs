@@ -76,7 +76,6 @@ pub(super) struct Fact {
     pub block: BlockNumber,
 }
 
-/// Facts of a turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     /// The edited files, the number of edits, and the block of the last edit; in the order of the first edit.
@@ -84,15 +83,11 @@ pub(super) struct Facts {
     /// Number of passed and failed tests in the last run, and its block.
     pub tests: Option<(u64, u64, BlockNumber)>,
     pub commits: Vec<Fact>,
-    /// Errors that were fixed.
     pub fixed: Vec<Fact>,
-    /// Errors that were not fixed.
     pub errors: Vec<Fact>,
-    /// True if the user interrupted.
     pub interrupted: bool,
 }
 
-/// Collects the facts from the blocks of a turn.
 pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Facts {
     let conventions = reading.session.conventions;
     let mut facts = Facts::default();

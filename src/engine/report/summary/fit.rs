@@ -24,7 +24,6 @@ const OPEN_WORDS: &[&str] = &[
 ];
 
 impl PointKind {
-    /// Returns the label of the point.
     pub fn label(self) -> &'static str {
         match self {
             PointKind::Narrative => "story",
@@ -154,7 +153,6 @@ pub(super) fn cut(text: &str, bound: u32) -> String {
     place.map_or_else(String::new, |at| with_ellipsis(&text[..at]))
 }
 
-/// Parts of a header.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeaderParts {
     pub when: String,

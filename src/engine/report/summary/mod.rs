@@ -222,17 +222,14 @@ impl<'a> Told<'a> {
         Told { reading, contents, turns }
     }
 
-    /// Returns the turns, in file order.
     pub fn turns(&self) -> impl ExactSizeIterator<Item = &'a Turn> + DoubleEndedIterator {
         self.turns.iter().map(|told| told.turn)
     }
 
-    /// Returns the headline of the turn at a place.
     pub fn header(&self, at: usize, clock: &dyn Fn(i64) -> String) -> Headline {
         turn::header_of(&self.turns[at], at.checked_sub(1).map(|before| &self.turns[before]), clock)
     }
 
-    /// Returns the summary of the turn at a place.
     pub fn turn(&self, at: usize, clock: &dyn Fn(i64) -> String) -> TurnSummary {
         turn::summary(self.reading, &self.turns[at], self.header(at, clock))
     }
@@ -247,7 +244,6 @@ impl<'a> Told<'a> {
         self.turns[at].decided(&self.turns[at].reply_sentences())
     }
 
-    /// Returns the summary of the session.
     pub fn session(&self) -> SessionSummary {
         current::summary(self.reading, self.contents, &self.turns)
     }

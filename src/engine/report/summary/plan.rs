@@ -5,7 +5,6 @@ use crate::model::{Block, BlockKind, BlockNumber, PlanNames, ToolVerb};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-/// An item of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
     pub text: String,
@@ -14,7 +13,6 @@ pub(super) struct Item {
     pub block: BlockNumber,
 }
 
-/// The status of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     /// In progress.

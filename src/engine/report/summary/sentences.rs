@@ -14,7 +14,6 @@ const LONGEST_BYTES: usize = 1200;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sentence {
     pub text: String,
-    /// True if it is an item of a list.
     pub item: bool,
     /// True if it only introduces the following text.
     pub leads: bool,

@@ -14,7 +14,6 @@ static CONVENTIONS: LazyLock<Conventions> = LazyLock::new(|| Conventions {
     ..Conventions::default()
 });
 
-/// Creates a session of blocks in order, each with its content.
 fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
     let mut session = Session { conventions: &CONVENTIONS, ..Session::default() };
     let mut contents = Contents::default();

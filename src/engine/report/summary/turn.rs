@@ -9,6 +9,7 @@ use super::{
 };
 use crate::engine::{Analysis, o200k};
 use crate::model::{BlockKind, BlockNumber, Role, Turn, paths, starts_with_any};
+use crate::text::lists::word_lists;
 use crate::text::names::{file_name, last_components};
 
 /// Maximum number of sentences of a prompt, of decisions, and of the final reply.
@@ -39,7 +40,6 @@ pub(super) struct TurnFacts<'a> {
     pub outcomes: Vec<Outcome>,
 }
 
-/// Collects the facts of a turn.
 pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a Turn, live: bool) -> TurnFacts<'a> {
     let conventions = reading.session.conventions;
     let mut words = Vec::new();
@@ -190,14 +190,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
     }
 }
 
-/// Phrases before a request that do not say what it is about, in lowercase.
-const COURTESIES: &[&str] = &[
-    "shall i", "should i", "do you want me to", "would you like me to", "want me to", "can you", "could you", "would you",
-    "can we", "could we", "please", "let's", "lets", "let us", "i want you to", "i want to", "i need you to", "i would like to",
-    "i'd like to", "i think", "we need to", "we should", "you should", "yes", "no", "ok", "okay", "now", "so", "and", "also",
-    "just", "then", "great", "good", "thanks", "hi", "hey", "hello", "alright", "sure", "well", "but", "hmm", "mmm", "hm", "mh",
-    "oh", "ah", "lol", "quick question", "quick thing",
-];
+word_lists! { "turn.txt": COURTESIES, ASSENTS }
 
 /// Returns a sentence from its first word that says what it is about.
 fn without_courtesies(text: &str) -> &str {
@@ -238,13 +231,6 @@ fn first_words(asked: &[Part]) -> (Vec<String>, bool) {
     let is_cut = words.len() < first.split_whitespace().count();
     (words, is_cut)
 }
-
-/// Words of prompts that only agree with what the agent proposed, in lowercase.
-const ASSENTS: &[&str] = &[
-    "yes", "y", "yep", "yeah", "yea", "ok", "okay", "sure", "please", "go", "ahead", "proceed", "continue", "do", "it", "that",
-    "this", "thanks", "great", "perfect", "good", "nice", "agreed", "approved", "lgtm", "correct", "right", "sounds", "looks",
-    "fine", "no", "nope",
-];
 
 /// Returns true if a prompt only agrees or declines: it is about what it answers.
 pub(super) fn assents(asked: &[Part]) -> bool {

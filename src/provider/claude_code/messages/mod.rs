@@ -26,7 +26,6 @@ const OLDER_MODELS: &[&str] = &[
     "claude-opus-4-7", "claude-sonnet-4-0", "claude-sonnet-4-2", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5",
 ];
 
-/// Returns the messages of the window, in order.
 pub(super) fn messages(session: &Session, window: &Window) -> Vec<Message> {
     let view = View::new(session);
     let items = items(&view, &window.chain);

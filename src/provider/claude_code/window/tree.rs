@@ -31,7 +31,6 @@ pub(super) struct Node {
     pub removed: bool,
 }
 
-/// The parent of a row.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Parent {
     /// No parent: the row begins a conversation.
@@ -102,7 +101,6 @@ impl<'a> Tree<'a> {
         self.nodes[node as usize].parent != Parent::None
     }
 
-    /// Returns true if a node names a row.
     pub fn names_row(&self, node: u32) -> bool {
         matches!(self.nodes[node as usize].parent, Parent::Missing | Parent::Node(_))
     }
@@ -145,7 +143,6 @@ pub(super) struct Children {
 }
 
 impl Children {
-    /// Returns the children of a node, in order.
     pub fn children_of(&self, node: u32) -> &[u32] {
         let start = (node as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.nodes[start as usize..self.ends[node as usize] as usize]

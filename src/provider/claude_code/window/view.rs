@@ -90,7 +90,6 @@ impl<'a> View<'a> {
         if self.is_assistant(row) { self.row(row).message } else { None }
     }
 
-    /// Returns the tool uses of an assistant row.
     pub fn uses(&self, row: u32) -> impl Iterator<Item = Key> {
         let blocks = if self.is_assistant(row) { self.all_blocks(row) } else { &[] };
         blocks.iter().filter(|block| is_use(block)).filter_map(|block| block.call)

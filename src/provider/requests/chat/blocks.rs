@@ -11,7 +11,6 @@ use std::borrow::Cow;
 pub(super) const OLD_CALL: &str = "function_call";
 pub(super) const OLD_OUTPUT: &str = "function";
 
-/// Parses a message.
 pub(super) fn parse<'a>(message: &MessageFields<'a>) -> ParsedRow<'a> {
     let role = text_of(message.role).unwrap_or_default();
     let speaker = match &*role {
@@ -113,7 +112,6 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     ParsedBlock { readable: read.readable, refers: read.refers, ..ParsedBlock::new(block, input) }
 }
 
-/// Returns the text of a part of a content, for people.
 pub(super) fn part_text(part: &serde_json::value::RawValue) -> String {
     let text = text_of(member(part, "text")).or_else(|| text_of(member(part, "refusal")));
     match (text, text_of(member(part, "type")).as_deref()) {

@@ -90,7 +90,6 @@ fn piece(element: &RawValue, index: u32) -> Option<Piece<'_>> {
     pieces::pieces(&message).into_iter().nth(index as usize)
 }
 
-/// Returns the value of a piece that a slot refers to.
 fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
     let value = match (slot, piece.sort) {
         (Slot::Element(_), Sort::Text | Sort::Image | Sort::Document | Sort::Other) => return Some(piece.element),

@@ -37,7 +37,6 @@ pub(super) enum Sort {
     Thinking,
     /// A text, or the reason of a refusal.
     Text,
-    /// A picture.
     Image,
     /// A sound or a file.
     Document,
@@ -53,12 +52,10 @@ pub(super) enum Sort {
     Other,
 }
 
-/// Returns true if an element is a message.
 pub(super) fn is_message(element: &RawValue) -> bool {
     member(element, "role").is_some()
 }
 
-/// Returns the fields of a message.
 pub(super) fn message(element: &RawValue) -> MessageFields<'_> {
     serde_json::from_str(element.get()).unwrap_or_default()
 }
@@ -85,7 +82,6 @@ pub(super) fn pieces<'a>(message: &MessageFields<'a>) -> Vec<Piece<'a>> {
     found
 }
 
-/// Returns the piece of a part of a content.
 fn part(element: &RawValue) -> Piece<'_> {
     let kind = text_of(member(element, "type")).unwrap_or_default();
     let text = |name| member(element, name).filter(|value| value.get().starts_with('"'));
@@ -111,7 +107,6 @@ fn call(element: &RawValue) -> Piece<'_> {
     Piece { sort, value: element, element }
 }
 
-/// The name and the input of a call.
 #[derive(Clone, Copy)]
 pub(super) struct CallFields<'a> {
     pub name: Option<&'a RawValue>,
@@ -119,7 +114,6 @@ pub(super) struct CallFields<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Returns the name and the input of a call.
     pub(super) fn call(&self) -> CallFields<'a> {
         let (holder, input) = match self.sort {
             Sort::Call => (member(self.value, "function"), "arguments"),
@@ -155,7 +149,6 @@ pub(super) fn output<'a>(value: &'a RawValue, media: &mut Media) -> Cow<'a, str>
     if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
 }
 
-/// Returns the URL of an image.
 pub(super) fn image_url(element: &RawValue) -> Option<&RawValue> {
     let url = member(element, "image_url")?;
     member(url, "url").or(Some(url))

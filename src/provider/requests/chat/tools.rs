@@ -49,7 +49,6 @@ pub(super) const WRITTEN: &[&str] = &["newString", "new_string", "new_str", "con
 /// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
 pub(super) use codex::Call;
 
-/// Parses a call whose input is a JSON object.
 pub(super) fn of_object(name: &str, input: &str) -> Call {
     if CODEX.contains(&name) {
         return codex::of_object(name, input);
@@ -114,7 +113,6 @@ pub(super) fn of_object(name: &str, input: &str) -> Call {
     }
 }
 
-/// Parses a call whose input is a text.
 pub(super) fn of_text(name: &str, input: &str) -> Call {
     codex::of_text(name, input)
 }

@@ -83,7 +83,6 @@ impl CallForm {
             .unwrap_or(0)
     }
 
-    /// Returns true if a line names an argument of the command.
     pub(super) fn names_argument(&self, at: usize, line: &str) -> bool {
         /// Shorter arguments are parts of other words.
         const MIN_ARGUMENT: usize = 3;
@@ -93,7 +92,6 @@ impl CallForm {
         words.iter().skip(1).filter(|word| !word.is_text).any(|word| is_named(&word.text) || word.text.contains(['*', '?']))
     }
 
-    /// Returns true if a line names a member of the input.
     pub(super) fn names_member(&self, line: &str) -> bool {
         self.members.iter().any(|(name, _)| is_word_in(name, line))
     }
@@ -108,7 +106,6 @@ impl CallForm {
     }
 }
 
-/// Returns the scalar members of a tool's input.
 fn members(input: &str) -> Vec<(String, String)> {
     let Ok(input) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(input) else { return Vec::new() };
     let scalar = |value: &serde_json::Value| match value {
@@ -138,7 +135,6 @@ pub(super) fn is_word_in(word: &str, line: &str) -> bool {
             .any(|(at, found)| !line[..at].ends_with(is_inner) && !line[at + found.len()..].starts_with(is_inner))
 }
 
-/// Returns the options among words, without their values.
 pub(super) fn options<'a>(words: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
     words.filter(|word| word.starts_with('-')).map(|word| word.split('=').next().unwrap_or(word))
 }

@@ -1,0 +1,403 @@
+//! `aperture blocks`: prints the table of blocks.
+
+use crate::app::{CommandError, Env};
+use crate::engine::{Analysis, label, lifecycle, stale_reason};
+use crate::model::{
+    As, Block, BlockKind, BlockNumber, JsonOf, Level, Media, Outdated, Pin, Role, State, Time, TokenCount, Zone, json_forms,
+};
+use crate::output::table::{Cell, Column, Table, left, rest, right};
+use crate::output::{Paint, Report, Style, age, clip, plural, tokens, unit};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Arguments of `blocks`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture blocks                                the blocks of the window
+  aperture blocks 'stale & larger(2k)'           candidates for compression
+  aperture blocks 'tool(Read)' --sort tokens     reads, the most expensive first
+  aperture blocks --tree                         under their turns
+  aperture blocks cold --json                    blocks outside the window
+
+Blocks are named by selectors: aperture help selectors.")]
+pub struct Arguments {
+    /// Block selectors; matches are combined
+    #[arg(default_value = "window")]
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
+    /// Sort key
+    #[arg(long, value_name = "KEY", default_value = "number")]
+    #[serde(serialize_with = "super::json::choice")]
+    pub sort: SortKey,
+    /// Reverse the order
+    #[arg(long)]
+    pub reverse: bool,
+    /// Show the blocks under their turns
+    #[arg(long, conflicts_with_all = ["sort", "reverse"])]
+    pub tree: bool,
+}
+
+impl Arguments {
+    /// Returns the request that lists the blocks that a selector matches.
+    pub fn new(selector: &str) -> Arguments {
+        Arguments { selector: vec![selector.to_owned()], sort: SortKey::Number, reverse: false, tree: false }
+    }
+}
+
+/// Lists the blocks.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the table of blocks.
+/// Errors: the selector is invalid or names something that does not exist; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandError> {
+    let selector = env.selector(&arguments.selector)?;
+    let workspace = env.open(None)?;
+    let reading = &workspace.reading;
+    let blocks: Vec<BlockRow> = selector
+        .select(reading)?
+        .into_iter()
+        .filter_map(|number| reading.block(number))
+        .map(|block| BlockRow::new(reading, block))
+        .collect();
+    let empty = match &arguments.selector[..] {
+        [word] if word == "pinned" => "no pinned blocks",
+        [word] if word == "focused" => "no focused blocks",
+        _ => "no matching blocks",
+    };
+    let mut report = BlocksReport {
+        empty,
+        tokens: blocks.iter().map(|block| block.tokens).sum(),
+        blocks,
+        tree: arguments.tree,
+        prompts: reading.turns.iter().map(|turn| turn.prompt.clone()).collect(),
+    };
+    report.sort(arguments.sort, arguments.reverse);
+    Ok(report)
+}
+
+/// A reason why a block is outdated.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct OutdatedReason {
+    /// Reason.
+    pub reason: Outdated,
+    /// Block that has the current content.
+    pub by: BlockNumber,
+}
+
+json_forms! {
+    /// The contents of a block that are not text.
+    BlockMedia of media: Media {
+        /// Images in the block.
+        images: Vec<Image> = JsonOf::json_of(&media.images),
+        /// Documents in the block, and other data that is not text.
+        documents: Vec<Document> = JsonOf::json_of(&media.documents),
+    }
+
+    /// The size of an image; 0 by 0 if its header does not have it.
+    Image of image: crate::model::Image {
+        /// Width.
+        width: u32 ["pixels"] = image.width,
+        /// Height.
+        height: u32 ["pixels"] = image.height,
+        /// Size of its base64 data; 0 if it is not in the session.
+        bytes: u64 ["bytes"] = image.bytes,
+    }
+
+    /// A document, or other data that is not text.
+    Document of document: crate::model::Document {
+        /// Title or file name; empty if it is not known.
+        name: String = document.name.to_string(),
+        /// Media type; empty if it is not known.
+        media_type: String = document.media_type.to_string(),
+        /// Pages; 0 if they cannot be counted.
+        pages: u32 ["pages"] = document.pages,
+        /// Size of the file; 0 if it is not in the session.
+        bytes: u64 ["bytes"] = document.bytes,
+    }
+}
+
+/// A block with everything that is known about it except its content.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Block")]
+pub struct BlockRow {
+    /// Block number, from 1 in file order.
+    pub number: BlockNumber,
+    /// Author.
+    pub role: Role,
+    /// Kind of content.
+    pub kind: BlockKind,
+    /// Name of the tool.
+    pub tool: Option<String>,
+    /// Path, command or question given to the tool, or the kind of an attachment.
+    pub target: String,
+    /// Short description.
+    pub label: String,
+    /// Cost of the block while it is in the window.
+    pub tokens: TokenCount,
+    /// Size of the content.
+    #[schemars(extend("unit" = "bytes"))]
+    pub bytes: u64,
+    /// Time at which the block was written.
+    #[serde(with = "As::<Option<Time>>")]
+    pub time: Option<i64>,
+    /// Turn of the block; 0 before the first prompt.
+    pub turn: u32,
+    /// Response of the model that the block belongs to or precedes.
+    pub step: u32,
+    /// Age of the block.
+    #[schemars(extend("unit" = "turns"))]
+    pub age_turns: u32,
+    /// Position in the window.
+    pub zone: Zone,
+    /// Estimate of how well models use content at this position, from 0 to 1.
+    pub relevance: f32,
+    /// Level of reduction.
+    pub level: Level,
+    /// Heat, from 0 to 1: how much the block is in use.
+    pub heat: f32,
+    /// Number of later blocks of the agent that refer to the block.
+    pub references: u32,
+    /// Turn of the last reference.
+    pub last_referenced_turn: Option<u32>,
+    /// Turns since the block was written or last referenced.
+    #[schemars(extend("unit" = "turns"))]
+    pub stale_turns: u32,
+    /// Responses of the model since the block was written or last referenced.
+    #[schemars(extend("unit" = "steps"))]
+    pub stale_steps: u32,
+    /// State in the lifecycle.
+    pub state: State,
+    /// Reason why the block is stale.
+    pub stale_reason: Option<String>,
+    /// Strongest reason why the block is outdated.
+    pub outdated: Option<Outdated>,
+    /// Block that has the current content instead.
+    pub outdated_by: Option<BlockNumber>,
+    /// All reasons why the block is outdated, the strongest first.
+    pub outdated_reasons: Vec<OutdatedReason>,
+    /// Estimated turns without a reference until the block goes stale: 0 if it is stale, null if it never will be.
+    #[schemars(extend("unit" = "turns"))]
+    pub turns_left: Option<u32>,
+    /// Rule of the lifecycle that led to the state.
+    pub state_rule: &'static str,
+    /// Place where the block is pinned.
+    pub pin: Option<Pin>,
+    /// True if the user focused the block.
+    pub focused: bool,
+    /// True if a person wrote all or a part of it.
+    pub by_person: bool,
+    /// True if the block is a tool result that reports an error.
+    pub error: bool,
+    #[serde(flatten, with = "As::<BlockMedia>")]
+    pub media: Media,
+    /// File with the whole content, if the block is a preview.
+    pub spilled_to: Option<String>,
+    /// Topic.
+    pub topic: String,
+    /// Keywords.
+    pub keywords: Vec<String>,
+    /// Beginning of the content.
+    pub preview: String,
+    /// Row of the session file, from 0.
+    pub row: u32,
+    /// Index of the block in its row, from 0.
+    pub index: u32,
+}
+
+impl BlockRow {
+    pub fn new(reading: &Analysis, block: &Block) -> BlockRow {
+        BlockRow {
+            number: block.number,
+            role: block.role,
+            kind: block.kind,
+            tool: block.tool.as_ref().map(|tool| tool.name.to_string()),
+            target: block.target().to_owned(),
+            label: label(block),
+            tokens: block.tokens,
+            bytes: block.bytes,
+            time: block.timestamp,
+            turn: block.position.turn,
+            step: block.position.step,
+            age_turns: reading.last_turn().saturating_sub(block.position.turn),
+            zone: block.position.zone,
+            relevance: block.position.relevance,
+            level: block.level,
+            heat: block.usefulness.heat,
+            references: block.usefulness.references,
+            last_referenced_turn: block.usefulness.last_turn,
+            stale_turns: block.usefulness.stale_turns,
+            stale_steps: block.usefulness.stale_steps,
+            state: block.state,
+            stale_reason: stale_reason(block),
+            outdated: block.usefulness.outdated.map(|(reason, _)| reason),
+            outdated_by: block.usefulness.outdated.map(|(_, by)| by),
+            outdated_reasons: block
+                .usefulness
+                .reasons
+                .iter()
+                .map(|(reason, by)| OutdatedReason { reason: *reason, by: *by })
+                .collect(),
+            turns_left: block.usefulness.turns_left,
+            state_rule: lifecycle(reading, block).last().map_or("arrived", |rule| rule.name),
+            pin: block.pin,
+            focused: block.focused,
+            by_person: !block.words.is_empty(),
+            error: block.error,
+            media: block.media.clone(),
+            spilled_to: block.spilled_to.as_ref().map(|path| path.to_string()),
+            topic: reading.topic(block).to_owned(),
+            keywords: block.keywords.iter().map(str::to_owned).collect(),
+            preview: block.preview.to_string(),
+            row: block.row,
+            index: block.index,
+        }
+    }
+}
+
+/// Sort keys of the block table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SortKey {
+    /// File order.
+    Number,
+    /// The most expensive first.
+    Tokens,
+    /// The oldest first.
+    Age,
+    /// The hottest first.
+    Heat,
+    /// The most referenced first.
+    References,
+    /// The longest unused first.
+    Stale,
+}
+
+/// A list of blocks.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BlocksReport {
+    /// Blocks, in the requested order.
+    pub blocks: Vec<BlockRow>,
+    /// Total cost of the blocks.
+    pub tokens: TokenCount,
+    /// True if the blocks are grouped by turn.
+    #[serde(skip)]
+    pub tree: bool,
+    /// The prompts of the turns, by number from 1.
+    #[serde(skip)]
+    pub prompts: Vec<String>,
+    /// The text if there are no blocks.
+    #[serde(skip)]
+    pub empty: &'static str,
+}
+
+impl BlocksReport {
+    /// Sorts the blocks by a key. Blocks with equal keys remain in file order.
+    pub fn sort(&mut self, key: SortKey, reverse: bool) {
+        match key {
+            SortKey::Number => self.blocks.sort_by_key(|block| block.number),
+            SortKey::Tokens => self.blocks.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value)),
+            SortKey::Age => self.blocks.sort_by_key(|block| (block.time.unwrap_or(i64::MAX), block.number)),
+            SortKey::Heat => self.blocks.sort_by(|a, b| b.heat.total_cmp(&a.heat)),
+            SortKey::References => self.blocks.sort_by_key(|block| std::cmp::Reverse(block.references)),
+            SortKey::Stale => self.blocks.sort_by_key(|block| std::cmp::Reverse((block.stale_turns, block.stale_steps))),
+        }
+        if reverse {
+            self.blocks.reverse();
+        }
+    }
+}
+
+impl Report for BlocksReport {
+    const SCHEMA: &str = "aperture.blocks/2";
+
+    fn text(&self, style: &Style) -> String {
+        if self.blocks.is_empty() {
+            return format!("{}\n", self.empty);
+        }
+        let table = Table::new(style, &COLUMNS, self.blocks.iter().map(|block| cells(style, block)).collect());
+        let mut text = String::new();
+        if self.tree {
+            let mut rest = &self.blocks[..];
+            let mut rows = 0;
+            while let Some(first) = rest.first() {
+                let turn = first.turn;
+                let length = rest.iter().take_while(|block| block.turn == turn).count();
+                let (blocks, later) = rest.split_at(length);
+                let cost: TokenCount = blocks.iter().map(|block| block.tokens).sum();
+                let prompt = (turn as usize).checked_sub(1).and_then(|place| self.prompts.get(place)).map_or("", String::as_str);
+                let title = if turn == 0 { "before the first prompt".to_owned() } else { format!("turn {turn}  \"{prompt}\"") };
+                let heading =
+                    format!("{}  {}, {}", clip(&title, style.width.saturating_sub(26)), plural(length, "block"), tokens(cost));
+                text.push_str(&style.paint(Paint::Heading, &heading));
+                text.push('\n');
+                text.extend((rows..rows + length).map(|row| table.row(row)));
+                rows += length;
+                rest = later;
+            }
+        } else {
+            text.push_str(&table.text());
+        }
+        let total = format!("{}, {}\n", plural(self.blocks.len(), "block"), unit(&tokens(self.tokens), "token"));
+        text.push_str(&style.paint(Paint::Dim, &total));
+        text
+    }
+}
+
+/// Widths that the description keeps when columns are added: first the most useful ones, then those for wide terminals.
+const WHAT: usize = 26;
+const WHAT_WIDE: usize = 40;
+
+const COLUMNS: [Column; 12] = [
+    right("#"),
+    left("ROLE"),
+    rest("WHAT"),
+    right("TOKENS"),
+    right("TURN").optional(1, WHAT),
+    left("POSITION").optional(3, WHAT),
+    left("STATE").optional(0, WHAT),
+    right("USED").optional(2, WHAT),
+    right("LEFT").optional(7, WHAT_WIDE),
+    left("AGE").optional(5, WHAT_WIDE),
+    left("LEVEL").optional(6, WHAT_WIDE),
+    left("TOPIC").optional(8, WHAT_WIDE),
+];
+
+/// Maximum width of a topic.
+const TOPIC: usize = 20;
+
+fn cells(style: &Style, block: &BlockRow) -> Vec<Cell> {
+    let state = match block.state {
+        State::Stale => Cell::new(style, Paint::Warning, block.state.name()),
+        State::Evicted => Cell::new(style, Paint::Dim, "not sent"),
+        State::Archived => Cell::new(style, Paint::Dim, block.state.name()),
+        _ => Cell::plain(block.state.name().to_owned()),
+    };
+    let mark = if block.error { "!" } else { "" };
+    vec![
+        Cell::new(style, Paint::Name, &block.number.to_string()),
+        Cell::plain(short_role(block.role).to_owned()),
+        Cell::plain(clip(&format!("{mark}{}", block.label), style.width)),
+        Cell::plain(tokens(block.tokens)),
+        Cell::plain(block.turn.to_string()),
+        Cell::plain(block.zone.label().to_owned()),
+        state,
+        Cell::plain(block.references.to_string()),
+        Cell::plain(block.turns_left.map(|turns| turns.to_string()).unwrap_or_default()),
+        Cell::plain(block.time.map(|time| age(style.now, time)).unwrap_or_default()),
+        Cell::plain(block.level.name().to_owned()),
+        Cell::plain(clip(&block.topic, TOPIC)),
+    ]
+}
+
+/// Returns a short word for a role, for a narrow column.
+pub fn short_role(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assist",
+        Role::Thinking => "think",
+        Role::ToolUse => "use",
+        Role::ToolResult => "result",
+    }
+}

@@ -1,0 +1,298 @@
+//! `aperture config`: prints and changes the settings files.
+
+use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, Settings, files, settings_file};
+use crate::output::{Paint, Report, Style, padded, printable};
+use crate::wire::stages::STAGES;
+use anyhow::{Context, anyhow};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, Item, Key, TableLike, Value};
+
+/// Arguments of `config`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture config                              what is set, and where; the stages of the proxy
+  aperture config get preset
+  aperture config set budget.tokens 120000
+  aperture config set pipeline.manifest false --in-project
+  aperture config unset budget.tokens
+  aperture config edit
+
+The settings of a project, in its aperture.toml, come before those of the user, in config.toml. A
+value is TOML (true, 5, [\"a\", \"b\"]) or else a text. A setting that does not exist is refused, and the rest
+of the file stays as it is. aperture help settings explains all of them.")]
+pub struct Arguments {
+    /// The action; `list` if there is none.
+    #[command(subcommand)]
+    pub action: Option<Action>,
+}
+
+/// The actions.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// List what is set, and the stages of the proxy
+    List,
+    /// Print a value
+    Get {
+        /// The setting, such as budget.tokens
+        key: String,
+    },
+    /// Set a value
+    Set {
+        /// The setting, such as budget.tokens
+        key: String,
+        /// The value
+        value: String,
+        /// In the settings of the project
+        #[arg(long)]
+        in_project: bool,
+    },
+    /// Remove a setting
+    Unset {
+        /// The setting, such as budget.tokens
+        key: String,
+        /// In the settings of the project
+        #[arg(long)]
+        in_project: bool,
+    },
+    /// Open the settings in the editor
+    Edit {
+        /// The settings of the project
+        #[arg(long)]
+        in_project: bool,
+    },
+}
+
+impl Arguments {
+    /// Returns true if nothing is written.
+    pub fn only_reads(&self) -> bool {
+        matches!(self.action, None | Some(Action::List | Action::Get { .. }))
+    }
+}
+
+/// A settings file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ConfigFile {
+    /// True if it is that of the project.
+    pub in_project: bool,
+    /// Path.
+    pub path: String,
+    /// True if it exists.
+    pub exists: bool,
+}
+
+/// A setting in a file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ConfigValue {
+    /// Name, with the names of its tables before it.
+    pub key: String,
+    /// Value, as TOML.
+    pub value: String,
+    /// True if it is in the settings of the project.
+    pub in_project: bool,
+}
+
+/// A stage of the proxy that can be switched.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ConfigStage {
+    /// Setting that switches it.
+    pub key: String,
+    /// Its meaning.
+    pub meaning: String,
+    /// True if it is switched on.
+    pub on: bool,
+}
+
+/// The settings.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ConfigReport {
+    /// Files, that of the user first.
+    pub files: Vec<ConfigFile>,
+    /// Settings in them; of one in both, the first counts.
+    pub values: Vec<ConfigValue>,
+    /// Stages of the proxy, in the order of their work.
+    pub stages: Vec<ConfigStage>,
+    /// Setting that was asked for, if one was.
+    #[serde(skip)]
+    pub asked: Option<String>,
+}
+
+impl Report for ConfigReport {
+    const SCHEMA: &str = "aperture.config/1";
+
+    fn text(&self, style: &Style) -> String {
+        if self.asked.is_some() {
+            return self.values.iter().take(1).map(|value| format!("{}\n", printable(&value.value))).collect();
+        }
+        let mut text = String::new();
+        for file in &self.files {
+            let owner = if file.in_project { "project" } else { "user" };
+            let missing = if file.exists { "" } else { " (not there yet)" };
+            text += &format!("{owner:<8}{}{missing}\n", printable(&file.path));
+            for value in self.values.iter().filter(|value| value.in_project == file.in_project) {
+                text += &printable(&format!("  {} = {}\n", value.key, value.value));
+            }
+        }
+        text += &style.paint(Paint::Heading, "\nstages of the proxy, which reads the settings when it starts\n");
+        let width = self.stages.iter().map(|stage| stage.key.len()).max().unwrap_or_default();
+        for stage in &self.stages {
+            let state = if stage.on { "on " } else { "off" };
+            text += &format!("  {state} {}  {}\n", padded(&stage.key, width), stage.meaning);
+        }
+        text
+    }
+}
+
+/// Prints or changes the settings.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    match arguments.action.as_ref().unwrap_or(&Action::List) {
+        Action::List => env.print(&report(env)?),
+        Action::Get { key } => {
+            let mut report = report(env)?;
+            report.values.retain(|value| value.key == *key);
+            if report.values.is_empty() {
+                let error = anyhow!("{key} is not set");
+                return Err(CommandError::new(ErrorKind::Refused, error).hint("to list what can be set: aperture help settings"));
+            }
+            report.asked = Some(key.clone());
+            env.print(&report)
+        }
+        Action::Set { key, value, in_project } => {
+            let path = change(env, *in_project, &|document| put(document, key, value.parse().unwrap_or_else(|_| value.into())))?;
+            env.note(&format!("wrote {key} to {}", path.display()));
+            env.print(&report(env)?)
+        }
+        Action::Unset { key, in_project } => {
+            let path = change(env, *in_project, &|document| take(document, key))?;
+            env.note(&format!("removed {key} from {}", path.display()));
+            env.print(&report(env)?)
+        }
+        Action::Edit { in_project } => {
+            let path = path(env, *in_project)?;
+            let before = files::text(env.disk, &path)?;
+            let after = env.edit(before.as_deref().unwrap_or_default())?;
+            let parsed = after.parse().with_context(|| "it is not TOML, and was not saved");
+            let document: DocumentMut = parsed.map_err(|error| CommandError::new(ErrorKind::Usage, error))?;
+            change(env, *in_project, &|old| {
+                *old = document.clone();
+                Ok(())
+            })?;
+            env.print(&report(env)?)
+        }
+    }
+}
+
+/// Returns the path of the settings of the user, or of the project: the `aperture.toml` of the directory or of its nearest ancestor
+/// that has one.
+fn path(env: &Env, in_project: bool) -> Result<PathBuf, CommandError> {
+    if in_project {
+        let mut paths = env.directory.ancestors().map(|directory| directory.join(PROJECT_FILE));
+        return Ok(paths.find(|path| env.disk.identify(path).is_ok()).unwrap_or_else(|| env.directory.join(PROJECT_FILE)));
+    }
+    let missing = || CommandError::new(ErrorKind::Internal, anyhow!("there is no directory for settings"));
+    settings_file().ok_or_else(|| missing().hint("set APERTURE_HOME"))
+}
+
+fn report(env: &Env) -> Result<ConfigReport, CommandError> {
+    let [user, project] = [path(env, false)?, path(env, true)?];
+    let pipeline = Settings::read(env.disk, Some(&user), Some(&project))?.pipeline();
+    let mut report = ConfigReport { files: Vec::new(), values: Vec::new(), stages: Vec::new(), asked: None };
+    for (path, in_project) in [(user, false), (project, true)] {
+        let text = files::text(env.disk, &path)?;
+        let document: DocumentMut = text.as_deref().unwrap_or_default().parse().unwrap_or_default();
+        let mut values = Vec::new();
+        list(document.as_table(), "", &mut values);
+        let values = values.into_iter().map(|(key, value)| ConfigValue { key, value, in_project });
+        report.values.splice(0..0, values);
+        report.files.push(ConfigFile { in_project, path: path.display().to_string(), exists: text.is_some() });
+    }
+    for setting in STAGES.iter().filter_map(|stage| stage.settings.first()) {
+        let (key, on) = (format!("pipeline.{}", setting.key), pipeline.is_on(setting));
+        report.stages.push(ConfigStage { key, meaning: setting.meaning.to_owned(), on });
+    }
+    Ok(report)
+}
+
+/// Lists the values of a table, with the names of their tables before theirs.
+fn list(table: &dyn TableLike, before: &str, values: &mut Vec<(String, String)>) {
+    for (key, item) in table.iter() {
+        let key = format!("{before}{}", Key::new(key).display_repr());
+        match item.as_table_like() {
+            Some(table) => list(table, &format!("{key}."), values),
+            None => values.push((key, item.to_string().trim().to_owned())),
+        }
+    }
+}
+
+/// Changes a settings file, whose other lines stay as they are. Returns its path.
+///
+/// Errors: the file is not TOML, the setting or the value does not exist, or the file cannot be written. It is then unchanged.
+pub fn change(
+    env: &Env,
+    in_project: bool,
+    edit: &dyn Fn(&mut DocumentMut) -> anyhow::Result<()>,
+) -> Result<PathBuf, CommandError> {
+    let path = path(env, in_project)?;
+    let changed = |path: &Path| -> anyhow::Result<()> {
+        let before = files::text(env.disk, path)?;
+        let mut document: DocumentMut = before.as_deref().unwrap_or_default().parse()?;
+        edit(&mut document)?;
+        let (before, after) = (before.as_deref().map(str::as_bytes), document.to_string());
+        Settings::check_text(&after)?;
+        Ok(files::replace(env.disk, path, before, after.as_bytes(), files::Mode::Plain)?)
+    };
+    let written = changed(&path).with_context(|| format!("cannot change the settings in {}", path.display()));
+    written.map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("to list the settings: aperture help settings"))?;
+    Ok(path)
+}
+
+/// Sets a value.
+pub fn put(document: &mut DocumentMut, key: &str, value: Value) -> anyhow::Result<()> {
+    let keys = Key::parse(key)?;
+    let Some((last, tables)) = keys.split_last() else { return Err(anyhow!("the name of the setting is empty")) };
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for key in tables {
+        let item = table.entry_format(key).or_insert_with(toml_edit::table);
+        table = item.as_table_like_mut().ok_or_else(|| anyhow!("{key} is a value, not a table"))?;
+    }
+    table.insert(last.get(), Item::Value(value));
+    Ok(())
+}
+
+fn take(document: &mut DocumentMut, key: &str) -> anyhow::Result<()> {
+    let keys = Key::parse(key)?;
+    let Some((last, tables)) = keys.split_last() else { return Err(anyhow!("the name of the setting is empty")) };
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for key in tables {
+        let item = table.get_mut(key.get()).and_then(Item::as_table_like_mut);
+        table = item.ok_or_else(|| anyhow!("{key} is not set"))?;
+    }
+    table.remove(last.get()).map(drop).ok_or_else(|| anyhow!("{key} is not set"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(text: &str, key: &str, value: &str) -> String {
+        let mut document: DocumentMut = text.parse().unwrap();
+        put(&mut document, key, value.parse().unwrap_or_else(|_| value.into())).unwrap();
+        document.to_string()
+    }
+
+    #[test]
+    fn the_rest_of_the_file_stays() {
+        let text = "# mine\npreset = \"light\" # mild\n\n[pipeline]\nmanifest = true\n";
+        let changed = after(text, "pipeline.manifest", "false");
+        assert_eq!(changed, text.replace("true", "false"));
+        assert_eq!(after(&changed, "budget.tokens", "5"), changed + "\n[budget]\ntokens = 5\n");
+        assert_eq!(after("", "preset", "light"), "preset = \"light\"\n");
+        assert_eq!(after("", "prices.\"gpt-5\"", "1.5"), "[prices]\ngpt-5 = 1.5\n");
+        let mut document: DocumentMut = text.parse().unwrap();
+        assert!(put(&mut document, "preset.x", 1.into()).is_err() && take(&mut document, "stale.turns").is_err());
+        take(&mut document, "pipeline.manifest").unwrap();
+        assert_eq!(document.to_string(), "# mine\npreset = \"light\" # mild\n\n[pipeline]\n");
+    }
+}

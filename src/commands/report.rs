@@ -1,0 +1,111 @@
+//! `aperture report`: one file that shows a session, or the usage of many, to share.
+
+use super::page;
+use super::usage::Day;
+use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::output::{Report, Style, bytes, printable};
+use anyhow::anyhow;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Arguments of `report`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture report --html session.html            the newest session here
+  aperture report 6666 --html session.html       one session
+  aperture report --project --html usage.html    tokens and cost of the project
+  aperture report --since 4w --html usage.html   those of four weeks, all projects
+
+The file is a page for any browser. It loads nothing, and holds what it shows: the blocks of the
+window, the requests over time with compactions and operations, the transcript with filters, and the
+log. Credentials are masked; read it before you share it. Only you can read the file.")]
+pub struct Arguments {
+    /// Session: a path, an id or an id prefix
+    #[arg(id = "named", value_name = "SESSION", conflicts_with_all = ["project", "since"])]
+    pub session: Option<String>,
+    /// File to write
+    #[arg(long, value_name = "FILE", required = true)]
+    pub html: PathBuf,
+    /// The usage of the project in this directory [default: the current directory]
+    #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".")]
+    pub project: Option<PathBuf>,
+    /// The usage from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)
+    #[arg(long, value_name = "DAY")]
+    pub since: Option<Day>,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A report that was written.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "WrittenReport")]
+pub struct HtmlReport {
+    /// File.
+    pub file: String,
+    /// Size of the file.
+    #[schemars(extend("unit" = "bytes"))]
+    pub bytes: u64,
+}
+
+impl Report for HtmlReport {
+    const SCHEMA: &str = "aperture.report/1";
+
+    fn text(&self, _: &Style) -> String {
+        format!("wrote {} ({}); credentials are masked\n", printable(&self.file), bytes(self.bytes))
+    }
+}
+
+/// Writes the file.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let path = env.directory.join(&arguments.html);
+    if !arguments.force && env.disk.identify(&path).is_ok() {
+        let error = anyhow!("{} exists", path.display());
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("choose another file, or replace it: --force"));
+    }
+    let asked =
+        if arguments.project.is_some() || arguments.since.is_some() { of_usage(arguments) } else { of_session(env, arguments)? };
+    let mut answers = String::from("{");
+    for (place, (name, words)) in asked.iter().enumerate() {
+        let words: Vec<&str> = std::iter::once("--json").chain(words.iter().map(String::as_str)).collect();
+        let answer = env.run_again(&words, b"")?;
+        let comma = if place > 0 { "," } else { "" };
+        answers.push_str(&format!("{comma}\"{name}\":{}", String::from_utf8_lossy(&answer).trim_end()));
+    }
+    answers.push('}');
+    let text = page::one_file(&answers);
+    let written = files::write_private(env.disk, &path, text.as_bytes());
+    written.map_err(|error| CommandError::of_disk(error, format!("cannot write {}", path.display())))?;
+    env.print(&HtmlReport { file: path.display().to_string(), bytes: text.len() as u64 })
+}
+
+/// Returns the command lines whose reports show a session, each with its name on the page.
+fn of_session(env: &Env, arguments: &Arguments) -> Result<Vec<(&'static str, Vec<String>)>, CommandError> {
+    let session = env.find(arguments.session.as_deref())?.path.display().to_string();
+    let named = |words: &[&str]| -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).chain(["--session".to_owned(), session.clone()]).collect()
+    };
+    Ok(vec![
+        ("status", named(&["status"])),
+        ("blocks", named(&["blocks"])),
+        ("timeline", named(&["timeline", "--limit", "0"])),
+        ("transcript", named(&["transcript"])),
+        ("log", named(&["log"])),
+    ])
+}
+
+/// Returns the command lines whose reports show the usage of many sessions.
+fn of_usage(arguments: &Arguments) -> Vec<(&'static str, Vec<String>)> {
+    let by = |key: &str| {
+        let mut words = vec!["usage".to_owned(), "--by".to_owned(), key.to_owned()];
+        if let Some(project) = &arguments.project {
+            words.extend(["--project".to_owned(), project.display().to_string()]);
+        }
+        if let Some(since) = arguments.since {
+            words.extend(["--since".to_owned(), since.to_string()]);
+        }
+        words
+    };
+    vec![("usage", by("day")), ("models", by("model")), ("by_session", by("session"))]
+}

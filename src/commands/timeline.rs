@@ -1,0 +1,114 @@
+//! `aperture timeline`: the requests of a session, what filled each, and what it cost.
+
+use crate::app::{CommandError, Env};
+use crate::engine::TimelineRequest;
+use crate::output::table::{Cell, Table, rest, right};
+use crate::output::{Paint, Report, Style, amount, days, plural, times_of_day};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The default for the number of requests printed.
+const REQUESTS: usize = 30;
+/// Columns of a bar.
+const BAR: usize = 24;
+
+/// Arguments of `timeline`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(after_help = "Examples:
+  aperture timeline                   the last requests of the newest session here
+  aperture timeline 6666 --limit 0    all requests of a session
+  aperture timeline --json | jq '.requests[] | [.sent_tokens.value, .dollars]'
+
+Each line is one request to the model: its window, as billed, and what of it came from the
+cache. A | marks the first request after a compaction. Costs are list prices with a cache
+of five minutes; --json also has the tokens by what they are, and the blocks of each request.")]
+pub struct Arguments {
+    /// Session: a path, an id or an id prefix
+    #[arg(id = "named", value_name = "SESSION")]
+    pub session: Option<String>,
+    /// Requests to print, the newest; 0 prints all
+    #[arg(long, value_name = "N", default_value_t = REQUESTS, value_parser = crate::app::number::<usize>)]
+    pub limit: usize,
+}
+
+/// The requests of a session.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TimelineReport {
+    /// Session id.
+    pub session: String,
+    /// Size of the window.
+    pub capacity_tokens: u64,
+    /// Requests, the oldest first.
+    pub requests: Vec<TimelineRequest>,
+    /// Requests to print; 0 prints all.
+    #[serde(skip)]
+    pub limit: usize,
+}
+
+/// Prints the requests.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let workspace = env.open(arguments.session.as_deref())?;
+    let reading = &workspace.reading;
+    env.print(&TimelineReport {
+        session: reading.session.id.clone(),
+        capacity_tokens: reading.capacity.tokens,
+        requests: crate::engine::timeline(reading, &env.prices),
+        limit: arguments.limit,
+    })
+}
+
+impl Report for TimelineReport {
+    const SCHEMA: &str = "aperture.timeline/1";
+
+    fn text(&self, style: &Style) -> String {
+        let billed: Vec<&TimelineRequest> = self.requests.iter().filter(|request| request.sent_tokens > 0).collect();
+        if billed.is_empty() {
+            return "no billed requests\n".to_owned();
+        }
+        let earlier = if self.limit == 0 { 0 } else { billed.len().saturating_sub(self.limit) };
+        let columns = [
+            right("TURN"),
+            right("TIME"),
+            right("SENT"),
+            right("CACHED").optional(1, BAR),
+            right("OUT").optional(2, BAR),
+            right("COST"),
+            rest("WINDOW"),
+        ];
+        let (day, clock) = (days(style), times_of_day(style));
+        let (mut turn, mut date) = (0, String::new());
+        let rows = billed[earlier..].iter().map(|request| {
+            let is_new = std::mem::replace(&mut turn, request.turn) != request.turn;
+            let today = day(request.time);
+            let time = if today == date { clock(request.time) } else { format!("{today} {}", clock(request.time)) };
+            date = today;
+            let cached = request.cache_read_tokens as f64 / request.sent_tokens as f64 * 100.0;
+            let share = request.sent_tokens as f64 / self.capacity_tokens.max(1) as f64;
+            let bar = style.bar(share, BAR).trim_end().to_owned();
+            let mark = if request.after_compaction { "|" } else { " " };
+            vec![
+                Cell::plain(if is_new { request.turn.to_string() } else { String::new() }),
+                Cell::plain(time),
+                Cell::plain(amount(request.sent_tokens)),
+                Cell::plain(format!("{cached:.0} %")),
+                Cell::plain(amount(request.output_tokens)),
+                Cell::plain(request.dollars.map_or_else(|| "?".to_owned(), |dollars| format!("${dollars:.2}"))),
+                Cell::plain(format!("{mark}{bar}")),
+            ]
+        });
+        let mut text = Table::new(style, &columns, rows.collect()).text();
+        let total: f64 = billed.iter().filter_map(|request| request.dollars).sum();
+        let most = billed.iter().map(|request| request.sent_tokens).max().unwrap_or_default();
+        let compactions = billed.iter().filter(|request| request.after_compaction).count();
+        let mut last = format!("{}, at most {} tokens, ${total:.2}", plural(billed.len(), "request"), amount(most));
+        if compactions > 0 {
+            last += &format!(", {}", plural(compactions, "compaction"));
+        }
+        if earlier > 0 {
+            last += &format!("; {earlier} earlier: --limit 0");
+        }
+        text.push_str(&style.paint(Paint::Dim, &last));
+        text.push('\n');
+        text
+    }
+}

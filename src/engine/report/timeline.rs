@@ -1,0 +1,170 @@
+//! The requests of a session: what filled the window in each, and what it cost.
+
+use crate::engine::Analysis;
+use crate::engine::cost::model_prices::Prices;
+use crate::engine::cost::tokens::requests_of;
+use crate::model::{As, Basis, Block, BlockKind, BlockNumber, Measured, Role, Time, TokenCount};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The tokens of a request by what they are. They are counted from the blocks as they are in the file now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct TimelineKinds {
+    /// Prompts and answers of a person.
+    pub user: TokenCount,
+    /// Texts of the model.
+    pub answers: TokenCount,
+    /// Thinking of the model.
+    pub thinking: TokenCount,
+    /// Calls of tools.
+    pub calls: TokenCount,
+    /// Results of tools.
+    pub results: TokenCount,
+    /// Texts of the client: reminders, files, summaries of compactions.
+    pub client: TokenCount,
+    /// The rest of the bill: system prompt and tools, and content that is not in the file, or no longer whole.
+    pub other: TokenCount,
+}
+
+impl TimelineKinds {
+    fn add(&mut self, block: &Block) {
+        let sum = match (block.kind, block.role) {
+            (BlockKind::Thinking, _) => &mut self.thinking,
+            (BlockKind::ToolUse, _) => &mut self.calls,
+            (BlockKind::ToolResult, _) | (_, Role::ToolResult) => &mut self.results,
+            (BlockKind::Attachment, _) | (_, Role::System) => &mut self.client,
+            (_, Role::User) if !block.words.is_empty() => &mut self.user,
+            (_, Role::User) => &mut self.client,
+            _ => &mut self.answers,
+        };
+        *sum = *sum + block.tokens;
+    }
+
+    fn of_blocks(&self) -> TokenCount {
+        [self.user, self.answers, self.thinking, self.calls, self.results, self.client].into_iter().sum()
+    }
+}
+
+/// A request of a session, as it was billed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TimelineRequest {
+    /// Turn.
+    pub turn: u32,
+    /// Time of the response.
+    #[serde(with = "As::<Time>")]
+    pub time: i64,
+    /// Model.
+    pub model: String,
+    /// Tokens of the window that was sent.
+    #[serde(with = "As::<Measured>")]
+    pub sent_tokens: u64,
+    /// Tokens of it that were read from the cache.
+    #[serde(with = "As::<Measured>")]
+    pub cache_read_tokens: u64,
+    /// Tokens of it that were written to the cache.
+    #[serde(with = "As::<Measured>")]
+    pub cache_write_tokens: u64,
+    /// Output tokens.
+    #[serde(with = "As::<Measured>")]
+    pub output_tokens: u64,
+    /// Cost by the list price, with a cache that holds for five minutes; null if the model has no known price.
+    #[schemars(extend("unit" = "US dollars"))]
+    pub dollars: Option<f64>,
+    /// True if it is the first one after a compaction.
+    pub after_compaction: bool,
+    /// The tokens by what they are.
+    pub kinds: TimelineKinds,
+    /// The request whose window and response it continues, by its place in the list from 0; null at the beginning of a
+    /// conversation and after a compaction.
+    pub follows: Option<usize>,
+    /// The blocks that it sent for the first time.
+    pub new_blocks: Vec<BlockNumber>,
+    /// The blocks of its response.
+    pub response_blocks: Vec<BlockNumber>,
+}
+
+/// Returns the requests of a session, the oldest first. A request without a bill has zero tokens. What the client kept from before a
+/// compaction counts as `other`.
+pub fn timeline(reading: &Analysis, prices: &Prices) -> Vec<TimelineRequest> {
+    let session = &reading.session;
+    let mut calls = requests_of(session);
+    calls.pop();
+    let mut sums: Vec<TimelineKinds> = Vec::with_capacity(calls.len());
+    let mut requests = Vec::with_capacity(calls.len());
+    for call in calls {
+        let mut kinds = call.follows.map(|before| sums[before]).unwrap_or_default();
+        call.before.iter().for_each(|place| kinds.add(&session.blocks[*place]));
+        let (usage, sent) = (call.usage, call.usage.sent());
+        let price = prices.for_model(&call.model).map(|price| price.at(sent as f64));
+        let dollars = price.map(|price| {
+            let parts = [
+                (usage.input, price.input),
+                (usage.cache_read, price.cache_read),
+                (usage.cache_creation, price.cache_write_5m),
+                (usage.output, price.output),
+            ];
+            parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum()
+        });
+        let rest = (sent as f64 - kinds.of_blocks().value).max(0.0);
+        let rows = call.response.iter().map(|place| &session.rows[session.blocks[*place].row as usize]);
+        let numbers = |places: &[usize]| places.iter().map(|place| session.blocks[*place].number).collect();
+        requests.push(TimelineRequest {
+            turn: call.turn,
+            time: rows.filter_map(|row| row.timestamp).max().unwrap_or_default(),
+            sent_tokens: sent,
+            cache_read_tokens: usage.cache_read,
+            cache_write_tokens: usage.cache_creation,
+            output_tokens: usage.output,
+            dollars,
+            after_compaction: call.compacted,
+            kinds: TimelineKinds { other: TokenCount { value: rest, basis: Basis::Estimated }, ..kinds },
+            follows: call.follows,
+            new_blocks: numbers(&call.before),
+            response_blocks: numbers(&call.response),
+            model: call.model,
+        });
+        call.response.iter().for_each(|place| kinds.add(&session.blocks[*place]));
+        sums.push(kinds);
+    }
+    requests
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Key, Row, RowKind, Session, Usage, Window};
+
+    /// Returns the tokens of texts and of the rest in each request, of rows given as kind, parent and billed tokens.
+    fn sent(rows: &[(RowKind, u128, u64)]) -> Vec<(f64, f64, Option<usize>)> {
+        let mut session = Session::default();
+        for (place, (kind, parent, billed)) in rows.iter().enumerate() {
+            let mut row = Row::new(*kind);
+            (row.id, row.parent) = (Some(Key(place as u128 + 1)), (*parent > 0).then_some(Key(*parent)));
+            row.usage = (*billed > 0).then_some(Usage { input: *billed, ..Usage::default() });
+            row.message = (*billed > 0).then_some(Key(100 + place as u128));
+            if *kind != RowKind::Boundary {
+                row.blocks = 1;
+                let role = if *kind == RowKind::User { Role::User } else { Role::Assistant };
+                let tokens = TokenCount { value: 10.0, basis: Basis::Estimated };
+                let (row, number) = (place as u32, session.blocks.len() as u32 + 1);
+                session.blocks.push(Block { row, number, tokens, ..Block::new(BlockKind::Text, role) });
+            }
+            session.rows.push(row);
+        }
+        let reading = Analysis { session, window: Window::default(), ..Analysis::default() };
+        let texts = |kinds: &TimelineKinds| kinds.of_blocks().value;
+        let of = |request: &TimelineRequest| (texts(&request.kinds), request.kinds.other.value, request.follows);
+        timeline(&reading, &Prices::default()).iter().map(of).collect()
+    }
+
+    #[test]
+    fn a_request_holds_what_its_branch_sent_and_answered() {
+        use RowKind::{Assistant, Boundary, User};
+        let first = [(User, 0, 0), (Assistant, 1, 100), (User, 2, 0), (Assistant, 3, 130)];
+        assert_eq!(sent(&first), [(10.0, 90.0, None), (30.0, 100.0, Some(0))]);
+        let rewound = [&first[..], &[(User, 2, 0), (Assistant, 5, 131)]].concat();
+        assert_eq!(sent(&rewound)[2], (30.0, 101.0, Some(0)));
+        let compacted = [&first[..], &[(Boundary, 0, 0), (User, 5, 0), (Assistant, 6, 50)]].concat();
+        assert_eq!(sent(&compacted)[2], (10.0, 40.0, None));
+    }
+}

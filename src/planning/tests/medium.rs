@@ -1,0 +1,69 @@
+//! A session in memory, and the plans for it.
+
+#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+
+use crate::engine::{self, Analysis, ReadSettings};
+use crate::model::{History, Key, Plan};
+use crate::planning::*;
+use crate::provider::{FileKind, ProviderAdapter, by_name, sniff};
+use std::path::PathBuf;
+
+/// A session held in memory: the bytes of a file or of a request body.
+pub(crate) struct Medium {
+    pub provider: &'static dyn ProviderAdapter,
+    pub bytes: Vec<u8>,
+    pub reading: Analysis,
+    pub history: History,
+}
+
+pub(crate) struct NoCache;
+
+impl PlanCache for NoCache {
+    fn plan(&self, _key: Key) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn remember_plan(&self, _key: Key, _packed: &[u8]) {}
+
+    fn count(&self, _hash: Key) -> Option<u32> {
+        None
+    }
+}
+
+impl Medium {
+    pub fn new(provider: &'static dyn ProviderAdapter, bytes: Vec<u8>) -> Medium {
+        let session = parse_session(provider, "s".to_owned(), &bytes);
+        let reading = engine::read_with(session, |session| provider.window(session), &ReadSettings::default());
+        Medium { provider, bytes, reading, history: History::default() }
+    }
+
+    pub fn draft(&self) -> Draft<'_> {
+        let source = PlanSource { provider: self.provider, reading: &self.reading, history: &self.history };
+        Draft::new(source, Box::new(MemoryRows(&self.bytes)), None, 1).unwrap()
+    }
+
+    pub fn after(&self, plan: &Plan) -> Medium {
+        let session = &self.reading.session;
+        let addresses = Addresses::new(session);
+        let rows = MemoryRows(&self.bytes);
+        let splice = splice(self.provider, session, &addresses, &rows, plan.base_bytes, &plan.edits, &[]).unwrap();
+        let mut after = Vec::new();
+        let mut write = |bytes: &[u8]| {
+            after.extend_from_slice(bytes);
+            Ok(())
+        };
+        splice.run(&mut &self.bytes[..], &mut |_| (), &mut write).unwrap();
+        Medium::new(self.provider, after)
+    }
+}
+
+/// Returns the session files of the fixtures.
+pub(crate) fn fixtures() -> Vec<(PathBuf, Medium)> {
+    let mut files = Vec::new();
+    for path in crate::testing::fixtures() {
+        let bytes = std::fs::read(&path).unwrap();
+        let FileKind::Session(provider) = sniff(&bytes) else { continue };
+        files.push((path, Medium::new(by_name(provider).unwrap(), bytes)));
+    }
+    files
+}

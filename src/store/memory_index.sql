@@ -1,0 +1,8 @@
+DROP TABLE IF EXISTS files;
+DROP TABLE IF EXISTS documents;
+CREATE TABLE files (
+    path TEXT PRIMARY KEY,
+    identity BLOB NOT NULL,
+    directory TEXT NOT NULL,
+    facts BLOB NOT NULL
+) WITHOUT ROWID;

@@ -1,0 +1,29 @@
+//! Lists of words in data files: one reader, and one macro that declares the lists of a file.
+
+/// Declares the lists of words in a file beside the code, each under the name of its section.
+macro_rules! word_lists {
+    ($file:literal: $($visibility:vis $name:ident),* $(,)?) => {
+        $($visibility static $name: std::sync::LazyLock<Vec<&'static str>> =
+            std::sync::LazyLock::new(|| $crate::text::lists::words(include_str!($file), stringify!($name)));)*
+    };
+}
+pub(crate) use word_lists;
+
+/// Returns the words of a section of a file: it begins with `= NAME`, commas and line ends separate its words, and lines that begin
+/// with `#` are comments.
+pub fn words(file: &'static str, name: &str) -> Vec<&'static str> {
+    let lines = file.lines().skip_while(|line| line.strip_prefix("= ") != Some(name)).skip(1);
+    let words: Vec<&str> = lines.take_while(|line| !line.starts_with("= ")).flat_map(words_of_line).collect();
+    debug_assert!(!words.is_empty(), "no list {name}");
+    words
+}
+
+/// Returns the words of all sections of a file.
+pub fn all_words(file: &'static str) -> impl Iterator<Item = &'static str> {
+    file.lines().filter(|line| !line.starts_with("= ")).flat_map(words_of_line)
+}
+
+fn words_of_line(line: &'static str) -> impl Iterator<Item = &'static str> {
+    let words = line.split(',').map(str::trim);
+    words.filter(move |word| !word.is_empty() && !line.starts_with('#'))
+}
