@@ -144,7 +144,6 @@ impl Requests<'_> {
         all
     }
 
-    /// Returns the place of the old content, among these, that a new one is.
     fn same(&self, mut old: Range<usize>, new: &Item) -> Option<usize> {
         let was = new.number().and_then(|number| self.was(number));
         let same = old.clone().find(|place| was.is_some() && self.old[*place].number() == was);

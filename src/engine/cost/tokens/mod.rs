@@ -278,7 +278,6 @@ fn switched(session: &Session, call: &Call, prompted: bool, thinks: &mut Option<
     }
 }
 
-/// Returns the change of the plan by a block of a response.
 fn plan_change(row: &Row, block: &Block) -> Option<PlanChange> {
     match row.event.as_deref() {
         Some(Event::Plan(change)) if block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan) => Some(*change),
