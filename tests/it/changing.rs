@@ -1097,13 +1097,13 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
     let table = done(&sandbox, line);
     expect![[r#"
         7 blocks would be archived
-          #16  Read shop/big.py                           original → archived  9.8k → 55
-          #19  Bash for i in $(seq 1 9000); do echo "li…  original → archived   721 → 61
-          #24  Bash grep -n NEEDLE big.py | head -50      original → archived   717 → 52
-          #28  Write src/new.py                           original → archived   120 → 62
-          #33  Agent look for x                           original → archived   332 → 68
-          #38  mcp__lab__lab_big 60                       original → archived   562 → 64
-          #41  queued command                             original → archived   367 → 47
+          #16  Read shop/big.py                           original → archived  9.8k → 57
+          #19  Bash for i in $(seq 1 9000); do echo "li…  original → archived   721 → 63
+          #24  Bash grep -n NEEDLE big.py | head -50      original → archived   720 → 54
+          #28  Write src/new.py                           original → archived   120 → 61
+          #33  Agent look for x                           original → archived   336 → 71
+          #38  mcp__lab__lab_big 60                       original → archived   566 → 67
+          #41  queued command                             original → archived   369 → 47
           skipped #13, #17, #25, #46 (thinking is signed and stays whole)
           skipped #1 (the first prompt stays as it is)
           skipped #45 (the client needs it as it is)
@@ -1111,7 +1111,7 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
           skipped 12 blocks (instructions: only by number)
         −12k tokens (29k → 17k)
         the cache has expired (idle 2 h): saves ~$0.032 a turn, costs nothing now
-        3 thinking blocks (39 tokens) are no longer sent:
+        3 thinking blocks (40 tokens) are no longer sent:
           the model binds thinking to everything before it
         nothing was written: this is a dry run
         each block: --stat; the whole difference: --full
@@ -1127,17 +1127,17 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
           skipped 12 blocks (instructions: only by number)
         −12k tokens (29k → 17k)
         the cache has expired (idle 2 h): saves ~$0.032 a turn, costs nothing now
-        3 thinking blocks (39 tokens) are no longer sent:
+        3 thinking blocks (40 tokens) are no longer sent:
           the model binds thinking to everything before it
         nothing was written: this is a dry run
 
-        #16 Read shop/big.py                            | 9.8k → 55 ████████████████████
-        #24 Bash grep -n NEEDLE big.py | head -50       |  717 → 52 █▍
-        #19 Bash for i in $(seq 1 9000); do echo "line… |  721 → 61 █▍
-        #38 mcp__lab__lab_big 60                        |  562 → 64 █
-        #41 queued command                              |  367 → 47 ▋
-        #33 Agent look for x                            |  332 → 68 ▌
-        #28 Write src/new.py                            |  120 → 62 ▏
+        #16 Read shop/big.py                            | 9.8k → 57 ████████████████████
+        #24 Bash grep -n NEEDLE big.py | head -50       |  720 → 54 █▍
+        #19 Bash for i in $(seq 1 9000); do echo "line… |  721 → 63 █▍
+        #38 mcp__lab__lab_big 60                        |  566 → 67 █
+        #41 queued command                              |  369 → 47 ▋
+        #33 Agent look for x                            |  336 → 71 ▌
+        #28 Write src/new.py                            |  120 → 61 ▏
         7 blocks changed, 29k → 17k tokens (−12k)
     "#]]
     .assert_eq(&done(&sandbox, &format!("{line} --stat")));

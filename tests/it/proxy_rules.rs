@@ -249,7 +249,7 @@ fn a_change_waits_until_the_cache_has_expired() {
     let settings = "[pipeline]\nmanifest = false\ncondense = true\npay_back_turns = 0\ncache_seconds = 3\n";
     let client = Client::stale(settings);
     let original = client.send(&["again"]);
-    client.until_noted("condensation", "waits until the prompt cache expires: −4.1k would pay back after");
+    client.until_noted("condensation", "waits until the prompt cache expires: −");
     assert_eq!(client.log(), [] as [&str; 0]);
     // No request follows: the next one finds it done.
     wait_for("the change", || (!client.log().is_empty()).then_some(()));
@@ -286,7 +286,7 @@ fn each_loss_of_the_cache_has_its_cause() {
     assert!(explained.contains("cache lost    ~9k by aperture\nsaved         "), "{explained}");
     let status = client.sandbox.text(&["proxy", "status"]);
     let lost = "cache lost ~9k by aperture in 1 request, ~15k by the client in 1 request, ~19k by the API in 1 request\n";
-    assert!(status.contains("from the clients, ~") && status.ends_with(lost), "{status}");
+    assert!(status.contains("from the clients, ~") && status.contains(lost), "{status}");
     // Tokens that the cache would have held are not saved at the full price.
     let request = client.accounted(4);
     let figure = |name: &str| request[name]["value"].as_f64().unwrap();

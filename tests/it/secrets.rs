@@ -204,8 +204,8 @@ fn redact_of_a_block_leaves_the_others() {
     let said = sandbox.text(&["redact", "1"]);
     expect![[r#"
         1 credential redacted
-          #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 14
-        −28 tokens (10k → 10k)
+          #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 15
+        −27 tokens (10k → 10k)
         the cache has expired (idle 2 h): saves <$0.001 a turn, costs nothing now
         the client's fill level follows; programs that add up bills (ccusage) see that too
         1 github-token

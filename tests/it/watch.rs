@@ -140,8 +140,8 @@ fn events_of_client_user_and_aperture_are_reported() {
             00:00:00 removed   1 block at the end of the file
             00:00:00 turn      2: "and now the shipping costs, password=[secret:password]"
             00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
-            00:00:00 window    ~15 of 200k tokens, 0 % (+13)
-            00:00:00 window    ~15 of 200k tokens, 0 % (−30)
+            00:00:00 window    ~16 of 200k tokens, 0 % (+13)
+            00:00:00 window    ~16 of 200k tokens, 0 % (−30)
             00:00:00 window    ~45 of 200k tokens, 0 % (+30)
         "#]],
     );
@@ -244,8 +244,8 @@ fn a_file_that_is_cut_replaced_or_rewritten_is_followed() {
             00:00:00 window    ~3 of 200k tokens, 0 % (−3)
             00:00:00 turn      2: "the third prompt"
             00:00:00 came in       #2 user   "the third prompt"                        ~3
-            00:00:00 window    ~5 of 200k tokens, 0 % (+3)
-            00:00:00 replaced  ~2 of 200k tokens, 0 % · 1 turn · another conversation
+            00:00:00 window    ~6 of 200k tokens, 0 % (+3)
+            00:00:00 replaced  ~3 of 200k tokens, 0 % · 1 turn · another conversation
             00:00:00 replaced  ~0 of 200k tokens, 0 % · 0 turns · (no prompt yet)
             00:00:00 turn      1: "the first prompt"
             00:00:00 came in       #1 user   "the first prompt"                        ~3
