@@ -3,7 +3,7 @@
 use crate::app::Env;
 use crate::commands::{inbox, status};
 use crate::engine::{self, Analysis, label, next_request_dollars, stale_reason};
-use crate::model::{Basis, Block, BlockKind, BlockNumber, Level, Pin, ProposalNumber, State, Zone};
+use crate::model::{Actor, Basis, Block, BlockKind, BlockNumber, Level, OperationId, Pin, ProposalNumber, State, Zone};
 use crate::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,6 +43,8 @@ pub struct Picture {
     pub blocks: Vec<BlockRow>,
     /// Subagents, in the order of their ends.
     pub subagents: Vec<SubagentRow>,
+    /// The newest operation: its number, and what it was and whose.
+    pub newest_operation: Option<(OperationId, String)>,
     /// Commands of the model that wait for the user.
     pub proposals: Vec<(ProposalNumber, String)>,
 }
@@ -127,6 +129,10 @@ impl Picture {
             turns: turn_rows(reading, &blocks),
             blocks,
             subagents: Vec::new(),
+            newest_operation: env.history_of(&found).unwrap_or_default().operations.last().map(|operation| {
+                let by = if operation.actor == Actor::User { String::new() } else { format!("{}: ", operation.actor.name()) };
+                (operation.id, by + &operation.command)
+            }),
             proposals: inbox::waiting_here(env).unwrap_or_default(),
         }
     }

@@ -79,6 +79,7 @@ fn picture() -> Picture {
             tokens: 31_000.0,
             steps: 12,
         }],
+        newest_operation: None,
         proposals: Vec::new(),
     }
 }
@@ -218,6 +219,21 @@ fn the_cursor_and_the_marks_stay_when_the_session_grows() {
     let other = Picture { path: PathBuf::from("/p/other.jsonl"), ..picture() };
     screen.update(Event::Picture(Box::new(other)), 0);
     assert!(screen.marked.is_empty(), "marks belong to a session");
+}
+
+#[test]
+fn a_change_by_another_program_is_told_with_its_undo() {
+    let mut screen = Screen::new(picture());
+    let changed = |id: u32| Box::new(Picture { newest_operation: Some((id, "model: archive 3".to_owned())), ..picture() });
+    screen.update(Event::Picture(changed(1)), 0);
+    assert_eq!(screen.toast.as_ref().map(|(text, _)| &**text), Some("model: archive 3 · u undoes it"));
+    screen.update(Event::Tick, 60_000);
+    screen.update(Event::Picture(changed(1)), 60_000);
+    assert_eq!(screen.toast, None, "once");
+    screen.update(Event::Executed(words("archive 5 -s 66666666"), Ok(effect())), 60_000);
+    let own = screen.toast.clone();
+    screen.update(Event::Picture(changed(2)), 60_001);
+    assert_eq!(screen.toast, own, "a change of this screen has been told");
 }
 
 #[test]

@@ -250,7 +250,9 @@ impl Worker {
         let arguments = sessions::Arguments { limit: Some(0), ..sessions::Arguments::default() };
         let report = sessions::report(&self.env, &arguments)?;
         let entry = |row: &sessions::SessionRow| {
-            let mut notes = vec![short_id(&row.id), format!("{:.0} %", row.percent), plural(row.turns as usize, "turn")];
+            let project = row.project.rsplit(['/', '\\']).next().unwrap_or_default();
+            let mut notes =
+                vec![self.clean(project), short_id(&row.id), format!("{:.0} %", row.percent), plural(row.turns as usize, "turn")];
             notes.extend(row.open.then(|| "open".to_owned()));
             notes.extend(row.days_left.map(|days| format!("{days} d left")));
             notes.push(crate::output::age(self.env.style.now, row.last_written_time));

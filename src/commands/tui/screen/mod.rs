@@ -188,6 +188,8 @@ pub(super) struct Screen {
     /// Rows of the map that the terminal shows, and where each is; set when it is drawn.
     pub height: usize,
     pub places: Vec<(Rect, usize)>,
+    /// True if the next picture has a change of this screen.
+    is_own: bool,
     /// True if clicks are for the screen, and not for the terminal.
     has_mouse: bool,
     pub marked: BTreeSet<BlockNumber>,
@@ -255,6 +257,7 @@ impl Screen {
             }
             Event::Planned(words, effect) => self.planned(words, effect),
             Event::Executed(words, effect) => {
+                self.is_own = true;
                 match effect {
                     Ok(effect) => self.executed(&words, &effect),
                     Err(error) => self.say(error),
@@ -297,6 +300,8 @@ impl Screen {
         let was_last = self.at + 1 >= self.rows.len();
         let added = picture.tokens - self.picture.tokens;
         let is_newer = picture.blocks.last().map(|block| block.number) > self.picture.blocks.last().map(|block| block.number);
+        let newest = |picture: &Picture| picture.newest_operation.as_ref().map(|(id, _)| *id);
+        let is_told = std::mem::take(&mut self.is_own) || newest(&picture) <= newest(&self.picture);
         self.picture = picture;
         if is_other {
             *self = Screen { height: self.height, now: self.now, ..Screen::new(std::mem::take(&mut self.picture)) };
@@ -306,7 +311,9 @@ impl Screen {
         self.arrange();
         let place = self.rows.iter().position(|row| Some(self.key(row)) == key);
         self.at = if was_last { usize::MAX } else { place.unwrap_or(self.at) }.min(self.rows.len().saturating_sub(1));
-        if is_newer && self.toast.is_none() {
+        if let Some((_, what)) = self.picture.newest_operation.clone().filter(|_| !is_told) {
+            self.say(format!("{what} · {} undoes it", keys::key_of(keys::Action::Undo)));
+        } else if is_newer && self.toast.is_none() {
             let sign = if added < 0.0 { '−' } else { '+' };
             self.say(format!("new blocks: {sign}{}", crate::engine::amount(added.abs().round() as u64)));
         }
