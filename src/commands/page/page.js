@@ -29,6 +29,7 @@ const TABS = [
 
 // What a tab needs beside the blocks.
 const LOADS = {
+  time: async () => { state.timeline = await ask({ timeline: { limit: 0 } }, state.session); },
   text: async () => { state.transcript ??= await ask({ transcript: {} }, state.session); },
   memory: async () => { state.memories = await ask({ memory: { action: "list" } }, state.session); },
   history: async () => { if (!isFile) state.presets ??= await ask({ preset: { action: "list" } }, state.session); },
@@ -116,7 +117,7 @@ const page = {
     question("Edit " + entry.id, [field], null, () => page.run({ memory: { action: { edit: { id: entry.id, text: field.value } } } }), "Save");
   },
   async open(session) {
-    Object.assign(state, { session, marked: new Set(), chosen: null, explained: null, transcript: null, moment: null, tab: "turns", plans: {}, words: "" });
+    Object.assign(state, { session, marked: new Set(), chosen: null, explained: null, transcript: null, timeline: null, moment: null, tab: "turns", plans: {}, words: "" });
     if (!isFile) history.replaceState(null, "", "#/" + session);
     await guarded(load);
     unfollow();
@@ -133,12 +134,13 @@ function guarded(work) {
   return Promise.resolve().then(work).catch((error) => toast(error.message, null, true));
 }
 
-async function load() {
+// Reads what is shown again; the log and the wishes only after an operation.
+async function load(withLog = true) {
   const of = (request) => ask(request, state.session);
-  const [status, blocks, timeline, log, inbox] = await Promise.all([
-    of({ status: {} }), of({ blocks: {} }), of({ timeline: { limit: 0 } }), of({ log: {} }), isFile ? { proposals: [] } : of({ inbox: {} }),
+  const [status, blocks, log, inbox] = await Promise.all([
+    of({ status: {} }), of({ blocks: {} }), withLog ? of({ log: {} }) : state.log, withLog && !isFile ? of({ inbox: {} }) : state.inbox,
   ]);
-  Object.assign(state, { status, blocks: blocks.blocks, timeline, log, inbox, transcript: null });
+  Object.assign(state, { status, blocks: blocks.blocks, log, inbox, transcript: null });
   state.session ||= status.session;
   document.title = "aperture · " + (status.title || status.session);
   await LOADS[state.tab]?.();
@@ -152,13 +154,19 @@ const own = new Set();
 
 // Events come in groups: the session is read once for all of them.
 let waiting = null;
+let operated = false;
 function changed(event) {
   // The answer to a request of this page may come after its event.
   if (event.event === "command_executed") setTimeout(() => {
     if (!own.has(event.operation)) toast((event.actor === "user" ? "" : event.actor + ": ") + event.command, () => page.run({ undo: { operation: event.operation } }));
   }, 700);
+  operated ||= ["command_executed", "context_changed_by_model"].includes(event.event);
   clearTimeout(waiting);
-  waiting = setTimeout(() => guarded(load), 20);
+  waiting = setTimeout(() => {
+    const withLog = operated;
+    operated = false;
+    guarded(() => load(withLog));
+  }, 20);
 }
 
 // Asks what the marked blocks would become, for the buttons of the foot.
@@ -250,7 +258,7 @@ function renderMain(keep) {
   const held = keep && main.querySelector(keep === "search" ? "input[type=search]" : "canvas") === document.activeElement;
   document.body.classList.toggle("one", !["turns", "files", "list", "time"].includes(state.tab) || isFile && state.explained === null && state.tab === "time");
   const tab = TABS.find(([name]) => name === state.tab);
-  const isReady = state.tab !== "text" || state.transcript;
+  const isReady = (state.tab !== "text" || state.transcript) && (state.tab !== "time" || state.timeline);
   show(main, isReady ? tab[2]() : h("p", { class: "dim" }, "…"));
   main.scrollTop = scrollTop;
   if (held) {
