@@ -44,6 +44,8 @@ impl Env {
     fn command_again(&self, arguments: &[&str]) -> Result<Command, CommandError> {
         let mut command = Command::new(self.program()?);
         command.arg("-C").arg(&self.directory).args(self.options()).args(arguments);
+        // It has no terminal, so that an editor would wait for ever.
+        command.env_remove("VISUAL").env_remove("EDITOR");
         // An interrupt from the keyboard ends the command of the user, which then waits for this one; and the client ends the
         // processes of its hooks with itself.
         #[cfg(unix)]

@@ -109,6 +109,11 @@ fn a_request_is_a_command_and_its_answer_is_the_report() {
     }
     let (status, _) = page.ask(&session, &json!({ "archive": { "selector": "all", "all_sessions": true } }));
     assert_eq!(status, 422);
+    // Nothing waits for an editor, which would have no terminal.
+    let (_, added) = page.ask(&session, &json!({ "memory": { "action": { "add": { "text": "Use tabs." } } } }));
+    let edit = json!({ "memory": { "action": { "edit": { "id": "1" } } } });
+    let (status, report) = page.ask(&session, &edit);
+    assert!(status == 422 && report["message"] == "no editor is set", "{added} {report}");
     let (status, _) = page.ask(&session, &json!({ "no-such": {} }));
     assert_eq!(status, 400);
 }
