@@ -45,7 +45,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&TimelineReport {
         session: reading.session.id.clone(),
         capacity_tokens: reading.capacity.tokens,
-        requests: crate::engine::timeline(reading, &env.prices),
+        requests: crate::engine::timeline(reading, &env.prices, workspace.cache_milliseconds()),
         limit: arguments.limit,
     })
 }

@@ -201,3 +201,20 @@ fn days_count_back_from_today_and_weeks_are_groups() {
         .collect();
     assert_eq!(names, ["2026-W47"]);
 }
+
+#[test]
+fn the_requests_of_a_session_cost_what_its_usage_says() {
+    // A row of Codex with two bills is one request; usage counts both: codex-tools is not here.
+    for fixture in ["older-model", "interactive-compact", "codex-compaction"] {
+        let sandbox = Sandbox::of(fixture);
+        let usage = sandbox.json(&["usage", "--by", "session"], "aperture.usage/1");
+        let [session] = &usage["rows"].as_array().unwrap()[..] else { panic!("{fixture}: {usage}") };
+        let timeline = sandbox.json(&["timeline", session["name"].as_str().unwrap()], "aperture.timeline/1");
+        let requests = timeline["requests"].as_array().unwrap();
+        let dollars: f64 = requests.iter().map(|request| request["dollars"].as_f64().unwrap_or_default()).sum();
+        assert!(
+            (dollars - session["dollars"].as_f64().unwrap()).abs() < 1e-6 && dollars > 0.0,
+            "{fixture}: {dollars}, {session}"
+        );
+    }
+}

@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The shorter of the two lifetimes of cache entries; a longer one is paid as an hour.
-const FIVE_MINUTES: i64 = 5 * 60 * 1000;
+pub const FIVE_MINUTES: i64 = 5 * 60 * 1000;
 /// Turns within which the savings of an edit must exceed its cost, so that it is worth it.
 pub const PAYS_BACK_TURNS: f64 = 10.0;
 /// The number of tokens that prices refer to.

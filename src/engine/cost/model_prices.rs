@@ -18,6 +18,7 @@
 //! tokens are billed as few are; Haiku 5.5 is the exception. Codex does not state what was written to the cache, so that its bills
 //! have no surcharge for that.
 
+use crate::model::BilledTokens;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -147,6 +148,18 @@ pub struct LongPrompt {
 }
 
 impl ModelPrice {
+    /// Returns the cost of the tokens of a response in dollars, without its web searches.
+    pub fn dollars(&self, tokens: &BilledTokens) -> f64 {
+        let parts = [
+            (tokens.input, self.input),
+            (tokens.output, self.output),
+            (tokens.cache_write_5m, self.cache_write_5m),
+            (tokens.cache_write_1h, self.cache_write_1h),
+            (tokens.cache_read, self.cache_read),
+        ];
+        parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum()
+    }
+
     /// Returns the prices of a request with a prompt of `prompt` tokens.
     pub fn at(&self, prompt: f64) -> ModelPrice {
         match self.long_prompt.filter(|long| prompt > long.above) {

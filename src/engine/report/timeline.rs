@@ -1,9 +1,10 @@
 //! The requests of a session: what filled the window in each, and what it cost.
 
 use crate::engine::Analysis;
+use crate::engine::cost::edit_cost::FIVE_MINUTES;
 use crate::engine::cost::model_prices::Prices;
 use crate::engine::cost::tokens::requests_of;
-use crate::model::{As, Basis, Block, BlockKind, BlockNumber, Measured, Role, Time, TokenCount};
+use crate::model::{As, Basis, BilledTokens, Block, BlockKind, BlockNumber, Measured, Role, Time, TokenCount};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -67,7 +68,7 @@ pub struct TimelineRequest {
     /// Output tokens.
     #[serde(with = "As::<Measured>")]
     pub output_tokens: u64,
-    /// Cost by the list price, with a cache that holds for five minutes; null if the model has no known price.
+    /// Cost by the list price, without web searches; null if the model has no known price.
     #[schemars(extend("unit" = "US dollars"))]
     pub dollars: Option<f64>,
     /// True if it is the first one after a compaction.
@@ -85,7 +86,8 @@ pub struct TimelineRequest {
 
 /// Returns the requests of a session, the oldest first. A request without a bill has zero tokens. What the client kept from before a
 /// compaction counts as `other`.
-pub fn timeline(reading: &Analysis, prices: &Prices) -> Vec<TimelineRequest> {
+pub fn timeline(reading: &Analysis, prices: &Prices, cache_lifetime_milliseconds: i64) -> Vec<TimelineRequest> {
+    let holds_an_hour = cache_lifetime_milliseconds > FIVE_MINUTES;
     let session = &reading.session;
     let mut calls = requests_of(session);
     calls.pop();
@@ -95,16 +97,16 @@ pub fn timeline(reading: &Analysis, prices: &Prices) -> Vec<TimelineRequest> {
         let mut kinds = call.follows.map(|before| sums[before]).unwrap_or_default();
         call.before.iter().for_each(|place| kinds.add(&session.blocks[*place]));
         let (usage, sent) = (call.usage, call.usage.sent());
-        let price = prices.for_model(&call.model).map(|price| price.at(sent as f64));
-        let dollars = price.map(|price| {
-            let parts = [
-                (usage.input, price.input),
-                (usage.cache_read, price.cache_read),
-                (usage.cache_creation, price.cache_write_5m),
-                (usage.output, price.output),
-            ];
-            parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum()
-        });
+        // The bill of a response says how much was written to the cache, and the session for how long.
+        let (five_minutes, hour) = if holds_an_hour { (0, usage.cache_creation) } else { (usage.cache_creation, 0) };
+        let billed = BilledTokens {
+            input: usage.input,
+            output: usage.output,
+            cache_write_5m: five_minutes,
+            cache_write_1h: hour,
+            cache_read: usage.cache_read,
+        };
+        let dollars = prices.for_model(&call.model).map(|price| price.at(sent as f64).dollars(&billed));
         let rest = (sent as f64 - kinds.of_blocks().value).max(0.0);
         let rows = call.response.iter().map(|place| &session.rows[session.blocks[*place].row as usize]);
         let numbers = |places: &[usize]| places.iter().map(|place| session.blocks[*place].number).collect();
@@ -154,7 +156,22 @@ mod tests {
         let reading = Analysis { session, window: Window::default(), ..Analysis::default() };
         let texts = |kinds: &TimelineKinds| kinds.of_blocks().value;
         let of = |request: &TimelineRequest| (texts(&request.kinds), request.kinds.other.value, request.follows);
-        timeline(&reading, &Prices::default()).iter().map(of).collect()
+        timeline(&reading, &Prices::default(), 0).iter().map(of).collect()
+    }
+
+    #[test]
+    fn cache_writes_cost_by_the_lifetime_of_the_cache() {
+        let mut session = Session::default();
+        let mut row = Row::new(RowKind::Assistant);
+        row.model = Some("claude-opus-4-6".into());
+        row.usage = Some(Usage { cache_creation: 1_000_000, ..Usage::default() });
+        session.rows.push(row);
+        let reading = Analysis { session, ..Analysis::default() };
+        let (prices, hour) = (Prices::default(), 60 * 60 * 1000);
+        let price = prices.for_model("claude-opus-4-6").unwrap().at(1e6);
+        for (lifetime, expected) in [(FIVE_MINUTES, price.cache_write_5m), (hour, price.cache_write_1h)] {
+            assert_eq!(timeline(&reading, &prices, lifetime)[0].dollars, Some(expected));
+        }
     }
 
     #[test]

@@ -384,15 +384,7 @@ fn cost(response: &ResponseUsage, price: &ModelPrice) -> Option<f64> {
     let tokens = &response.tokens;
     let price = price.at(tokens.sent() as f64);
     let price = if response.fast { price.fast()? } else { price };
-    let parts = [
-        (tokens.input, price.input),
-        (tokens.output, price.output),
-        (tokens.cache_write_5m, price.cache_write_5m),
-        (tokens.cache_write_1h, price.cache_write_1h),
-        (tokens.cache_read, price.cache_read),
-    ];
-    let tokens: f64 = parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum();
-    Some(tokens + response.searches as f64 * SEARCH_DOLLARS)
+    Some(price.dollars(tokens) + response.searches as f64 * SEARCH_DOLLARS)
 }
 
 /// Returns the tokens that the request of a response did not contain because of changes by aperture. A compaction by the client ends
