@@ -303,6 +303,11 @@ fn the_page_shows_the_window_in_a_browser() {
         assert!(text.contains(shown), "{shown} is missing in:\n{text}");
     }
     assert!(!text.contains("class=\"toast\"") && !text.contains(&page.token), "{text}");
+    // The file that `--open` gives to the browser leads there.
+    let mut files = fs::read_dir(sandbox.home.join(".aperture")).unwrap().map(|entry| entry.unwrap().path());
+    let lead = files.find(|path| path.extension().is_some_and(|end| end == "html")).unwrap();
+    let Some(text) = document(&format!("file://{}", lead.display()), "What can be reclaimed") else { return };
+    assert!(text.contains("What can be reclaimed"), "{text}");
 }
 
 #[test]

@@ -13,6 +13,9 @@ pub const TOKEN: &str = "x-aperture-token";
 pub const CONTROL: &str = "/aperture/";
 /// The header in which browsers say whose page sent a request.
 const FETCH_SITE: &str = "sec-fetch-site";
+/// The headers in which they say what for: to go to a page, in a tab or in a frame.
+const FETCH_MODE: &str = "sec-fetch-mode";
+const FETCH_DESTINATION: &str = "sec-fetch-dest";
 
 /// The hosts and the token of a page.
 pub struct Guard {
@@ -35,8 +38,13 @@ impl Guard {
         if origin.is_some_and(|origin| !is_own(origin)) {
             return Err("the request is of another page");
         }
-        let site = headers.get(FETCH_SITE).map(|site| site.as_bytes());
-        if !matches!(site, None | Some(b"same-origin" | b"none")) {
+        let fetch = |name: &str| headers.get(name).map(|value| value.as_bytes());
+        // The file of `serve --open` leads to the page, which holds no data and is shown in no frame.
+        let is_opened = parts.method == Method::GET
+            && fetch(FETCH_MODE) == Some(b"navigate")
+            && fetch(FETCH_DESTINATION) == Some(b"document");
+        let is_own_site = matches!(fetch(FETCH_SITE), None | Some(b"same-origin" | b"none"));
+        if !is_own_site && (!is_opened || parts.uri.path() != "/") {
             return Err("the request is of another page");
         }
         if headers.contains_key(UPGRADE) {
@@ -99,6 +107,18 @@ mod tests {
         assert_eq!(admitted("GET", "/page.js", &[("host", OWN), ("sec-fetch-site", "none")]), Ok(()));
         assert_eq!(admitted("POST", "/aperture/request", &GOOD), Ok(()));
         assert_eq!(admitted("GET", "/aperture/events", &[("host", OWN), ("x-aperture-token", "secret")]), Ok(()));
+    }
+
+    #[test]
+    fn a_page_elsewhere_can_lead_to_the_page_and_to_nothing_else() {
+        let sent = |path: &str, destination: &str| {
+            let fetch = [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", destination)];
+            admitted("GET", path, &[&[("host", OWN), ("x-aperture-token", "secret")], &fetch[..]].concat())
+        };
+        assert_eq!(sent("/", "document"), Ok(()));
+        for (path, destination) in [("/", "iframe"), ("/", "empty"), ("/page.js", "document"), ("/aperture/events", "document")] {
+            assert!(sent(path, destination).is_err(), "{path} {destination}");
+        }
     }
 
     #[test]
