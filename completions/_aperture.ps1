@@ -108,6 +108,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--offers', '--offers', [CompletionResultType]::ParameterName, 'Print all suggested commands, not only the best one')
+            [CompletionResult]::new('--no-suggestions', '--no-suggestions', [CompletionResultType]::ParameterName, 'Suggest no command: the figures alone, without the plans that take longest')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

@@ -4191,7 +4191,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__status)
-            opts="-s -C -h --offers --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --offers --no-suggestions --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

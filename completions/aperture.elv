@@ -104,6 +104,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
             cand --offers 'Print all suggested commands, not only the best one'
+            cand --no-suggestions 'Suggest no command: the figures alone, without the plans that take longest'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'

@@ -106,6 +106,7 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand status" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l offers -d 'Print all suggested commands, not only the best one'
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-suggestions -d 'Suggest no command: the figures alone, without the plans that take longest'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-pager -d 'Do not use a pager'

@@ -9,6 +9,8 @@ pub struct Row {
     pub offset: u64,
     /// Bytes without the line feed.
     pub length: u32,
+    /// Hash of its bytes; zero if it is not of a file.
+    pub line: Key,
     /// Role of the row in the window.
     pub kind: RowKind,
     /// Its own identity in the tree of rows.

@@ -1,7 +1,7 @@
 //! Parses bytes into rows and measured blocks.
 
 use crate::engine;
-use crate::model::{Cut, Event, Key, Origin, Segment, Session, Vocabulary};
+use crate::model::{Block, Cut, Event, Key, Origin, Row, SecretPlace, Segment, Session, Vocabulary};
 use crate::provider::{ParsedBlock, ParsedRow, ProviderAdapter, conventions};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -22,11 +22,70 @@ pub fn parse_chunk(
     chunk: &[u8],
     offset: u64,
 ) -> Segment {
+    parse_changed(provider, known, None, chunk, offset)
+}
+
+/// Parses as [`parse_chunk`], but takes rows that an earlier version of the file had as well from there.
+pub fn parse_changed(
+    provider: &dyn ProviderAdapter,
+    known: &(dyn Fn(Key) -> Option<u32> + Sync),
+    earlier: Option<&EarlierRows<'_>>,
+    chunk: &[u8],
+    offset: u64,
+) -> Segment {
     let mut measurer = Measurer::new(known, provider.vocabulary(chunk));
     for row in provider.framing().rows(chunk) {
-        measurer.add(provider.parse(&chunk[row.clone()]), offset + row.start as u64, row.len());
+        let (line, offset) = (&chunk[row.clone()], offset + row.start as u64);
+        let key = Key::from_bytes(line);
+        match earlier.and_then(|earlier| earlier.row(key)) {
+            Some(row) => measurer.copy(&row, offset),
+            None => measurer.add(provider.parse(line), offset, row.len()),
+        }
+        if let Some(row) = measurer.segment.rows.last_mut() {
+            row.line = key;
+        }
     }
     Segment { start: offset, end: offset + chunk.len() as u64, ..measurer.segment }
+}
+
+/// The rows of an earlier version of a file, by the hashes of their lines.
+pub struct EarlierRows<'a> {
+    segment: &'a Segment,
+    /// The place of each row, and of its first block.
+    places: FxHashMap<Key, (usize, usize)>,
+}
+
+/// A row of an earlier version, with what its segment holds about it.
+struct EarlierRow<'a> {
+    row: &'a Row,
+    origin: &'a Origin,
+    blocks: &'a [Block],
+    secrets: &'a [SecretPlace],
+}
+
+impl<'a> EarlierRows<'a> {
+    pub fn new(segment: &'a Segment) -> EarlierRows<'a> {
+        let mut first_block = 0;
+        let places = segment.rows.iter().enumerate().map(|(at, row)| {
+            first_block += row.blocks as usize;
+            (row.line, (at, first_block - row.blocks as usize))
+        });
+        EarlierRows { segment, places: places.collect() }
+    }
+
+    fn row(&self, line: Key) -> Option<EarlierRow<'a>> {
+        let (at, first_block) = *self.places.get(&line)?;
+        let row = self.segment.rows.get(at)?;
+        let secrets = &self.segment.secrets;
+        let first_secret = secrets.partition_point(|place| (place.row as usize) < at);
+        let last_secret = secrets.partition_point(|place| (place.row as usize) <= at);
+        Some(EarlierRow {
+            row,
+            origin: self.segment.origins.get(row.origin as usize)?,
+            blocks: self.segment.blocks.get(first_block..first_block + row.blocks as usize)?,
+            secrets: &secrets[first_secret..last_secret],
+        })
+    }
 }
 
 /// Returns a parsed row of `length` bytes as a segment of its own, with its blocks measured.
@@ -66,6 +125,18 @@ impl<'a> Measurer<'a> {
             self.measure(block);
         }
         self.segment.rows.push(parsed.row);
+    }
+
+    fn copy(&mut self, earlier: &EarlierRow<'_>, offset: u64) {
+        let segment = &mut self.segment;
+        let origin = segment.origins.iter().position(|origin| origin == earlier.origin).unwrap_or_else(|| {
+            segment.origins.push(earlier.origin.clone());
+            segment.origins.len() - 1
+        });
+        let row = segment.rows.len() as u32;
+        segment.blocks.extend(earlier.blocks.iter().map(|block| Block { row, ..block.clone() }));
+        segment.secrets.extend(earlier.secrets.iter().map(|place| SecretPlace { row, ..*place }));
+        segment.rows.push(Row { offset, origin: origin as u32, ..earlier.row.clone() });
     }
 
     fn intern(&mut self, origin: [Option<Cow<'a, str>>; 4]) -> u32 {

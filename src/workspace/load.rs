@@ -5,7 +5,7 @@ use super::find::find_beside;
 use crate::fsio::{Disk, Identity, is_packed};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
 use crate::model::{Event, Fault, Inherited, Key, RowKind, Segment, Session};
-use crate::planning::parse_chunk;
+use crate::planning::{EarlierRows, parse_changed, parse_chunk};
 use crate::provider::{Framing, ProviderAdapter, conventions};
 use crate::store::{Cache, CachedFile};
 use rayon::prelude::*;
@@ -116,11 +116,14 @@ impl<'a> Loader<'a, '_> {
                 && probe(file, known_end).is_ok_and(|probe| probe == known.probe)
         };
         let valid = known_end > 0 && (identity == known.identity || grown());
-        let (mut segments, start) = if valid { (vec![known.segment], known_end) } else { (Vec::new(), 0) };
+        let (mut segments, changed) = if valid { (vec![known.segment], None) } else { (Vec::new(), Some(known.segment)) };
+        let start = if valid { known_end } else { 0 };
+        // Most lines of a changed file are those of before.
+        let earlier = changed.as_ref().map(EarlierRows::new);
         let mut rest = Vec::new();
         // The length of a compressed file does not tell if a last row without a line feed follows the cached ones.
         if identity.bytes > start || !valid || is_packed(path) {
-            let read = self.read_segments(file, start, &mut rest)?;
+            let read = self.read_segments(file, start, earlier.as_ref(), &mut rest)?;
             let fresh = read.len();
             segments.extend(read);
             let end = segments.last().map_or(0, |last| last.end);
@@ -161,7 +164,13 @@ impl<'a> Loader<'a, '_> {
     }
 
     /// Parses whole lines from `start` on into segments, in parallel; the bytes after the last line feed are stored in `rest`.
-    fn read_segments(&self, file: &SessionFile<'_>, start: u64, rest: &mut Vec<u8>) -> io::Result<Vec<Segment>> {
+    fn read_segments(
+        &self,
+        file: &SessionFile<'_>,
+        start: u64,
+        earlier: Option<&EarlierRows<'_>>,
+        rest: &mut Vec<u8>,
+    ) -> io::Result<Vec<Segment>> {
         let known = counter(self.cache);
         let mut parsed: Vec<Segment> = Vec::new();
         let mut offset = start;
@@ -179,7 +188,8 @@ impl<'a> Loader<'a, '_> {
                     chunks.push((offset - end as u64, chunk));
                 }
             }
-            let segments = chunks.into_par_iter().map(|(offset, chunk)| parse_chunk(self.provider, &known, &chunk, offset));
+            let parse = |(offset, chunk): (u64, Vec<u8>)| parse_changed(self.provider, &known, earlier, &chunk, offset);
+            let segments = chunks.into_par_iter().map(parse);
             // Regroup at once, to free unused capacity.
             parsed.extend(Segment::regroup(segments.collect::<Vec<_>>(), CACHE_SEGMENT_BYTES));
         }

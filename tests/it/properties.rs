@@ -5,7 +5,7 @@ use aperture::fsio::RealDisk;
 use aperture::model::{Actor, BlockKind, BlockNumber, Edit, Fault, Key, OperationKind, Plan, RowAddress, Segment, Session, Slot};
 use aperture::provider::{PROVIDERS, ProviderAdapter, conventions};
 use aperture::store::Store;
-use aperture::workspace::parse_chunk;
+use aperture::workspace::{EarlierRows, parse_changed, parse_chunk};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -161,6 +161,17 @@ proptest! {
         prop_assert_eq!(joined.rows.len(), whole.rows.len());
     }
 
+    /// A changed file is read as if it were new, whatever was known of it before.
+    #[test]
+    fn a_changed_file_is_read_as_if_it_were_new((client, lines) in lines(20), cut in 0..20usize, (_, others) in lines(3)) {
+        let provider = PROVIDERS[client];
+        let before = parse_chunk(provider, &|_| Some(1), lines.concat_lines().as_bytes(), 0);
+        let (first, last) = lines.split_at(cut.min(lines.len()));
+        let changed = [last, &others[..], first].concat().concat_lines();
+        let parsed = parse_changed(provider, &|_| Some(1), Some(&EarlierRows::new(&before)), changed.as_bytes(), 0);
+        prop_assert_eq!(join(provider, vec![parsed]), session(provider, changed.as_bytes()));
+    }
+
     /// For any relations between rows, the window holds blocks of the session, each once, and the messages send exactly those.
     #[test]
     fn any_rows_have_a_window((client, lines) in lines(40)) {
@@ -266,7 +277,7 @@ trait ConcatLines {
     fn concat_lines(&self) -> String;
 }
 
-impl ConcatLines for Vec<String> {
+impl ConcatLines for [String] {
     fn concat_lines(&self) -> String {
         self.iter().flat_map(|line| [line, "\n"]).collect()
     }

@@ -138,7 +138,7 @@ function guarded(work) {
 async function load(withLog = true) {
   const of = (request) => ask(request, state.session);
   const [status, blocks, log, inbox] = await Promise.all([
-    of({ status: {} }), of({ blocks: {} }), withLog ? of({ log: {} }) : state.log, withLog && !isFile ? of({ inbox: {} }) : state.inbox,
+    of({ status: { no_suggestions: true } }), of({ blocks: {} }), withLog ? of({ log: {} }) : state.log, withLog && !isFile ? of({ inbox: {} }) : state.inbox,
   ]);
   Object.assign(state, { status, blocks: blocks.blocks, log, inbox, transcript: null });
   state.session ||= status.session;
@@ -166,7 +166,7 @@ function changed(event) {
     const withLog = operated;
     operated = false;
     guarded(() => load(withLog));
-  }, 20);
+  }, 5);
 }
 
 // Asks what the marked blocks would become, for the buttons of the foot.

@@ -16,4 +16,7 @@ pub struct Arguments {
     /// Print all suggested commands, not only the best one
     #[arg(long = "offers", alias = "all")]
     pub all: bool,
+    /// Suggest no command: the figures alone, without the plans that take longest
+    #[arg(long, conflicts_with = "all")]
+    pub no_suggestions: bool,
 }

@@ -15,7 +15,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     let open = env.open_sessions();
     let open = open.contains(&workspace.location.id);
-    let suggestions = manifest::suggestions(env, &workspace, None);
+    let suggestions = if arguments.no_suggestions { Vec::new() } else { manifest::suggestions(env, &workspace, None) };
     let pending = pending::changes(env, &workspace);
     let deferred = deferred::count(env, &pending::found(&workspace));
     let (refused, activity) = (proxied::refusal(env, &workspace.location.id), proxied::model_activity(&workspace));
