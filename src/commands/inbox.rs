@@ -10,7 +10,7 @@ use crate::model::{As, Proposal, ProposalNumber, ProposalStatus, Time};
 use crate::output::{ChangeReport, Paint, Report, Style, age, amount, clip, padded};
 use crate::store::{Outcome, Store, StoredSession};
 use crate::text::shell::quoted_word;
-use crate::workspace;
+use crate::workspace::{self, Found};
 use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -95,8 +95,14 @@ pub fn count(env: &Env) -> usize {
 /// Returns the pending proposals of the selected session: their numbers and commands, with credentials masked.
 /// Errors: the store cannot be read, or there is no session.
 pub fn waiting_here(env: &Env) -> Result<Vec<(ProposalNumber, String)>, CommandError> {
+    waiting_for(env, &env.find(None)?)
+}
+
+/// Returns the pending proposals of a session, as [`waiting_here`].
+/// Errors: the store cannot be read.
+pub fn waiting_for(env: &Env, found: &Found) -> Result<Vec<(ProposalNumber, String)>, CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(Vec::new()) };
-    let Some(session) = here(env, &store)? else { return Ok(Vec::new()) };
+    let Some(session) = store.find(&env.disk.resolve(&found.path)?)? else { return Ok(Vec::new()) };
     Ok(waiting(&store, &session)?.iter().map(|proposal| (proposal.number, shown(&proposal.command))).collect())
 }
 

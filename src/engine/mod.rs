@@ -43,7 +43,8 @@ pub use report::change_groups::{ChangeGroup, change_groups};
 pub use report::check::{CHECKS, Check, CheckLimits, Checked, LocatedSecret, Violation, violations};
 pub use report::damage::{CutPlace, Finding, FindingKind, MediaRefusal, Resemblance, findings, resemblance};
 pub use report::events::{
-    ActivityEvent, BlockUpdate, ExecutedCommand, OpenedSession, OtherSession, Seen, SelectionChange, Update, opened,
+    ActivityEvent, BlockUpdate, ExecutedCommand, OpenedSession, OtherSession, ProposedCommand, Seen, SelectionChange, Update,
+    opened,
 };
 pub use report::explain::{Explanation, LevelPreview, Referred, explain, levels, stale_reason};
 pub use report::files::{FileInWork, files_in_work};

@@ -519,6 +519,9 @@ fn watched(coverage: &mut Coverage) {
     obeying::say(&sandbox, "@pin(20)");
     sandbox.text(&["obey"]);
     watching.until("context_changed_by_model");
+    obeying::say(&sandbox, "@archive(19)");
+    sandbox.text(&["obey"]);
+    watching.until("commands_proposed");
     coverage.add(&watching.text());
     drop(watching);
     let (sandbox, mut watching) = crate::memory_live::learning(&["--json"]);

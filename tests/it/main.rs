@@ -9,6 +9,7 @@
 )]
 
 mod blame;
+mod browser;
 mod bulk;
 mod changing;
 mod codex;

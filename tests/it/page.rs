@@ -1,10 +1,12 @@
 //! The page of `aperture serve`, whom it answers, and the file of `aperture report`.
 #![allow(clippy::disallowed_types, reason = "the client of the page")]
 
-use crate::fresh;
+use crate::browser::{Browser, ENTER};
 use crate::manifest::Rows;
 use crate::network::{Proxy, dechunked, split};
-use crate::sandbox::{PATIENCE, Sandbox, skipped, wait_for};
+use crate::obeying::say;
+use crate::sandbox::{PATIENCE, Sandbox, wait_for};
+use crate::{fresh, wire};
 use aperture::commands::{Request, RequestEffect, definition};
 use serde_json::{Value, json};
 use std::fs;
@@ -12,6 +14,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// A server of the page, which ends with this value.
 struct Page {
@@ -249,65 +253,92 @@ fn an_event_follows_a_change_of_the_file() {
     event("command_executed");
 }
 
-/// Returns the document of the page as soon as it has a text: a machine with much to do can show it at the third time only. `None`
-/// without a browser that answers.
-fn document(address: &str, shown: &str) -> Option<String> {
-    let mut text = rendered(address)?;
-    for _ in 0..2 {
-        if text.contains(shown) {
-            break;
-        }
-        text = rendered(address)?;
-    }
-    Some(text)
-}
-
-/// Returns the document of the page after its scripts ran.
-fn rendered(address: &str) -> Option<String> {
-    let profile = tempfile::tempdir().unwrap();
-    let names = ["chromium", "google-chrome", "chromium-browser"];
-    let options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--dump-dom"];
-    let start = |name: &&str| {
-        let mut command = Command::new(name);
-        command.args(options).args(["--virtual-time-budget=8000", &format!("--user-data-dir={}", profile.path().display())]);
-        command.arg(address).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()
-    };
-    let Some(mut browser) = names.iter().find_map(start) else {
-        skipped("the page in a browser: no chromium");
-        return None;
-    };
-    let mut output = browser.stdout.take().unwrap();
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let mut text = String::new();
-        let _ = output.read_to_string(&mut text);
-        let _ = sender.send(text);
-    });
-    let text = receiver.recv_timeout(PATIENCE).unwrap_or_default();
-    let _ = browser.kill();
-    let _ = browser.wait();
-    // One that cannot start on this machine says nothing.
-    if text.is_empty() {
-        skipped("the page in a browser: chromium does not answer");
-    }
-    Some(text).filter(|text| !text.is_empty())
-}
-
 #[test]
 fn the_page_shows_the_window_in_a_browser() {
     let sandbox = Sandbox::of("tools-and-spill");
     let (session, _) = newest(&sandbox);
     let page = Page::start(&sandbox, &[&session]);
-    let Some(text) = document(&page.address, "What can be reclaimed") else { return };
-    for shown in ["until compaction", "What can be reclaimed", "<canvas"] {
-        assert!(text.contains(shown), "{shown} is missing in:\n{text}");
-    }
-    assert!(!text.contains("class=\"toast\"") && !text.contains(&page.token), "{text}");
+    let Some(browser) = Browser::start() else { return };
     // The file that `--open` gives to the browser leads there.
     let mut files = fs::read_dir(sandbox.home.join(".aperture")).unwrap().map(|entry| entry.unwrap().path());
     let lead = files.find(|path| path.extension().is_some_and(|end| end == "html")).unwrap();
-    let Some(text) = document(&format!("file://{}", lead.display()), "What can be reclaimed") else { return };
-    assert!(text.contains("What can be reclaimed"), "{text}");
+    for address in [page.address.clone(), format!("file://{}", lead.display())] {
+        browser.open("about:blank");
+        browser.open(&address);
+        browser.wait("document.querySelector('#main canvas')");
+        for shown in ["until compaction", "What can be reclaimed"] {
+            browser.wait_text(shown);
+        }
+        let text = browser.run("return location.href + document.body.outerHTML").to_string();
+        assert!(!text.contains("toast\"") && !text.contains(&page.token), "{text}");
+    }
+}
+
+#[test]
+fn the_page_changes_a_session_after_yes_only_and_undoes_it_to_the_byte() {
+    let Some(browser) = Browser::start() else { return };
+    let sandbox = Sandbox::of("tools-and-spill");
+    let (session, file) = newest(&sandbox);
+    let before = fs::read(&file).unwrap();
+    let page = Page::start(&sandbox, &[&session]);
+    browser.open(&page.address);
+    browser.click("document.getElementById('tab-list')");
+    let row = "tr:has(input[aria-label='mark #16'])";
+    browser.click(&format!("document.querySelector(\"{row} input\")"));
+    browser.wait_text("1 block marked");
+    // The first key gives the window to the browser; keys are ignored for a moment then.
+    browser.keys("x");
+    thread::sleep(Duration::from_millis(400));
+    let ask = || {
+        browser.keys("a");
+        browser.wait("document.getElementById('question').open");
+        browser.wait_text("Archive 1 block?");
+    };
+    ask();
+    browser.keys(ENTER);
+    browser.wait("!document.getElementById('question').open");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    ask();
+    browser.keys("y");
+    browser.wait_text("operation 1");
+    assert_ne!(fs::read(&file).unwrap(), before);
+    browser.keys("u");
+    browser.wait_text("operation 2");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    wait_for("the pin", || {
+        browser.drag(&format!("{row} td.number"), ".zones .zone");
+        thread::sleep(Duration::from_secs(1));
+        Some(())
+            .filter(|()| browser.run(&format!("return document.querySelector(\"{row}\").innerText.includes('pinned')")) == true)
+    });
+    say(&sandbox, "@archive(19)");
+    let obeyed = sandbox.text(&["obey"]);
+    assert!(obeyed.contains("approval"), "{obeyed}");
+    browser.wait_text("The model asks");
+    browser.click("document.querySelector('.wish button.main')");
+    browser.wait("!document.querySelector('.wish')");
+    assert!(!fs::read(&file).unwrap().starts_with(&before));
+}
+
+#[test]
+fn blocks_that_are_selected_on_the_page_are_named_in_the_next_request() {
+    let Some(browser) = Browser::start() else { return };
+    let client = wire::Client::with("[pipeline]\nmanifest = false\n");
+    client.send(&client.body(&["first"]));
+    client.settle();
+    let status = client.sandbox.run(&["proxy", "status"]).stdout;
+    let address = status.lines().find_map(|line| line.strip_prefix("page: ")).unwrap();
+    browser.open(&format!("{address}{}", client.session));
+    browser.click("document.getElementById('tab-list')");
+    browser.click("document.querySelector(\"input[aria-label='mark #16']\")");
+    browser.wait_text("1 block marked");
+    browser.click("[...document.querySelectorAll('#foot button')].find((button) => button.textContent.startsWith('Select'))");
+    browser.wait("document.querySelector('#main').innerText.includes('selected')");
+    let sent = wait_for("the selection", || {
+        let sent = client.send(&client.body(&["first", "second"]));
+        sent.contains("highlighted").then_some(sent)
+    });
+    assert!(sent.contains("User has highlighted the following blocks as relevant: #16 ("), "{sent}");
 }
 
 #[test]
@@ -332,9 +363,11 @@ fn a_report_is_one_private_file_without_credentials_that_a_browser_shows() {
     assert_eq!(sandbox.run(&["report", "--html", "r.html"]).code, 1);
     assert_eq!(sandbox.run(&["report", "--html", "r.html", "--force"]).code, 0);
     sandbox.json(&["report", "--since", "3650d", "--html", "u.html"], "aperture.report/1");
+    let Some(browser) = Browser::start() else { return };
     for (name, shown) in [("r.html", "What can be reclaimed"), ("u.html", "By model")] {
-        let Some(text) = document(&format!("file://{}", path.with_file_name(name).display()), shown) else { return };
-        assert!(text.contains(shown) && !text.contains("class=\"toast\""), "{shown} is missing in:\n{text}");
+        browser.open(&format!("file://{}", path.with_file_name(name).display()));
+        browser.wait_text(shown);
+        assert_eq!(browser.run("return document.querySelectorAll('.toast').length"), 0);
     }
 }
 

@@ -160,7 +160,7 @@ function changed(event) {
   if (event.event === "command_executed") setTimeout(() => {
     if (!own.has(event.operation)) toast((event.actor === "user" ? "" : event.actor + ": ") + event.command, () => page.run({ undo: { operation: event.operation } }));
   }, 700);
-  operated ||= ["command_executed", "context_changed_by_model"].includes(event.event);
+  operated ||= ["command_executed", "commands_proposed", "context_changed_by_model"].includes(event.event);
   clearTimeout(waiting);
   waiting = setTimeout(() => {
     const withLog = operated;
@@ -296,8 +296,17 @@ function renderFoot() {
     h("button", { title: "key u", onclick: () => page.run({ undo: {} }) }, "undo"), h("button", { title: "key U", onclick: () => page.run({ redo: {} }) }, "redo"));
 }
 
+// While something is dragged, its element stays; a mouse that moves drags nothing.
+let isDragging = false;
+document.addEventListener("dragstart", () => { isDragging = true; });
+for (const end of ["dragend", "mousemove"]) document.addEventListener(end, () => {
+  if (!isDragging) return;
+  isDragging = false;
+  render();
+});
+
 function render(keep) {
-  if (!state.status) return;
+  if (!state.status || isDragging) return;
   renderHead();
   renderTabs();
   renderMain(keep);

@@ -7,8 +7,8 @@ use super::report::{WatchEvent, WatchScreen, WentStale};
 use super::{Arguments, around, screen};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::live::proxied;
-use crate::commands::{manifest, status};
-use crate::engine::{ActivityEvent, Analysis, Forecast, OtherSession, Seen, SuggestionKind, Update, opened};
+use crate::commands::{inbox, manifest, status};
+use crate::engine::{ActivityEvent, Analysis, Forecast, OtherSession, ProposedCommand, Seen, SuggestionKind, Update, opened};
 use crate::fsio::{Identity, Watcher, read_head};
 use crate::model::{BlockKind, History, Role};
 use crate::store::STORE_FILE;
@@ -65,8 +65,9 @@ pub(super) struct Shown {
     /// The time when aperture last changed it, in milliseconds since 1970.
     pub changed: Option<i64>,
     pub suggested: Vec<SuggestionKind>,
-    /// The changes by the model in the last turn, as last reported.
+    /// The changes by the model in the last turn, and its commands that wait for an answer, as last reported.
     activity: Option<String>,
+    proposed: Vec<ProposedCommand>,
 }
 
 /// The state of the files that shows if something happened: the session file, and the log with its journal.
@@ -208,8 +209,17 @@ impl<'a> Watch<'a> {
 
     fn show(&mut self, found: Found) {
         let name = self.env.name_of(&found.path, &found.location.id);
-        let (traces, seen, unavailable, activity) = (None, None, None, None);
-        self.shown = Some(Shown { found, name, traces, seen, unavailable, changed: None, suggested: Vec::new(), activity });
+        self.shown = Some(Shown {
+            found,
+            name,
+            traces: None,
+            seen: None,
+            unavailable: None,
+            changed: None,
+            suggested: Vec::new(),
+            activity: None,
+            proposed: Vec::new(),
+        });
         (self.screen, self.others) = (WatchScreen::default(), Vec::new());
         // The list of other sessions belongs to the previous session: search again.
         self.searched = self.searched.filter(|_| self.arguments.project.is_none());
@@ -291,6 +301,13 @@ impl<'a> Watch<'a> {
             happenings.push(ActivityEvent::ContextChangedByModel { summary: summary.clone() });
         }
         shown.activity = activity;
+        // A store that cannot be read is said elsewhere.
+        let proposed = inbox::waiting_for(&self.env, &shown.found).unwrap_or_default().into_iter();
+        let proposed: Vec<_> = proposed.map(|(number, command)| ProposedCommand { number, command }).collect();
+        if proposed != shown.proposed {
+            happenings.push(ActivityEvent::CommandsProposed { proposals: proposed.clone() });
+        }
+        shown.proposed = proposed;
         shown.traces = Some(traces);
         shown.seen = Some(Seen::from_analysis(reading, history, &suggestions));
         shown.changed = history.operations.iter().rev().find(|operation| !operation.edits.is_empty()).map(|last| last.time);

@@ -1,7 +1,8 @@
 use crate::commands::blocks::short_role;
 use crate::commands::status::gauge;
 use crate::engine::{
-    ActivityEvent, BlockUpdate, ExecutedCommand, OpenedSession, OtherSession, SelectionChange, Suggestion, Update,
+    ActivityEvent, BlockUpdate, ExecutedCommand, OpenedSession, OtherSession, ProposedCommand, SelectionChange, Suggestion,
+    Update,
 };
 use crate::model::{Actor, As, BlockNumber, Role, Time, TokenCount};
 use crate::output::pending::{PendingChanges, difference};
@@ -73,6 +74,12 @@ fn event_lines(happening: &ActivityEvent, room: usize) -> Vec<EventLine> {
         ActivityEvent::SuggestionsChanged { suggestions } => {
             let line = |suggestion| ("next", Paint::Dim, suggested(suggestion, room));
             suggestions.iter().take(1).map(line).collect()
+        }
+        ActivityEvent::CommandsProposed { proposals } => {
+            let line = |proposal: &ProposedCommand| {
+                ("asks", Paint::Warning, format!("{} (aperture approve {})", proposal.command, proposal.number))
+            };
+            proposals.iter().map(line).collect()
         }
         ActivityEvent::ContextChangedByModel { summary } => vec![("model", Paint::Good, summary.clone())],
         ActivityEvent::MemoriesLearned { count } => {

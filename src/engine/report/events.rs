@@ -3,7 +3,7 @@
 use crate::engine::{Analysis, Suggestion, entry, mask};
 use crate::model::{
     Actor, As, Block, BlockKind, BlockNumber, Estimated, History, Key, Level, Measured, Operation, OperationId, OperationKind,
-    Pin, Role, State, Time, TokenCount, Zone,
+    Pin, ProposalNumber, Role, State, Time, TokenCount, Zone,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,6 +49,11 @@ pub enum ActivityEvent {
         /// Suggested commands, the most urgent first.
         suggestions: Vec<Suggestion>,
     },
+    /// Other commands of the model wait for an answer of the user than before.
+    CommandsProposed {
+        /// Commands that wait, with their numbers in the inbox.
+        proposals: Vec<ProposedCommand>,
+    },
     /// An answer ended in which the model changed its context.
     ContextChangedByModel {
         /// Changes, as a sentence.
@@ -64,6 +69,15 @@ pub enum ActivityEvent {
         /// Reason.
         reason: String,
     },
+}
+
+/// A command of the model that waits for an answer of the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ProposedCommand {
+    /// Number in the inbox.
+    pub number: ProposalNumber,
+    /// Command.
+    pub command: String,
 }
 
 /// A change of the tokens or the size of the window.
