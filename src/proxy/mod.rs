@@ -36,11 +36,14 @@ use crate::commands::proxy::{
     Action, Arguments, ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatus, ProxyStatusReport,
 };
 use crate::model::id_starts_with;
+use crate::text::differences::unified;
 use anyhow::anyhow;
 use requests::LISTED;
 use server::Options;
 use state::State;
+use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::time::Duration;
 
 /// The variable with the token that requests of other machines need.
@@ -78,10 +81,26 @@ pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 CommandError::new(ErrorKind::Refused, anyhow!("there is no request {number}, or it is no longer listed"))
                     .hint("to list the newest ones: aperture proxy requests")
             })?;
-            env.print(&ProxyRequestReport { request })
+            let difference = request.record.as_ref().and_then(|directory| body_difference(env, directory, request.number));
+            env.print(&ProxyRequestReport { request, difference })
         }
         Some(Action::Stop) => stop(env),
     }
+}
+
+/// Returns the difference between the recorded bodies of a request, with one value a line and the lines of texts apart; `None`
+/// without them.
+fn body_difference(env: &Env, directory: &Path, request: u64) -> Option<String> {
+    let read = |kind: &str| {
+        let mut text = String::new();
+        let file = env.disk.open(&directory.join(passage::record_name(request, kind)), 0).ok()?;
+        file.take(body::LARGEST as u64).read_to_string(&mut text).ok()?;
+        let body: serde_json::Value = serde_json::from_str(&text).ok()?;
+        Some(serde_json::to_string_pretty(&body).ok()?.replace("\\n", "\n"))
+    };
+    let client = read("request")?;
+    // One that was not changed is recorded once.
+    Some(read("sent").map_or_else(String::new, |sent| unified(&client, &sent, 1)))
 }
 
 /// Returns the state of the proxy that runs.

@@ -41,6 +41,11 @@ pub struct Passage {
     unanswered: Option<oneshot::Sender<()>>,
 }
 
+/// Returns the name of the file with a body of a request.
+pub fn record_name(request: u64, kind: &str) -> String {
+    format!("{request:06}-{kind}.json")
+}
+
 impl Passage {
     /// Adds a request to the list and returns its passage.
     pub fn new(proxy: Arc<Proxy>, request: ProxyRequest) -> Passage {
@@ -114,8 +119,9 @@ impl Passage {
 
     /// Records a body, and from now on the response.
     pub fn record_body(&mut self, kind: &str, body: impl FnOnce() -> Bytes) {
-        if self.proxy.options.record.is_some() {
-            self.proxy.record(format!("{:06}-{kind}.json", self.number), body());
+        if let Some(directory) = &self.proxy.options.record {
+            self.update(|request| request.record = Some(directory.clone()));
+            self.proxy.record(record_name(self.number, kind), body());
             self.record = Some(Vec::new());
         }
     }

@@ -32,9 +32,14 @@ impl Client {
     }
 
     pub fn of(fixture: &str, settings: &str, api: Api) -> Client {
+        Client::behind(fixture, settings, api, &[])
+    }
+
+    /// Creates a client behind a proxy with these arguments.
+    fn behind(fixture: &str, settings: &str, api: Api, arguments: &[&str]) -> Client {
         let sandbox = Sandbox::of(fixture);
         sandbox.write("aperture.toml", settings);
-        let proxy = Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
+        let proxy = Proxy::start(&sandbox, &[&["--upstream", &api.url()], arguments].concat());
         let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
         let result = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].as_str().unwrap().to_owned();
         Client { sandbox, api, proxy, session, result }
@@ -105,6 +110,28 @@ fn an_operation_holds_from_the_next_request_on() {
     assert!(changed["sent_bytes"].as_u64() < changed["client_bytes"].as_u64(), "{changed}");
     let explained = client.sandbox.text(&["proxy", "explain", "2"]);
     assert!(explained.contains("1 content as operation 1 of the log has it"), "{explained}");
+}
+
+#[test]
+fn recorded_bodies_show_what_was_changed_in_a_request() {
+    let settings = "[pipeline]\nmanifest = false\n";
+    let client = Client::behind("tools-and-spill", settings, Api::new(stream), &["--record", "bodies"]);
+    let body = client.body(&["go on"]);
+    client.send(&body);
+    client.settle();
+    client.sandbox.text(&["archive", "16"]);
+    client.send(&body);
+    let explained = |number: &str, condition: fn(&str) -> bool| {
+        wait_for("the records", || {
+            let report = client.sandbox.json(&["proxy", "explain", number], "aperture.proxy-request/1");
+            report["difference"].as_str().filter(|text| condition(text)).map(str::to_owned)
+        })
+    };
+    explained("1", str::is_empty);
+    let changed = explained("2", |text| !text.is_empty());
+    assert!(changed.contains("\n+") && changed.contains("[@16 | archived from") && changed.contains("\n-"), "{changed}");
+    let text = client.sandbox.text(&["proxy", "explain", "2"]);
+    assert!(text.contains("lines more\n") && text.contains("bodies in ") && text.lines().count() < 60, "{text}");
 }
 
 #[test]

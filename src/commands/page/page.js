@@ -112,6 +112,12 @@ const page = {
       question("Why: " + entry.text, evidence.map((quote) => quote.quote ? "“" + quote.quote + "” · " + quote.session.slice(0, 8) : quote.missing), null, null);
     });
   },
+  bodies(number) {
+    guarded(async () => {
+      const { difference } = await ask({ proxy: { action: { explain: { number } } } });
+      question("Request " + number + ", as the client wrote it and as it was sent", [h("pre", {}, difference === null ? "The files are gone." : difference || "Nothing was changed.")], null, null);
+    });
+  },
   edit(entry) {
     const field = h("textarea", { rows: "4", "aria-label": "entry", style: { width: "100%" } }, entry.text);
     question("Edit " + entry.id, [field], null, () => page.run({ memory: { action: { edit: { id: entry.id, text: field.value } } } }), "Save");

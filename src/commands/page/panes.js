@@ -258,12 +258,14 @@ function past(state, page) {
 }
 
 // The requests that passed the proxy, with the work of each stage.
-function requests(state) {
+function requests(state, page) {
   const all = (state.proxied?.requests ?? []).filter((request) => request.session === state.session).reverse();
   if (all.length === 0) return [h("p", {}, "No request of this session passed the proxy: aperture run -- claude")];
   return all.slice(0, 200).map((request) => h("details", {},
     h("summary", {}, [clock(request.time), request.model, tokens(request.client_tokens) + " → " + tokens(request.sent_tokens), request.outcome, dollars(request.saved_dollars) + " saved"].join(" · ")),
-    table(["stage", "what it did"], request.stages.map((stage) => h("tr", {}, h("td", {}, stage.stage), h("td", {}, stage.note))))));
+    table(["stage", "what it did"], request.stages.map((stage) => h("tr", {}, h("td", {}, stage.stage), h("td", {}, stage.note)))),
+    request.record ? h("button", { onclick: () => page.bodies(request.number) }, "what was changed in its body")
+      : h("p", { class: "dim" }, "Its bodies are not kept; for those of later requests: aperture proxy --record DIRECTORY")));
 }
 
 // The settings in the files, and the switches of the proxy's stages.

@@ -114,5 +114,7 @@ json_forms! {
         outcome: String = request.outcome.clone(),
         /// Work of each stage, in order.
         stages: Vec<RequestStage> = request.stages.clone(),
+        /// Directory with its bodies; null if they are not recorded.
+        record: Option<String> = request.record.as_ref().map(|directory| directory.display().to_string()),
     }
 }

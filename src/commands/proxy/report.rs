@@ -6,10 +6,14 @@ use crate::wire::RequestStage;
 use comfy_table::{CellAlignment, Table, presets};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Columns from which all figures of a request are listed.
 const WIDE: usize = 100;
+
+/// The lines of each piece of the difference of two bodies that are printed.
+const SHOWN_LINES: usize = 8;
 
 /// A request that passed the proxy.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -53,6 +57,9 @@ pub struct ProxyRequest {
     #[serde(default)]
     pub saved_dollars: Option<f64>,
     pub stages: Vec<RequestStage>,
+    /// The directory with its bodies; `None` if they are not recorded.
+    #[serde(default)]
+    pub record: Option<PathBuf>,
     /// The process of `run` that started the client, if the proxy serves other clients too.
     #[serde(skip)]
     pub run: Option<u32>,
@@ -296,6 +303,8 @@ pub struct ProxyRequestReport {
     /// Request.
     #[serde(with = "As::<PassedRequest>")]
     pub request: ProxyRequest,
+    /// Difference between the body of the client and the one that was sent; null if they are not recorded.
+    pub difference: Option<String>,
 }
 
 impl Report for ProxyRequestReport {
@@ -347,6 +356,18 @@ impl Report for ProxyRequestReport {
         field("status", &state(request, style));
         for stage in &request.stages {
             text.push_str(&format!("{}{}\n", padded(&clip(&stage.stage, 13), 14), printable(&stage.note)));
+        }
+        if let (Some(difference), Some(directory)) = (&self.difference, &request.record) {
+            let lines: Vec<&str> = difference.lines().collect();
+            // A result that was taken out is as long as it was.
+            for run in lines.chunk_by(|line, next| line.get(..1) == next.get(..1)) {
+                run.iter().take(SHOWN_LINES).for_each(|line| text.push_str(&format!("{}\n", printable(line))));
+                let rest = run.len().saturating_sub(SHOWN_LINES);
+                if rest > 0 {
+                    text.push_str(&format!("  … {} more\n", plural(rest, "line")));
+                }
+            }
+            text.push_str(&format!("bodies in {}\n", printable(&directory.display().to_string())));
         }
         text
     }
