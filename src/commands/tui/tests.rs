@@ -1,6 +1,6 @@
 use super::keys::BINDINGS;
 use super::picture::{BlockRow, Picture, SubagentRow, TurnRow};
-use super::screen::{Detail, Effect, Entry, Event, Mode, Screen, Task};
+use super::screen::{Detail, Effect, Entry, Event, Mode, Screen, Task, text};
 use super::view::{Look, draw};
 use crate::engine::LevelPreview;
 use crate::model::{BlockKind, Level, Pin, State, Zone};
@@ -94,9 +94,11 @@ fn key(name: &str) -> KeyEvent {
         "Down" => KeyCode::Down,
         "PageDown" => KeyCode::PageDown,
         "Backspace" => KeyCode::Backspace,
+        "Left" => KeyCode::Left,
+        _ if name.starts_with("Ctrl-") => KeyCode::Char(name.chars().nth(5).unwrap()),
         _ => KeyCode::Char(name.chars().next().unwrap()),
     };
-    KeyEvent::new(code, KeyModifiers::NONE)
+    KeyEvent::new(code, if name.starts_with("Ctrl-") { KeyModifiers::CONTROL } else { KeyModifiers::NONE })
 }
 
 /// Presses keys, separated by blanks, and returns the work that they request.
@@ -274,7 +276,8 @@ fn a_click_goes_to_a_row_and_a_second_one_opens_it() {
 #[test]
 fn a_word_is_completed_as_far_as_all_candidates_agree() {
     let mut screen = Screen::new(picture());
-    let typed = |screen: &Screen| if let Mode::Input { text, .. } = &screen.mode { text.clone() } else { String::new() };
+    let typed =
+        |screen: &Screen| if let Mode::Input { field, .. } = &screen.mode { text(field).to_owned() } else { String::new() };
     let asked = words("blocks to");
     assert_eq!(press(&mut screen, "= t o Tab"), [Task::Complete(asked.clone())]);
     let two = vec!["tool(Read)".to_owned(), "tool(Bash)".to_owned()];
@@ -384,4 +387,20 @@ proptest! {
             prop_assert!(!matches!(screen.mode, Mode::Confirm(_)) || !screen.command.is_empty());
         }
     }
+}
+
+#[test]
+fn a_line_is_edited_as_in_a_shell_and_a_list_by_letters() {
+    let mut screen = Screen::new(picture());
+    let typed =
+        |screen: &Screen| if let Mode::Input { field, .. } = &screen.mode { text(field).to_owned() } else { String::new() };
+    press(&mut screen, ": p i n Space 1 Left Left x");
+    assert_eq!(typed(&screen), "pinx 1");
+    press(&mut screen, "Ctrl-u 4");
+    assert_eq!(typed(&screen), "4 1");
+    press(&mut screen, "Esc");
+    let entry = |text: &str, note: &str| Entry { text: text.to_owned(), note: note.to_owned(), ..Entry::default() };
+    let entries = [entry("mend the parser", "aperture"), entry("the cart in the shop", "shop"), entry("a shop", "other")];
+    let found = |typed: &str| super::screen::shown(&entries, typed);
+    assert_eq!((found(""), found("shop"), found("mdpr"), found("xq")), (vec![0, 1, 2], vec![1, 2], vec![0], vec![]));
 }

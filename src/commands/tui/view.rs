@@ -2,7 +2,7 @@
 
 use super::keys::{self, Action};
 use super::picture::BlockRow;
-use super::screen::{Detail, Effect, MapForm, Mode, Plan, Purpose, Row, Screen, shown};
+use super::screen::{Detail, Effect, MapForm, Mode, Plan, Purpose, Row, Screen, around_cursor, shown, text};
 use super::treemap::treemap;
 use crate::app::Env;
 use crate::engine::amount;
@@ -455,12 +455,13 @@ fn pieces(line: &str, width: usize) -> Vec<String> {
 fn draw_foot(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
     let width = usize::from(area.width);
     let bold = Style::new().add_modifier(Modifier::BOLD);
+    let mut typed = None;
     let first = match &screen.mode {
         Mode::Confirm(plan) => match &plan.effect {
             Some(Ok(effect)) => Line::styled(clip(&effect_text(effect), width), bold.patch(look.color(Color::Yellow))),
             _ => Line::raw("planning …"),
         },
-        Mode::Input { purpose, text } => {
+        Mode::Input { purpose, field } => {
             let prompt = match purpose {
                 Purpose::Search => "search this session: ",
                 Purpose::SearchAll => "search all sessions: ",
@@ -469,8 +470,9 @@ fn draw_foot(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
                 Purpose::Budget => "compress the window to: ",
                 Purpose::Command => ":",
             };
-            let room = width.saturating_sub(prompt.width() + 1);
-            Line::from(vec![Span::styled(prompt, look.dim()), Span::raw(clip_start(text, room)), Span::raw("▏")])
+            let left = (prompt.width() as u16).min(area.width);
+            typed = Some((field, Rect { x: area.x + left, width: area.width - left, height: area.height.min(1), ..area }));
+            Line::styled(prompt, look.dim())
         }
         _ if !screen.marked.is_empty() => {
             let marked = format!("{} marked · ", plural(screen.marked.len(), "block"));
@@ -498,6 +500,9 @@ fn draw_foot(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
         None => Line::styled(clip(&look.clean(&screen.command), width), look.dim()),
     };
     frame.render_widget(Paragraph::new(vec![first, second]), area);
+    if let Some((field, place)) = typed {
+        frame.render_widget(field, place);
+    }
 }
 
 fn tokens(value: f64) -> String {
@@ -529,9 +534,10 @@ fn money(effect: &Effect) -> String {
 /// A list or a text over the map.
 fn draw_over(frame: &mut Frame<'_>, area: Rect, screen: &Screen, look: &Look) {
     let (title, lines, at) = match &screen.mode {
-        Mode::List { title, entries, typed, at } => {
-            let places = shown(entries, typed);
-            let title = format!(" {title} · {} · Enter chooses, Esc leaves · {typed}▏", places.len());
+        Mode::List { title, entries, field, at } => {
+            let places = shown(entries, text(field));
+            let (before, after) = around_cursor(field);
+            let title = format!(" {title} · {} · Enter chooses, Esc leaves · {before}▏{after}", places.len());
             let note = places.iter().map(|place| entries[*place].note.width()).max().unwrap_or_default().min(48);
             let room = usize::from(area.width).saturating_sub(note + 5);
             let line = |place: &usize| {

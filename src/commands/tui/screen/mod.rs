@@ -3,7 +3,8 @@
 mod acting;
 mod typing;
 
-pub(super) use typing::shown;
+use typing::field;
+pub(super) use typing::{around_cursor, shown, text};
 
 use super::keys;
 use super::picture::{BlockRow, Picture};
@@ -11,6 +12,7 @@ use crate::engine::{LevelPreview, plural};
 use crate::model::BlockNumber;
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
+use ratatui_textarea::TextArea;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -109,13 +111,13 @@ pub(super) enum Mode {
     Confirm(Plan),
     Input {
         purpose: Purpose,
-        text: String,
+        field: TextArea<'static>,
     },
-    /// Entries of which those with the typed words are shown.
+    /// Entries of which those with the typed letters are shown.
     List {
         title: String,
         entries: Vec<Entry>,
-        typed: String,
+        field: TextArea<'static>,
         at: usize,
     },
     Text {
@@ -286,7 +288,7 @@ impl Screen {
                 Vec::new()
             }
             Event::Sessions(entries) => {
-                self.mode = Mode::List { title: "sessions".to_owned(), entries, typed: String::new(), at: 0 };
+                self.mode = Mode::List { title: "sessions".to_owned(), entries, field: field(""), at: 0 };
                 Vec::new()
             }
         }
@@ -461,8 +463,8 @@ impl Screen {
         match std::mem::take(&mut self.mode) {
             Mode::Map => self.press_in_map(&name),
             Mode::Confirm(plan) => self.press_in_confirmation(&name, plan),
-            Mode::Input { purpose, text } => self.type_in(&name, purpose, text),
-            Mode::List { title, entries, typed, at } => self.press_in_list(&name, title, entries, typed, at),
+            Mode::Input { purpose, field } => self.type_in(key, purpose, field),
+            Mode::List { title, entries, field, at } => self.press_in_list(key, title, entries, field, at),
             Mode::Text { title, lines, at } => {
                 let page = self.height.max(PAGE_ROWS) / 2;
                 let most = lines.len().saturating_sub(1);

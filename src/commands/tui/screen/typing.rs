@@ -2,50 +2,51 @@
 
 use super::{Entry, MapForm, Mode, PAGE_ROWS, Purpose, Row, Screen, Task};
 use crate::commands::RequestEffect;
+use crate::commands::tui::keys;
 use crate::commands::tui::worker::kind;
+use fuzzy_matcher::FuzzyMatcher;
+use fuzzy_matcher::skim::SkimMatcherV2;
+use ratatui::crossterm::event::KeyEvent;
+use ratatui::style::Style;
+use ratatui_textarea::{CursorMove, TextArea};
 
 impl Screen {
     pub(super) fn ask(&mut self, purpose: Purpose, text: &str) -> Vec<Task> {
-        self.mode = Mode::Input { purpose, text: text.to_owned() };
+        self.mode = Mode::Input { purpose, field: field(text) };
         Vec::new()
     }
 
-    pub(super) fn type_in(&mut self, name: &str, purpose: Purpose, mut text: String) -> Vec<Task> {
-        match name {
+    pub(super) fn type_in(&mut self, key: &KeyEvent, purpose: Purpose, mut field: TextArea<'static>) -> Vec<Task> {
+        match &*keys::name(key) {
             "Esc" => return Vec::new(),
-            "Enter" => return self.typed(purpose, text.trim()),
-            "Backspace" if text.is_empty() => return Vec::new(),
-            "Backspace" => drop(text.pop()),
-            "Ctrl-u" => text.clear(),
-            "Ctrl-w" => text.truncate(text.trim_end().rfind(' ').map_or(0, |at| at + 1)),
-            "Space" => text.push(' '),
+            "Enter" => return self.typed(purpose, text(&field).trim()),
+            "Backspace" if field.is_empty() => return Vec::new(),
             "Tab" => {
                 let words = match purpose {
-                    Purpose::Select => vec!["blocks".to_owned(), text.clone()],
-                    Purpose::Command => text.split(' ').map(str::to_owned).collect(),
+                    Purpose::Select => vec!["blocks".to_owned(), text(&field).to_owned()],
+                    Purpose::Command => text(&field).split(' ').map(str::to_owned).collect(),
                     _ => Vec::new(),
                 };
-                self.mode = Mode::Input { purpose, text };
+                self.mode = Mode::Input { purpose, field };
                 return if words.is_empty() { Vec::new() } else { vec![Task::Complete(words)] };
             }
-            _ if name.chars().count() == 1 => text.push_str(name),
-            _ => {}
+            _ => edit(&mut field, key),
         }
-        self.mode = Mode::Input { purpose, text };
+        self.mode = Mode::Input { purpose, field };
         Vec::new()
     }
 
     /// Continues the last typed word as far as all candidates agree, and names them if there are several.
     pub(super) fn completed(&mut self, words: &[String], candidates: &[String]) {
-        let Mode::Input { purpose, text } = &mut self.mode else { return };
-        let Some(last) = words.last().filter(|last| text.ends_with(*last)) else { return };
+        let Mode::Input { purpose, field } = &mut self.mode else { return };
+        let Some(last) = words.last().filter(|last| text(field).ends_with(*last)) else { return };
         let Some(first) = candidates.first() else { return self.say("there is nothing to complete".to_owned()) };
         let agrees = |end: &usize| candidates.iter().all(|other| other.get(..*end) == first.get(..*end));
         let end = (last.len()..=first.len()).rev().find(|end| first.is_char_boundary(*end) && agrees(end));
-        text.truncate(text.len() - last.len());
-        text.push_str(end.map_or(last, |end| &first[..end]));
+        field.move_cursor(CursorMove::End);
+        field.insert_str(end.map_or("", |end| &first[last.len()..end]));
         if *purpose == Purpose::Command && candidates.len() == 1 {
-            text.push(' ');
+            field.insert_char(' ');
         }
         if candidates.len() > 1 {
             self.say(candidates.join("  "));
@@ -108,7 +109,7 @@ impl Screen {
         if !in_all {
             self.matches = entries.iter().map(|entry| entry.turn).filter(|turn| *turn > 0).collect();
         }
-        self.mode = Mode::List { title: format!("matches of {query}"), entries, typed: String::new(), at: 0 };
+        self.mode = Mode::List { title: format!("matches of {query}"), entries, field: field(""), at: 0 };
         Vec::new()
     }
 
@@ -149,30 +150,26 @@ impl Screen {
 
     pub(super) fn press_in_list(
         &mut self,
-        name: &str,
+        key: &KeyEvent,
         title: String,
         entries: Vec<Entry>,
-        mut typed: String,
+        mut field: TextArea<'static>,
         at: usize,
     ) -> Vec<Task> {
-        let shown = shown(&entries, &typed).len();
-        let mut at = at.min(shown.saturating_sub(1));
-        match name {
+        let last = shown(&entries, text(&field)).len().saturating_sub(1);
+        let at = match &*keys::name(key) {
             "Esc" => return Vec::new(),
-            "Enter" => return self.choose(&entries, &typed, at),
-            "Down" | "Ctrl-n" => at = (at + 1).min(shown.saturating_sub(1)),
-            "Up" | "Ctrl-p" => at = at.saturating_sub(1),
-            "PageDown" => at = (at + PAGE_ROWS).min(shown.saturating_sub(1)),
-            "PageUp" => at = at.saturating_sub(PAGE_ROWS),
-            "Backspace" => drop(typed.pop()),
-            "Space" => typed.push(' '),
-            _ if name.chars().count() == 1 => {
-                typed.push_str(name);
-                at = 0;
+            "Enter" => return self.choose(&entries, text(&field), at.min(last)),
+            "Down" | "Ctrl-n" => (at + 1).min(last),
+            "Up" | "Ctrl-p" => at.min(last).saturating_sub(1),
+            "PageDown" => (at + PAGE_ROWS).min(last),
+            "PageUp" => at.min(last).saturating_sub(PAGE_ROWS),
+            _ => {
+                edit(&mut field, key);
+                0
             }
-            _ => {}
-        }
-        self.mode = Mode::List { title, entries, typed, at };
+        };
+        self.mode = Mode::List { title, entries, field, at };
         Vec::new()
     }
 
@@ -189,12 +186,43 @@ impl Screen {
     }
 }
 
-/// Returns the places of the entries that have all typed words.
+/// Returns a line with a text that can be edited.
+pub fn field(text: &str) -> TextArea<'static> {
+    let mut field = TextArea::new(vec![text.to_owned()]);
+    field.set_cursor_line_style(Style::default());
+    field.move_cursor(CursorMove::End);
+    field
+}
+
+/// Returns the text of a line.
+pub fn text<'t>(field: &'t TextArea<'_>) -> &'t str {
+    field.lines().first().map_or("", |line| line)
+}
+
+/// Returns the text before the cursor of a line, and the text after it.
+pub fn around_cursor<'t>(field: &'t TextArea<'_>) -> (&'t str, &'t str) {
+    let text = text(field);
+    text.split_at(text.char_indices().nth(field.cursor().1).map_or(text.len(), |(at, _)| at))
+}
+
+/// Edits a line with a key, as a shell does.
+fn edit(field: &mut TextArea<'_>, key: &KeyEvent) {
+    match &*keys::name(key) {
+        "Ctrl-u" => drop(field.delete_line_by_head()),
+        // The line stays one.
+        "Ctrl-m" | "Ctrl-j" => {}
+        _ => drop(field.input(*key)),
+    }
+}
+
+/// Returns the places of the entries that have the letters of each typed word in their order; those that match best first.
 pub fn shown(entries: &[Entry], typed: &str) -> Vec<usize> {
-    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
-    let has = |entry: &Entry| {
-        let text = format!("{} {}", entry.text, entry.note).to_lowercase();
-        words.iter().all(|word| text.contains(word.as_str()))
+    let matcher = SkimMatcherV2::default();
+    let score = |entry: &Entry| {
+        let text = format!("{} {}", entry.text, entry.note);
+        typed.split_whitespace().map(|word| matcher.fuzzy_match(&text, word)).sum::<Option<i64>>()
     };
-    (0..entries.len()).filter(|at| has(&entries[*at])).collect()
+    let mut found: Vec<(usize, i64)> = (0..entries.len()).filter_map(|at| Some((at, score(&entries[at])?))).collect();
+    found.sort_by_key(|(_, score)| std::cmp::Reverse(*score));
+    found.into_iter().map(|(at, _)| at).collect()
 }
