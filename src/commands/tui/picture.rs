@@ -3,7 +3,9 @@
 use crate::app::Env;
 use crate::commands::{inbox, status};
 use crate::engine::{self, Analysis, label, next_request_dollars, stale_reason};
-use crate::model::{Actor, Basis, Block, BlockKind, BlockNumber, Level, OperationId, Pin, ProposalNumber, State, Zone};
+use crate::model::{
+    Actor, Basis, Block, BlockKind, BlockNumber, Level, OperationId, OperationKind, Pin, ProposalNumber, State, Zone,
+};
 use crate::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,7 +46,7 @@ pub struct Picture {
     /// Subagents, in the order of their ends.
     pub subagents: Vec<SubagentRow>,
     /// The newest operation: its number, and what it was and whose.
-    pub newest_operation: Option<(OperationId, String)>,
+    pub newest_operation: Option<(OperationId, OperationKind, String)>,
     /// Commands of the model that wait for the user.
     pub proposals: Vec<(ProposalNumber, String)>,
 }
@@ -131,7 +133,7 @@ impl Picture {
             subagents: Vec::new(),
             newest_operation: env.history_of(&found).unwrap_or_default().operations.last().map(|operation| {
                 let by = if operation.actor == Actor::User { String::new() } else { format!("{}: ", operation.actor.name()) };
-                (operation.id, by + &operation.command)
+                (operation.id, operation.kind, by + &operation.command)
             }),
             proposals: inbox::waiting_here(env).unwrap_or_default(),
         }

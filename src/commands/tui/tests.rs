@@ -3,7 +3,7 @@ use super::picture::{BlockRow, Picture, SubagentRow, TurnRow};
 use super::screen::{Detail, Effect, Entry, Event, Mode, Screen, Task, text};
 use super::view::{Look, draw};
 use crate::engine::LevelPreview;
-use crate::model::{BlockKind, Level, Pin, State, Zone};
+use crate::model::{BlockKind, Level, OperationKind, Pin, State, Zone};
 use crate::output::{Gate, Style};
 use expect_test::expect_file;
 use proptest::prelude::*;
@@ -226,7 +226,9 @@ fn the_cursor_and_the_marks_stay_when_the_session_grows() {
 #[test]
 fn a_change_by_another_program_is_told_with_its_undo() {
     let mut screen = Screen::new(picture());
-    let changed = |id: u32| Box::new(Picture { newest_operation: Some((id, "model: archive 3".to_owned())), ..picture() });
+    let changed = |id: u32| {
+        Box::new(Picture { newest_operation: Some((id, OperationKind::Change, "model: archive 3".to_owned())), ..picture() })
+    };
     screen.update(Event::Picture(changed(1)), 0);
     assert_eq!(screen.toast.as_ref().map(|(text, _)| &**text), Some("model: archive 3 · u undoes it"));
     screen.update(Event::Tick, 60_000);

@@ -9,7 +9,7 @@ pub(super) use typing::{around_cursor, shown, text};
 use super::keys;
 use super::picture::{BlockRow, Picture};
 use crate::engine::{LevelPreview, plural};
-use crate::model::BlockNumber;
+use crate::model::{BlockNumber, OperationKind};
 use ratatui::crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use ratatui_textarea::TextArea;
@@ -302,7 +302,7 @@ impl Screen {
         let was_last = self.at + 1 >= self.rows.len();
         let added = picture.tokens - self.picture.tokens;
         let is_newer = picture.blocks.last().map(|block| block.number) > self.picture.blocks.last().map(|block| block.number);
-        let newest = |picture: &Picture| picture.newest_operation.as_ref().map(|(id, _)| *id);
+        let newest = |picture: &Picture| picture.newest_operation.as_ref().map(|(id, ..)| *id);
         let is_told = std::mem::take(&mut self.is_own) || newest(&picture) <= newest(&self.picture);
         self.picture = picture;
         if is_other {
@@ -313,8 +313,10 @@ impl Screen {
         self.arrange();
         let place = self.rows.iter().position(|row| Some(self.key(row)) == key);
         self.at = if was_last { usize::MAX } else { place.unwrap_or(self.at) }.min(self.rows.len().saturating_sub(1));
-        if let Some((_, what)) = self.picture.newest_operation.clone().filter(|_| !is_told) {
-            self.say(format!("{what} · {} undoes it", keys::key_of(keys::Action::Undo)));
+        if let Some((_, kind, what)) = self.picture.newest_operation.clone().filter(|_| !is_told) {
+            let (action, does) =
+                if kind == OperationKind::Undo { (keys::Action::Redo, "redoes") } else { (keys::Action::Undo, "undoes") };
+            self.say(format!("{what} · {} {does} it", keys::key_of(action)));
         } else if is_newer && self.toast.is_none() {
             let sign = if added < 0.0 { '−' } else { '+' };
             self.say(format!("new blocks: {sign}{}", crate::engine::amount(added.abs().round() as u64)));
