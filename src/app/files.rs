@@ -91,8 +91,12 @@ fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: Mode, check: &dyn Fn(
 fn make(path: &Path, mode: Mode) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.append(true).create(true);
+    let bits = if mode == Mode::Private { 0o600 } else { 0o666 };
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if mode == Mode::Private { 0o600 } else { 0o666 });
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, bits);
+    // Elsewhere, a file has the permissions of its directory.
+    #[cfg(not(unix))]
+    let _ = bits;
     options.open(path).map(drop)
 }
 

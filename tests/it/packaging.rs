@@ -1,14 +1,19 @@
 //! The package on crates.io contains the files that its README needs, and the recipes in `packaging/` contain the version and the
 //! files of the repository.
 
-use crate::sandbox::repository;
+use crate::manifest::Rows;
+use crate::sandbox::{Sandbox, repository};
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// Recipes with a literal version, with the text before and after it.
-const VERSIONS: [(&str, &str, &str); 2] =
-    [("packaging/homebrew/aperture.rb", "tag: \"v", "\"\n"), ("packaging/aur/PKGBUILD", "\npkgver=", "\n")];
+const VERSIONS: [(&str, &str, &str); 3] = [
+    ("packaging/homebrew/aperture.rb", "tag: \"v", "\"\n"),
+    ("packaging/aur/PKGBUILD", "\npkgver=", "\n"),
+    ("action.yml", "    default: ", "\n"),
+];
 
 /// Files that install the program, its man pages and its completions.
 const RECIPES: [&str; 4] =
@@ -54,6 +59,31 @@ fn recipes_install_files_that_exist() {
             assert!(binary.ends_with("/aperture"), "{recipe}: {binary} is not the program");
         }
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_action_annotates_the_sessions_of_a_checkout() {
+    let sandbox = Sandbox::new();
+    let key = ["AKIA", "Q7RZ2MWK9TXB4LNV"].concat();
+    let mut rows = Rows::default();
+    rows.prompt(&format!("The key is {key}."));
+    sandbox.write("demo.jsonl", rows.file());
+    let program = Path::new(env!("CARGO_BIN_EXE_aperture")).parent().unwrap().display();
+    let path = format!("{program}:{}", std::env::var("PATH").unwrap());
+    let run = |sessions: &str| {
+        let mut command = Command::new(repository().join("packaging/action.sh"));
+        command.current_dir(&sandbox.project).env("PATH", &path).env("HOME", &sandbox.home).env("APERTURE_HOME", &sandbox.home);
+        command.env("APERTURE_SESSIONS", sessions).env("APERTURE_ARGUMENTS", "--no-secrets").output().unwrap()
+    };
+    let found = run("*.jsonl");
+    let text = String::from_utf8(found.stdout).unwrap();
+    assert!(found.status.code() == Some(1) && text.starts_with("::error file=demo.jsonl,line=1"), "{text}");
+    assert!(!text.contains(&key), "{text}");
+    rows = Rows::default();
+    rows.prompt("Nothing is secret here.");
+    sandbox.write("clean.jsonl", rows.file());
+    assert!(run("clean.jsonl").status.success());
 }
 
 #[test]
