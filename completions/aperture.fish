@@ -445,6 +445,8 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l top -d 'Restore it at the beginning of the window'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l bottom -d 'Restore it at the end of the window'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l always -d 'In every session: path(GLOB), tool(GLOB) or contains(TEXT) goes into the settings'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l in-project -d 'With --always: in the settings of the project'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l stat -d 'In a dry run, show one line for each block, the largest first'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l full -d 'In a dry run, show all changed lines'
@@ -460,6 +462,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l always -d 'A pin of --always: removes it from the settings'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l in-project -d 'With --always: in the settings of the project'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l stat -d 'In a dry run, show one line for each block, the largest first'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l full -d 'In a dry run, show all changed lines'
@@ -1187,6 +1191,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand serve" -l json -d 'Pri
 complete -c aperture -n "__fish_aperture_using_subcommand serve" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand serve" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand run" -l budget -d 'Keep the window below this size: older blocks are shortened when it exceeds it' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1285,18 +1290,23 @@ complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Pri
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "codex" -d 'MCP server of Codex'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "cursor" -d 'MCP server of Cursor'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "vscode" -d 'MCP server of Visual Studio Code'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "gemini" -d 'MCP server of Gemini CLI'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "opencode" -d 'MCP server of opencode'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l scope -d 'Where, in the words of Claude Code' -r -f -a "user\t'All projects of the user: in ~/.claude'
 project\t'All users of this project: in .claude and .mcp.json'
 local\t'This user in this project: hooks and status line in .claude/settings.local.json'"
@@ -1312,6 +1322,71 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_se
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -l check -d 'Write nothing; exit with 1 if parts are missing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from codex" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -l check -d 'Write nothing; exit with 1 if parts are missing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from cursor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -l check -d 'Write nothing; exit with 1 if parts are missing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from vscode" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -l check -d 'Write nothing; exit with 1 if parts are missing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from gemini" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -l check -d 'Write nothing; exit with 1 if parts are missing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from opencode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1327,18 +1402,23 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_se
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "codex" -d 'MCP server of Codex'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "cursor" -d 'MCP server of Cursor'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "vscode" -d 'MCP server of Visual Studio Code'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "gemini" -d 'MCP server of Gemini CLI'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "opencode" -d 'MCP server of opencode'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l scope -d 'Where, in the words of Claude Code' -r -f -a "user\t'All projects of the user: in ~/.claude'
 project\t'All users of this project: in .claude and .mcp.json'
 local\t'This user in this project: hooks and status line in .claude/settings.local.json'"
@@ -1353,6 +1433,66 @@ complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from codex" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from cursor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from vscode" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from gemini" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -l in-project -d 'In the settings of this project, for all its users'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from opencode" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1387,21 +1527,23 @@ complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "list" -d 'List what is set, and the stages of the proxy'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "get" -d 'Print a value'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "set" -d 'Set a value'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "unset" -d 'Remove a setting'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset edit" -f -a "edit" -d 'Open the settings in the editor'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "list" -d 'List what is set, and the stages of the proxy'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "get" -d 'Print a value'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "set" -d 'Set a value'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "unset" -d 'Remove a setting'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "add" -d 'Add a value to a list'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "remove" -d 'Remove a value from a list'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "edit" -d 'Open the settings in the editor'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1444,6 +1586,28 @@ complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from unset" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from add" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from add" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from add" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from add" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from add" -l in-project -d 'In the settings of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from add" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from add" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from add" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l in-project -d 'In the settings of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

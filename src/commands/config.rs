@@ -18,6 +18,8 @@ use toml_edit::{DocumentMut, Item, Key, TableLike, Value};
   aperture config set budget.tokens 120000
   aperture config set pipeline.manifest false --in-project
   aperture config unset budget.tokens
+  aperture config add protect.paths 'docs/**'
+  aperture config remove protect.paths 'docs/**'
   aperture config edit
 
 The settings of a project, in its aperture.toml, come before those of the user, in config.toml. A
@@ -54,6 +56,26 @@ pub enum Action {
     Unset {
         /// The setting, such as budget.tokens
         key: String,
+        /// In the settings of the project
+        #[arg(long)]
+        in_project: bool,
+    },
+    /// Add a value to a list
+    Add {
+        /// The list, such as protect.paths
+        key: String,
+        /// The value
+        value: String,
+        /// In the settings of the project
+        #[arg(long)]
+        in_project: bool,
+    },
+    /// Remove a value from a list
+    Remove {
+        /// The list, such as protect.paths
+        key: String,
+        /// The value
+        value: String,
         /// In the settings of the project
         #[arg(long)]
         in_project: bool,
@@ -170,6 +192,16 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             env.note(&format!("removed {key} from {}", path.display()));
             env.print(&report(env)?)
         }
+        Action::Add { key, value, in_project } => {
+            let path = change(env, *in_project, &|document| add(document, key, value))?;
+            env.note(&format!("wrote {key} to {}", path.display()));
+            env.print(&report(env)?)
+        }
+        Action::Remove { key, value, in_project } => {
+            let path = change(env, *in_project, &|document| remove(document, key, value))?;
+            env.note(&format!("removed {value} from {key} in {}", path.display()));
+            env.print(&report(env)?)
+        }
         Action::Edit { in_project } => {
             let path = path(env, *in_project)?;
             let before = files::text(env.disk, &path)?;
@@ -264,6 +296,34 @@ pub fn put(document: &mut DocumentMut, key: &str, value: Value) -> anyhow::Resul
 }
 
 fn take(document: &mut DocumentMut, key: &str) -> anyhow::Result<()> {
+    let (table, last) = place(document, key)?;
+    table.remove(&last).map(drop).ok_or_else(|| anyhow!("{key} is not set"))
+}
+
+/// Adds a value to a list, which need not exist.
+fn add(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<()> {
+    match place(document, key).ok().and_then(|(table, last)| table.get_mut(&last)) {
+        None => put(document, key, Value::Array([value].into_iter().collect())),
+        Some(item) => {
+            let list = item.as_array_mut().ok_or_else(|| anyhow!("{key} is not a list"))?;
+            if !list.iter().any(|other| other.as_str() == Some(value)) {
+                list.push(value);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn remove(document: &mut DocumentMut, key: &str, value: &str) -> anyhow::Result<()> {
+    let (table, last) = place(document, key)?;
+    let list = table.get_mut(&last).and_then(Item::as_array_mut).ok_or_else(|| anyhow!("{key} is not a list"))?;
+    let before = list.len();
+    list.retain(|other| other.as_str() != Some(value));
+    if list.len() == before { Err(anyhow!("{key} does not have {value}")) } else { Ok(()) }
+}
+
+/// Returns the table of a setting, which must exist, and the name of the setting in it.
+fn place<'d>(document: &'d mut DocumentMut, key: &str) -> anyhow::Result<(&'d mut dyn TableLike, String)> {
     let keys = Key::parse(key)?;
     let Some((last, tables)) = keys.split_last() else { return Err(anyhow!("the name of the setting is empty")) };
     let mut table: &mut dyn TableLike = document.as_table_mut();
@@ -271,7 +331,7 @@ fn take(document: &mut DocumentMut, key: &str) -> anyhow::Result<()> {
         let item = table.get_mut(key.get()).and_then(Item::as_table_like_mut);
         table = item.ok_or_else(|| anyhow!("{key} is not set"))?;
     }
-    table.remove(last.get()).map(drop).ok_or_else(|| anyhow!("{key} is not set"))
+    Ok((table, last.get().to_owned()))
 }
 
 #[cfg(test)]
@@ -296,5 +356,15 @@ mod tests {
         assert!(put(&mut document, "preset.x", 1.into()).is_err() && take(&mut document, "stale.turns").is_err());
         take(&mut document, "pipeline.manifest").unwrap();
         assert_eq!(document.to_string(), "# mine\npreset = \"light\" # mild\n\n[pipeline]\n");
+        for path in ["a.md", "b.md", "a.md"] {
+            add(&mut document, "protect.paths", path).unwrap();
+        }
+        assert!(document.to_string().ends_with("\n[protect]\npaths = [\"a.md\", \"b.md\"]\n"), "{document}");
+        assert!(add(&mut document, "preset", "x").is_err() && remove(&mut document, "protect.paths", "c").is_err());
+        remove(&mut document, "protect.paths", "a.md").unwrap();
+        assert!(
+            document.to_string().ends_with("paths = [ \"b.md\"]\n") || document.to_string().contains("[\"b.md\"]"),
+            "{document}"
+        );
     }
 }

@@ -36,6 +36,8 @@ pub struct Words {
     options: Vec<(String, Option<String>)>,
     positions: Vec<String>,
     action: Option<Box<Words>>,
+    /// True if the words after the first position belong to it.
+    takes_rest: bool,
 }
 
 impl Words {
@@ -54,7 +56,8 @@ impl Words {
         if let Some(unknown) = arguments.keys().find(|key| !known(key)) {
             return Err(JsonError::UnknownArgument(unknown.clone()));
         }
-        let mut words = Words { name: definition.get_name().to_owned(), ..Words::default() };
+        let takes_rest = definition.get_arguments().any(Arg::is_trailing_var_arg_set);
+        let mut words = Words { name: definition.get_name().to_owned(), takes_rest, ..Words::default() };
         let mut absent = None;
         for argument in definition.get_arguments() {
             let key = key(argument);
@@ -126,7 +129,7 @@ impl Words {
         let options = self.options.iter().map(option);
         let positions = self.positions.iter().map(|word| quoted_word(word));
         let mut words = vec![self.name.clone()];
-        if self.positions.iter().any(|word| word.starts_with('-')) {
+        if self.takes_rest || self.positions.iter().any(|word| word.starts_with('-')) {
             words.extend(options.chain(["--".to_owned()]).chain(positions));
         } else {
             words.extend(positions.chain(options));

@@ -90,4 +90,4 @@ pub use contracts::{Contract, contracts};
 pub use dispatch::{change, read, run_change, run_other, run_read};
 pub use help::HELP_TOPICS;
 pub use model::ModelAction;
-pub use request::{Change, CommandLine, Other, Program, Read, Request, RequestEffect, definition};
+pub use request::{Change, CommandLine, Other, Program, Read, Request, RequestEffect, definition, with_globals_in_a_line};

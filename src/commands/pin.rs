@@ -1,11 +1,12 @@
 //! `aperture pin` and `aperture unpin`: protect blocks from changes.
 
 use super::change::pipeline::{ChangeSummary, change};
-use super::{ChangeOptions, blocks};
-use crate::app::{CommandError, Env};
+use super::{ChangeOptions, blocks, config};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::model::{BlockNumber, MarkKind, Pin};
 use crate::output::ChangeReport;
 use crate::workspace::{Draft, PlanError, SkipReason};
+use anyhow::anyhow;
 
 /// Arguments of `pin`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -20,6 +21,12 @@ pub struct Arguments {
     /// Restore it at the end of the window
     #[arg(long, requires = "selector")]
     pub bottom: bool,
+    /// In every session: path(GLOB), tool(GLOB) or contains(TEXT) goes into the settings
+    #[arg(long, requires = "selector", conflicts_with_all = ["top", "bottom"])]
+    pub always: bool,
+    /// With --always: in the settings of the project
+    #[arg(long, requires = "always")]
+    pub in_project: bool,
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
@@ -35,12 +42,54 @@ pub struct UnpinArguments {
     #[arg(required = true)]
     #[serde(serialize_with = "super::json::union")]
     pub selector: Vec<String>,
+    /// A pin of --always: removes it from the settings
+    #[arg(long)]
+    pub always: bool,
+    /// With --always: in the settings of the project
+    #[arg(long, requires = "always")]
+    pub in_project: bool,
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
 }
 
+/// The lists of settings that protect blocks in every session, each with the selector that names its entries.
+const ALWAYS: [(&str, &str); 3] = [("path", "protect.paths"), ("tool", "protect.tools"), ("contains", "protect.patterns")];
+
+/// Returns the list of settings that a selector belongs to, and the entry.
+fn always(selector: &[String]) -> Option<(String, String)> {
+    let [selector] = selector else { return None };
+    let (name, rest) = selector.trim().split_once('(')?;
+    let (_, key) = ALWAYS.iter().find(|(known, _)| *known == name)?;
+    let entry = rest.strip_suffix(')')?.trim();
+    let quoted = entry.len() > 1 && entry.starts_with('"') && entry.ends_with('"');
+    let entry = if quoted { &entry[1..entry.len() - 1] } else { entry };
+    (!entry.is_empty() && !entry.contains(['(', ')'])).then(|| ((*key).to_owned(), entry.to_owned()))
+}
+
+/// Refuses a selector that names no blocks of every session.
+fn not_always() -> CommandError {
+    CommandError::new(ErrorKind::Usage, anyhow!("--always takes one path(GLOB), tool(GLOB) or contains(TEXT)"))
+        .hint("for a file in every session: aperture pin --always 'path(README.md)'")
+}
+
+impl UnpinArguments {
+    /// Returns the request that changes the settings, if the pin is not of this session.
+    pub fn setting(&self) -> Option<config::Arguments> {
+        let (key, value) = always(&self.selector).filter(|_| self.always)?;
+        let action = config::Action::Remove { key, value, in_project: self.in_project };
+        Some(config::Arguments { action: Some(action) })
+    }
+}
+
 impl Arguments {
+    /// Returns the request that changes the settings, if the pin is for every session.
+    pub fn setting(&self) -> Option<config::Arguments> {
+        let (key, value) = always(&self.selector).filter(|_| self.always)?;
+        let action = config::Action::Add { key, value, in_project: self.in_project };
+        Some(config::Arguments { action: Some(action) })
+    }
+
     /// Returns the request that lists the pins, if no blocks are named.
     pub fn list(&self) -> Option<blocks::Arguments> {
         self.selector.is_empty().then(|| blocks::Arguments::new("pinned"))
@@ -57,6 +106,9 @@ impl Arguments {
 
 /// Pins the blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    if arguments.always {
+        return Err(not_always());
+    }
     let pin = arguments.place();
     let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
@@ -70,6 +122,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 
 /// Unpins the blocks.
 pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<ChangeReport, CommandError> {
+    if arguments.always {
+        return Err(not_always());
+    }
     let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let mut summary = ChangeSummary::change("unpinned");
@@ -100,4 +155,26 @@ pub fn mark(
         Err(error) => return Err(error.into()),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pin_of_every_session_is_an_entry_of_a_list_of_settings() {
+        for (selector, expected) in [
+            ("path(README.md)", Some(("protect.paths", "README.md"))),
+            ("tool(mcp__*)", Some(("protect.tools", "mcp__*"))),
+            ("contains(\"do not touch\")", Some(("protect.patterns", "do not touch"))),
+            ("12", None),
+            ("path(a) & stale", None),
+            ("path(a) | tool(b)", None),
+            ("path()", None),
+        ] {
+            let found = always(&[selector.to_owned()]);
+            assert_eq!(found.as_ref().map(|(key, entry)| (&**key, &**entry)), expected, "{selector}");
+        }
+        assert_eq!(always(&["path(a)".to_owned(), "path(b)".to_owned()]), None);
+    }
 }

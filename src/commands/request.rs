@@ -65,11 +65,31 @@ impl CommandLine {
     fn command_for(words: &[OsString]) -> clap::Command {
         let named = |word: &OsString| word.to_str().is_some_and(Request::has);
         match words.get(1) {
-            Some(first) if named(first) => Request::define(Line::command(), &|name| first == name),
+            Some(first) if named(first) => with_globals_in_a_line(Request::define(Line::command(), &|name| first == name)),
             _ if words.iter().skip(1).any(named) => CommandLine::command(),
             _ => CommandLine::command().mut_args(|option| option.global(false)),
         }
     }
+}
+
+/// Returns a definition whose commands show the options of every command in one line, not one by one.
+pub fn with_globals_in_a_line(line: clap::Command) -> clap::Command {
+    let names = line.get_arguments().filter(|option| option.is_global_set()).filter_map(clap::Arg::get_long);
+    let names: Vec<String> = names.map(|name| format!("--{name}")).collect();
+    let note = format!("Every command takes {}: aperture --help", names.join(", "));
+    let commands: Vec<String> = line.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let line = line.mut_args(|option| if option.is_global_set() { option.hide(true) } else { option });
+    commands.iter().fold(line, |line, name| line.mut_subcommand(name, |command| noted(command, &note)))
+}
+
+/// Returns a command whose help, and that of its own commands, ends with a note.
+fn noted(command: clap::Command, note: &str) -> clap::Command {
+    let commands: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let text = match command.get_after_help() {
+        Some(help) => format!("{}\n\n{note}", help.to_string().trim_end()),
+        None => note.to_owned(),
+    };
+    commands.iter().fold(command.after_help(text), |command, name| command.mut_subcommand(name, |inner| noted(inner, note)))
 }
 
 /// The groups of `--help`, each with the names of its commands.
@@ -367,8 +387,16 @@ impl Request {
     }
 
     /// Returns the request of the kind that its arguments ask for: a search that restores blocks is a change, marking no blocks
-    /// lists the marked ones.
+    /// lists the marked ones, and a pin of every session is a setting.
     fn by_arguments(self) -> Request {
+        let setting = match &self {
+            Request::Change(Change::Pin(arguments)) => arguments.setting(),
+            Request::Change(Change::Unpin(arguments)) => arguments.setting(),
+            _ => None,
+        };
+        if let Some(setting) = setting {
+            return Request::Other(Other::Config(setting));
+        }
         let list = match &self {
             Request::Change(Change::Pin(arguments)) => arguments.list(),
             Request::Change(Change::Focus(arguments)) => arguments.list(),

@@ -20,6 +20,8 @@ pub enum EditError {
     },
     #[error("'{0}' has an unexpected type")]
     Unexpected(String),
+    #[error("it is not TOML: {0}")]
+    NotToml(String),
 }
 
 /// A member of an object or an element of an array, by its position in the text.

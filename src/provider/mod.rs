@@ -28,6 +28,7 @@ mod json;
 mod json_edit;
 #[cfg(test)]
 mod laws;
+pub mod mcp_client;
 mod media;
 mod message;
 mod pdf;

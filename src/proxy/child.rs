@@ -9,6 +9,7 @@ use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::proxy::ProxyStatus;
 use crate::commands::run::Arguments;
 use crate::provider::{Launch, REDIRECTED, Redirection, Route, redirection};
+use crate::wire::stages::budget::BUDGET;
 use anyhow::{Context, anyhow};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -63,7 +64,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
     };
     let bases = Bases { anthropic: chosen(&route.anthropic)?, openai: chosen(&route.openai)? };
     // One base URL for all would get the keys of the other API.
-    let is_usable = |state: &State| bases == Bases::default() && !arguments.observe && (route.has_one_api || !state.has_upstream);
+    let is_usable = |state: &State| {
+        bases == Bases::default()
+            && !arguments.observe
+            && arguments.budget.is_none()
+            && (route.has_one_api || !state.has_upstream)
+    };
     if let Some(state) = shared.as_ref().filter(|state| is_usable(state)) {
         let requests = format!("{}{}", control::RUNS, env.process());
         let before: ProxyStatus = state.get(&requests)?;
@@ -85,7 +91,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
         handles_signals: false,
     };
     super::hide_panics();
-    let server = server::start(env, options)?;
+    let mut own_settings = env.clone();
+    if let Some(tokens) = arguments.budget {
+        own_settings.rules.budget_tokens = Some(tokens);
+        own_settings.pipeline = own_settings.pipeline.with(&BUDGET, true);
+    }
+    let server = server::start(&own_settings, options)?;
     let state = server.state();
     state.announce(env);
     let ended = redirect(&state.base_url()).and_then(|changes| start(env, program, own, &changes));

@@ -153,6 +153,7 @@ const LINES: &[&str] = &[
     "proxy status",
     "proxy explain 1",
     "install claude-code --dry-run",
+    "install codex --dry-run",
     "install git-hook --dry-run",
     "install nosuch",
     "uninstall claude-code",

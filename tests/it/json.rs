@@ -311,6 +311,7 @@ const LINES: &[&str] = &[
     "check --project --max-tokens 1",
     "import kept.aperture",
     "install claude-code --dry-run",
+    "install codex --dry-run",
     "undo 1",
     "gc --older-than 0d",
     "keep --all",

@@ -164,8 +164,8 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "config" => &["list", "get preset"],
         "report" => &["--html out.html --force", "--project --html usage.html --force"],
         "import" => &["out.aperture -n", "out.aperture"],
-        "install" => &["claude-code --dry-run", "claude-code", "git-hook --dry-run"],
-        "uninstall" => &["claude-code --dry-run", "claude-code"],
+        "install" => &["claude-code --dry-run", "cursor --dry-run", "codex", "claude-code", "git-hook --dry-run"],
+        "uninstall" => &["claude-code --dry-run", "codex", "claude-code"],
         "completions" => &["bash"],
         "help" => &["", "settings"],
         // Commands that read standard input or do not end are tested below.

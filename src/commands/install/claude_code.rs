@@ -1,16 +1,16 @@
 //! `aperture install claude-code` and `uninstall claude-code`: the integration with Claude Code.
 
 use crate::app::{CommandError, Env, ErrorKind, Keeping, files, settings_file, with_keeping};
-use crate::commands::install::made::Made;
+use crate::commands::install::made::{Made, read, refused, write};
 use crate::commands::install::report::{FileChange, InstallReport};
 use crate::commands::{hook, keep};
 use crate::output::plural;
-use crate::provider::EditError;
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::claude_code::extension::{is_sealed, plugin, slash_commands};
-use crate::provider::claude_code::settings::{self, Calls, Edited, NO_FILE};
-use anyhow::{Context, anyhow};
-use std::path::{Path, PathBuf};
+use crate::provider::claude_code::settings::{self, Calls, NO_FILE};
+use crate::provider::mcp_client::Edited;
+use anyhow::Context;
+use std::path::PathBuf;
 
 /// Arguments of `install claude-code`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -46,8 +46,6 @@ pub struct Options {
     #[arg(short = 'n', long)]
     pub dry_run: bool,
 }
-
-const NAME: &str = "aperture";
 
 /// A file that the installation changes or creates.
 struct Piece {
@@ -88,7 +86,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         let text = before.clone().unwrap_or_else(|| NO_FILE.to_owned());
         let edited = match kind {
             Kind::Settings => settings::install(&text, &calls(env, options)?),
-            Kind::Servers => settings::install_server(&text, &program(env, options)?),
+            Kind::Servers => settings::SERVERS.install(&text, &program(env, options)?),
             Kind::Whole(..) if before.is_some() && !is_sealed(&text) => Ok(Edited { text, taken: vec!["the file"] }),
             Kind::Whole(wanted, _) => Ok(Edited { text: wanted.clone(), taken: Vec::new() }),
         };
@@ -141,7 +139,7 @@ pub fn run_uninstall(env: &Env, options: &Options) -> Result<(), CommandError> {
         let Some(before) = read(env, path)? else { continue };
         let after = match kind {
             Kind::Settings => settings::uninstall(&before),
-            Kind::Servers => settings::uninstall_server(&before),
+            Kind::Servers => settings::SERVERS.uninstall(&before),
             Kind::Whole(..) if is_sealed(&before) => Ok(NO_FILE.to_owned()),
             Kind::Whole(..) => Ok(before.clone()),
         };
@@ -198,52 +196,11 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
     Ok((pieces, config))
 }
 
-/// Returns the command with which the client starts aperture: its name in a project, because projects are shared, otherwise its
-/// path.
+/// Returns the command with which the client starts aperture.
 fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
-    if options.scope == InstallScope::Project {
-        return Ok(NAME.to_owned());
-    }
-    let program = env.program()?;
-    // `uninstall` recognizes its own entries by the program's name.
-    if program.file_stem().is_none_or(|name| name != NAME) {
-        let error = anyhow!("this program is called {}, not {NAME}", program.display());
-        let hint = "rename it to aperture: the installed parts are found by that name";
-        return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
-    }
-    Ok(program.to_string_lossy().into_owned())
+    super::program(env, options.scope == InstallScope::Project)
 }
 
 fn calls(env: &Env, options: &Options) -> Result<Calls, CommandError> {
     Ok(Calls { program: program(env, options)?, events: hook::wanted(env) })
-}
-
-fn read(env: &Env, path: &Path) -> Result<Option<String>, CommandError> {
-    files::text(env.disk, path)
-        .with_context(|| format!("cannot read {}", path.display()))
-        .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("nothing was written"))
-}
-
-fn refused(error: EditError, path: &Path) -> CommandError {
-    let error = anyhow::Error::new(error).context(format!("cannot change {}", path.display()));
-    CommandError::new(ErrorKind::Refused, error).hint("nothing was written; fix the file first")
-}
-
-/// Writes the changed files. All files were read and edited before, so errors in them occur before the first write.
-fn write(env: &Env, changes: &[FileChange], stop: &Path, made: &Made) -> Result<(), CommandError> {
-    let ours = |directory: &Path| directory != stop && directory.starts_with(stop) && made.has_directory(directory);
-    for change in changes.iter().filter(|change| change.before != change.after) {
-        let done = match (&change.before, &change.after) {
-            (before, Some(after)) => {
-                let before = before.as_deref().map(str::as_bytes);
-                files::replace(env.disk, &change.path, before, after.as_bytes(), files::Mode::Plain)
-            }
-            (Some(before), None) => files::delete(env.disk, &change.path, before.as_bytes(), &ours),
-            (None, None) => Ok(()),
-        };
-        done.with_context(|| format!("cannot write {}", change.path.display())).map_err(|error| {
-            CommandError::new(ErrorKind::Refused, error).hint("files written before it stay; run the command again, or uninstall")
-        })?;
-    }
-    Ok(())
 }

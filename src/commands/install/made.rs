@@ -1,6 +1,8 @@
 //! The list of files and directories that `install` created, stored next to the store: `uninstall` removes only these.
 
 use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::commands::install::report::FileChange;
+use crate::provider::EditError;
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -71,4 +73,36 @@ impl Made {
             .with_context(|| format!("cannot write {}", self.file.display()))
             .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("nothing was written"))
     }
+}
+
+/// Returns the text of a file; `None` if it does not exist.
+pub fn read(env: &Env, path: &Path) -> Result<Option<String>, CommandError> {
+    files::text(env.disk, path)
+        .with_context(|| format!("cannot read {}", path.display()))
+        .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("nothing was written"))
+}
+
+/// Returns the error of a file that cannot be edited.
+pub fn refused(error: EditError, path: &Path) -> CommandError {
+    let error = anyhow::Error::new(error).context(format!("cannot change {}", path.display()));
+    CommandError::new(ErrorKind::Refused, error).hint("nothing was written; fix the file first")
+}
+
+/// Writes the changed files. All files were read and edited before, so errors in them occur before the first write.
+pub fn write(env: &Env, changes: &[FileChange], stop: &Path, made: &Made) -> Result<(), CommandError> {
+    let ours = |directory: &Path| directory != stop && directory.starts_with(stop) && made.has_directory(directory);
+    for change in changes.iter().filter(|change| change.before != change.after) {
+        let done = match (&change.before, &change.after) {
+            (before, Some(after)) => {
+                let before = before.as_deref().map(str::as_bytes);
+                files::replace(env.disk, &change.path, before, after.as_bytes(), files::Mode::Plain)
+            }
+            (Some(before), None) => files::delete(env.disk, &change.path, before.as_bytes(), &ours),
+            (None, None) => Ok(()),
+        };
+        done.with_context(|| format!("cannot write {}", change.path.display())).map_err(|error| {
+            CommandError::new(ErrorKind::Refused, error).hint("files written before it stay; run the command again, or uninstall")
+        })?;
+    }
+    Ok(())
 }

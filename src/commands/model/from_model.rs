@@ -45,9 +45,9 @@ impl From<&ModelCommand> for ModelAction {
             }),
             Verb::Pin => {
                 let (top, bottom) = (command.pin == Pin::Top, command.pin == Pin::Bottom);
-                Change::Pin(pin::Arguments { selector, top, bottom, options })
+                Change::Pin(pin::Arguments { selector, top, bottom, always: false, in_project: false, options })
             }
-            Verb::Unpin => Change::Unpin(pin::UnpinArguments { selector, options }),
+            Verb::Unpin => Change::Unpin(pin::UnpinArguments { selector, always: false, in_project: false, options }),
             // Blocks that the user selected stay selected.
             Verb::Focus => Change::Focus(focus::Arguments { selector, add: true, options }),
             Verb::Unfocus => Change::Unfocus(focus::UnfocusArguments { selector, options }),

@@ -1,7 +1,7 @@
 //! Entries that aperture adds to the settings files of Claude Code, and the tests that distinguish them from other entries.
 
 use crate::provider::json_edit::{EditError, add, names, remove};
-use crate::text::names::file_name;
+use crate::provider::mcp_client::{Edited, ServerList, is_us};
 use crate::text::shell::quoted_word;
 use serde_json::{Value, json};
 
@@ -29,14 +29,6 @@ pub struct Calls {
 
 /// Represents the content of a missing file, so that it can be distinguished from an empty file after an edit.
 pub const NO_FILE: &str = "\n";
-
-/// An edited document, and the entries that were not added.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edited {
-    pub text: String,
-    /// The names of entries that were not added, because another program uses them.
-    pub taken: Vec<&'static str>,
-}
 
 /// Adds the hooks and, unless the settings have another one, the status line.
 ///
@@ -69,30 +61,10 @@ pub fn uninstall(settings: &str) -> Result<String, EditError> {
     Ok(text)
 }
 
-/// Adds aperture's server to the project's list of servers, unless its name is taken.
-/// Errors: the list is not valid JSON, or has an unexpected type.
-pub fn install_server(list: &str, program: &str) -> Result<Edited, EditError> {
-    let clean = uninstall_server(list)?;
-    if names(&clean, &[SERVERS]).iter().any(|name| name == SERVER) {
-        return Ok(Edited { text: list.to_owned(), taken: vec![SERVER] });
-    }
-    let there = serde_json::from_str::<Value>(list).is_ok_and(|list| list[SERVERS][SERVER] == server(program));
-    let text = if there { list.to_owned() } else { add(&clean, &[SERVERS], Some(SERVER), &server(program))? };
-    Ok(Edited { text, taken: Vec::new() })
-}
-
-/// Removes aperture's server from the list.
-/// Errors: the list is not valid JSON.
-pub fn uninstall_server(list: &str) -> Result<String, EditError> {
-    let ours = |name: &str, value: &Value| {
-        name == SERVER && is_us(value["command"].as_str().unwrap_or_default()) && value["args"] == json!(["mcp"])
-    };
-    remove(list, &[SERVERS], &ours)
-}
+/// The list of the servers of a project.
+pub const SERVERS: ServerList = ServerList::Json { key: "mcpServers", kind: None };
 
 const STATUS_LINE: &str = "statusLine";
-const SERVERS: &str = "mcpServers";
-const SERVER: &str = "aperture";
 
 /// Returns true if the settings have all wanted entries, and no other entries of aperture.
 fn installed(settings: &str, calls: &Calls, foreign_status_line: bool) -> bool {
@@ -118,10 +90,6 @@ fn status_line(program: &str) -> Value {
     json!({"type": "command", "command": command(program, "statusline")})
 }
 
-fn server(program: &str) -> Value {
-    json!({"command": program, "args": ["mcp"]})
-}
-
 fn command(program: &str, words: &str) -> String {
     format!("{} {words}", quoted_word(program))
 }
@@ -139,12 +107,6 @@ fn calls_us(value: &Value, word: &str) -> bool {
         None => command.split_once(' ').unwrap_or_default(),
     };
     words.split(' ').next() == Some(word) && is_us(program)
-}
-
-/// Returns true if a program is aperture, judged by its file name.
-fn is_us(program: &str) -> bool {
-    let name = file_name(program);
-    name.strip_suffix(".exe").unwrap_or(name) == "aperture"
 }
 
 #[cfg(test)]
@@ -233,18 +195,6 @@ mod tests {
         expect!["'the document' has an unexpected type"].assert_eq(&refused("[]"));
         expect!["'hooks' has an unexpected type"].assert_eq(&refused("{\"hooks\": null}"));
         expect!["'Stop' has an unexpected type"].assert_eq(&refused("{\"hooks\": {\"Stop\": 7}}"));
-    }
-
-    #[test]
-    fn a_server_is_added_and_removed() {
-        let list = "{\"mcpServers\": {\"db\": {\"command\": \"db\"}}}";
-        let once = install_server(list, "aperture").unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&once.text).unwrap()["mcpServers"]["aperture"]["args"], json!(["mcp"]));
-        assert_eq!(install_server(&once.text, "aperture").unwrap().text, once.text);
-        assert_eq!(uninstall_server(&once.text).unwrap(), list);
-        let foreign = "{\"mcpServers\": {\"aperture\": {\"command\": \"camera\"}}}";
-        assert_eq!(install_server(foreign, "aperture").unwrap().taken, ["aperture"]);
-        assert_eq!(uninstall_server(foreign).unwrap(), foreign);
     }
 
     fn space() -> impl Strategy<Value = String> {
