@@ -9,6 +9,7 @@ use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
 use crate::store::{Cache, STORE_FILE, Store, StoreError};
+use crate::wire::stages::budget::BUDGET;
 use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, named_directory};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
@@ -130,6 +131,11 @@ impl Env {
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
         let settings = settings(disk, &directory)?;
+        let (mut rules, mut pipeline) = (settings.rules()?, settings.pipeline());
+        if let Some(tokens) = globals.budget {
+            rules.budget_tokens = Some(tokens);
+            pipeline = pipeline.with(&BUDGET, true);
+        }
         let terminal = io::stdout().is_terminal();
         let plain =
             var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || var_os("TERM").is_some_and(|term| term == "dumb");
@@ -148,7 +154,7 @@ impl Env {
             places,
             directory,
             style,
-            rules: settings.rules()?,
+            rules,
             check: settings.check(),
             chosen_texts: Known::default(),
             preset: settings.preset().to_owned(),
@@ -157,7 +163,7 @@ impl Env {
             hooks: settings.hooks,
             memory: settings.memory,
             keeping: settings.sessions.keep,
-            pipeline: settings.pipeline(),
+            pipeline,
             client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
             globals: globals.clone(),
@@ -242,6 +248,19 @@ impl Env {
     pub fn with_requests(&self, requests: Arc<dyn RequestSessions>) -> Env {
         let disk = Box::leak(Box::new(RequestDisk::new(&RealDisk, requests.clone())));
         Env { disk, requests: Some(requests), chosen: Arc::default(), ..self.clone() }
+    }
+
+    /// Returns a copy that keeps windows behind the proxy below a number of tokens, whatever the settings say.
+    /// Errors: same as [`Env::new`].
+    pub fn with_budget(&self, tokens: u64) -> Result<Env, CommandError> {
+        let globals = Globals { budget: Some(tokens), ..self.globals.clone() };
+        let budgeted = Env::new(&globals, self.command.clone(), self.gate.clone())?;
+        Ok(Env { requests: self.requests.clone(), ..budgeted })
+    }
+
+    /// Returns the budget of [`Env::with_budget`].
+    pub fn budget(&self) -> Option<u64> {
+        self.globals.budget
     }
 
     /// Returns a copy with the current settings, for another directory, with plain text output.

@@ -28,6 +28,9 @@ pub struct Globals {
     /// Do not use a pager
     #[arg(long, global = true)]
     pub no_pager: bool,
+    /// The budget of the window for the rule behind the proxy, in tokens, in place of the settings: the option of `run`.
+    #[arg(skip)]
+    pub budget: Option<u64>,
 }
 
 /// The conditions under which colours are used.

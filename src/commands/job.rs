@@ -14,9 +14,13 @@ use std::path::PathBuf;
 
 /// Arguments of `job`; the job is on standard input.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// The budget of `aperture run --budget`.
+    #[arg(long)]
+    budget: Option<u64>,
+}
 
-const COMMAND: [&str; 1] = ["job"];
+const COMMAND: &str = "job";
 
 /// A job on a session, which the proxy names by its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +52,9 @@ impl Job {
     /// Errors: the process cannot be started, or the job fails.
     pub fn run<T: DeserializeOwned>(&self, env: &Env) -> Result<T, CommandError> {
         let internal = |error| CommandError::new(ErrorKind::Internal, error);
-        let output = env.run_again(&COMMAND, &serde_json::to_vec(self).map_err(|error| internal(error.into()))?)?;
+        let budget = env.budget().map(|tokens| format!("--budget={tokens}"));
+        let command: Vec<&str> = std::iter::once(COMMAND).chain(budget.as_deref()).collect();
+        let output = env.run_again(&command, &serde_json::to_vec(self).map_err(|error| internal(error.into()))?)?;
         let done: Result<T, String> =
             serde_json::from_slice(&output).context("cannot read the result of a job").map_err(internal)?;
         done.map_err(|error| internal(anyhow!(error)))
@@ -81,7 +87,9 @@ fn look(env: &Env, session: &str, moment: Option<Moment>) -> Result<Looked, Comm
 
 /// Reads a job from standard input, does it, and prints its result or its error as JSON.
 /// Errors: standard input has no job, or standard output cannot be written to.
-pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let budgeted = arguments.budget.map(|tokens| env.with_budget(tokens)).transpose()?;
+    let env = budgeted.as_ref().unwrap_or(env);
     let job: Job = serde_json::from_str(&env.text("-")?)
         .context("standard input is not a job of the proxy")
         .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("this command is for aperture proxy alone"))?;

@@ -9,7 +9,6 @@ use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::proxy::ProxyStatus;
 use crate::commands::run::Arguments;
 use crate::provider::{Launch, REDIRECTED, Redirection, Route, redirection};
-use crate::wire::stages::budget::BUDGET;
 use anyhow::{Context, anyhow};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -91,12 +90,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<u8, CommandError> {
         handles_signals: false,
     };
     super::hide_panics();
-    let mut own_settings = env.clone();
-    if let Some(tokens) = arguments.budget {
-        own_settings.rules.budget_tokens = Some(tokens);
-        own_settings.pipeline = own_settings.pipeline.with(&BUDGET, true);
-    }
-    let server = server::start(&own_settings, options)?;
+    let budgeted = arguments.budget.map(|tokens| env.with_budget(tokens)).transpose()?;
+    let server = server::start(budgeted.as_ref().unwrap_or(env), options)?;
     let state = server.state();
     state.announce(env);
     let ended = redirect(&state.base_url()).and_then(|changes| start(env, program, own, &changes));

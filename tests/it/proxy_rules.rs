@@ -2,11 +2,12 @@
 //! outlives the proxy.
 
 use crate::changing::session;
-use crate::network::{Api, Proxy, STREAM, answer_events, send};
+use crate::network::{Api, Proxy, SECRET, STREAM, answer_events, send};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 use std::sync::Mutex;
 
 /// Tokens that a response reads from the cache and writes to it.
@@ -39,6 +40,17 @@ impl Client {
 
     /// A client whose request has a call with the result that is this block of the session.
     fn with(sandbox: Sandbox, settings: &str, api: Api, call: Value, block: &str) -> Client {
+        Client::with_proxy(sandbox, settings, api, call, block, start)
+    }
+
+    fn with_proxy(
+        sandbox: Sandbox,
+        settings: &str,
+        api: Api,
+        call: Value,
+        block: &str,
+        start: impl Fn(&Sandbox, &Api) -> Proxy,
+    ) -> Client {
         sandbox.write("aperture.toml", settings);
         let proxy = start(&sandbox, &api);
         let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
@@ -161,6 +173,29 @@ fn a_budget_is_kept_in_one_go() {
     client.until_noted("budget", "operation 1: compress --budget 20000, because the window is over its budget");
     client.until_noted("budget", "within its budget");
     assert_eq!(client.log(), ["policy: compress --budget 20000 (aperture proxy)"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_client_can_be_started_with_a_budget_of_its_own() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::of("tools-and-spill");
+    let script = sandbox.write("bin/claude", "#!/bin/sh\necho \"$ANTHROPIC_BASE_URL\"\nread line\n");
+    fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+    let client = Client::with_proxy(sandbox, "[pipeline]\nmanifest = false\n", api(USUAL), read_call(), "16", |sandbox, api| {
+        let mut command = sandbox.command(&["run", "--budget", "25k", "--", script.to_str().unwrap()]);
+        command
+            .env("PATH", std::env::var("PATH").unwrap())
+            .env("ANTHROPIC_BASE_URL", api.url())
+            .env("APERTURE_PROXY_SECRET", SECRET);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let port = line.split(':').nth(2).and_then(|rest| rest.split('/').next()?.parse().ok());
+        Proxy { child, port: port.unwrap_or_else(|| panic!("{line}")) }
+    });
+    client.send(&["go on"]);
+    client.until_noted("budget", "operation 1: compress --budget 20000, because the window is over its budget");
 }
 
 #[test]
