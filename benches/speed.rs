@@ -366,6 +366,7 @@ fn subject<'a>((block, content): (&'a Block, &'a String)) -> Option<Subject<'a>>
         newest: false,
         left: None,
         held: Vec::new(),
+        written: None,
     };
     (block.kind != BlockKind::Thinking).then_some(subject)
 }

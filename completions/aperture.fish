@@ -85,6 +85,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "run" -d 'Run a cl
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "proxy" -d 'Serve as a proxy between clients and their API'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "stage" -d 'Queue text for the next prompt of a proxied session'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "watch" -d 'Follow a session: a live screen, lines, or JSON'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "sidecar" -d 'Let a local model polish texts in the background'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Install hooks and integrations for Claude Code or git'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove exactly the parts added by install'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle a Claude Code hook event (JSON on stdin)'
@@ -1290,6 +1291,94 @@ complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Pri
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -f -a "run" -d 'Work on the queue until it is stopped'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -f -a "status" -d 'Show the server, the model, its answers and refusals'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -f -a "queue" -d 'List the tasks in the queue'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -f -a "drain" -d 'Work on the queue until it is empty'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -f -a "clear" -d 'Delete the queue'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and not __fish_seen_subcommand_from run status queue drain clear eval" -f -a "eval" -d 'Measure on your own sessions if vectors improve search, and use them only then'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -l allow-remote -d 'Allow a server on another machine'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -l again -d 'Start a stopped model again, and retry tasks that were set aside'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -l beside -d 'End with the process that started this one'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from status" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from status" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from status" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from status" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from status" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -s n -l limit -d 'List only this number of tasks' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -l add -d 'Queue all contents of the session that have no answer yet'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from queue" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -l allow-remote -d 'Allow a server on another machine'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -l again -d 'Start a stopped model again, and retry tasks that were set aside'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -l beside -d 'End with the process that started this one'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from drain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from clear" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from clear" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from clear" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from clear" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from clear" -l answers -d 'Also the answers and the counts of models'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from clear" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from clear" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from clear" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -l allow-remote -d 'Allow a server on another machine'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -l again -d 'Start a stopped model again, and retry tasks that were set aside'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -l beside -d 'End with the process that started this one'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand sidecar; and __fish_seen_subcommand_from eval" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

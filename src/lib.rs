@@ -14,6 +14,8 @@ pub mod provider;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 pub mod search;
+#[cfg(feature = "proxy")]
+pub mod sidecar;
 pub mod store;
 #[cfg(test)]
 mod testing;

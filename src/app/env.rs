@@ -1,7 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::files::make_private;
-use super::settings::{Keeping, MemorySettings, Settings};
+use super::settings::{Keeping, MemorySettings, Settings, SidecarSettings};
 use super::{ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, next_step, pager, session_name};
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
@@ -59,6 +59,7 @@ pub struct Env {
     pub hooks: Hooks,
     pub memory: MemorySettings,
     pub keeping: Keeping,
+    pub sidecar: SidecarSettings,
     /// The settings for the stages of the proxy.
     pub pipeline: crate::wire::PipelineSettings,
     /// True if output for a client may have colours, although standard output is not a terminal.
@@ -163,6 +164,7 @@ impl Env {
             hooks: settings.hooks,
             memory: settings.memory,
             keeping: settings.sessions.keep,
+            sidecar: settings.sidecar.clone(),
             pipeline,
             client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
@@ -513,6 +515,7 @@ impl Env {
         let opened = Workspace::open(self.disk, self.cache(), history, found, &self.settings, whole);
         let know = |mut workspace: Workspace<'static>| {
             workspace.know(&self.chosen_texts);
+            self.name_topics(&mut workspace);
             workspace
         };
         opened.map(know).inspect(|workspace| self.gate.learn(&workspace.reading.known)).map_err(|error| {

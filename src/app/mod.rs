@@ -15,6 +15,7 @@ mod pager;
 mod selection;
 mod session_name;
 mod settings;
+mod sidecar;
 
 pub use again::Followed;
 pub use env::{Answer, Client, Env, settings_file, wait};
@@ -22,4 +23,5 @@ pub use error::{CommandError, ErrorKind, next_step, print_error, print_line};
 pub use globals::{ColorChoice, Globals, number, tokens};
 pub use hints::WITHOUT_SESSION;
 pub use session_name::session_name;
-pub use settings::{Hooks, Keeping, PROJECT_FILE, Settings, with_keeping};
+pub use settings::{Hooks, Keeping, PROJECT_FILE, Settings, SidecarSettings, with_keeping};
+pub use sidecar::SidecarTexts;

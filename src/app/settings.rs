@@ -1,6 +1,7 @@
 //! Settings: the user's `config.toml`, then the project's `aperture.toml`, then the command line.
 
 use super::{CommandError, ErrorKind, files};
+use crate::engine::sidecar::SidecarTask;
 use crate::engine::{
     self, CheckLimits, ModelPolicy, Permission, PriceSetting, Prices, ReadSettings, Rules, StalePolicy, StalenessLimit,
 };
@@ -38,6 +39,7 @@ pub struct Settings {
     pipeline: PipelineSettings,
     pub memory: MemorySettings,
     pub sessions: SessionSettings,
+    pub sidecar: SidecarSettings,
     /// Prices, by prefix of the model name.
     prices: BTreeMap<String, PriceSetting>,
     model: ModelSettings,
@@ -133,6 +135,64 @@ impl Default for MemorySettings {
 #[serde(default, deny_unknown_fields)]
 pub struct SessionSettings {
     pub keep: Keeping,
+}
+
+/// The settings for a local model. Only those of the user count, because a project must not choose where texts are sent.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SidecarSettings {
+    /// The base URL of an OpenAI-compatible server; without it, nothing is asked and nothing is queued.
+    pub url: Option<String>,
+    /// The model that writes texts.
+    pub model: String,
+    /// The model that makes vectors for search; none are made without it.
+    pub embedding_model: Option<String>,
+    /// True if the server may be on another machine.
+    pub allow_remote: bool,
+    /// The maximum size of a text that is sent, in characters.
+    pub characters: usize,
+    /// The maximum size of an answer, in tokens of the model.
+    pub tokens: u32,
+    /// The number of requests at the same time.
+    pub at_once: usize,
+    /// The maximum time of a request, in seconds.
+    pub seconds: u32,
+    /// True if the worker yields to other programs.
+    pub low_priority: bool,
+    /// True if it also works without mains power.
+    pub on_battery: bool,
+}
+
+impl Default for SidecarSettings {
+    fn default() -> SidecarSettings {
+        SidecarSettings {
+            url: None,
+            model: "default".to_owned(),
+            embedding_model: None,
+            allow_remote: false,
+            characters: 6_000,
+            tokens: 180,
+            at_once: 1,
+            seconds: 15,
+            low_priority: true,
+            on_battery: false,
+        }
+    }
+}
+
+impl SidecarSettings {
+    /// Returns true if a server is configured.
+    pub fn is_on(&self) -> bool {
+        self.url.as_deref().is_some_and(|url| !url.trim().is_empty())
+    }
+
+    /// Returns the model for a task.
+    pub fn model_of(&self, task: SidecarTask) -> &str {
+        match task {
+            SidecarTask::Embedding => self.embedding_model.as_deref().unwrap_or_default(),
+            _ => &self.model,
+        }
+    }
 }
 
 words! {
@@ -279,6 +339,7 @@ impl Settings {
             turns: near.protect.turns.max(far.protect.turns),
         };
         settings.sessions = far.sessions;
+        settings.sidecar = far.sidecar;
         settings.memory.trust_model &= far.memory.trust_model;
         (settings.model, settings.model_in_project) = (far.model, near.model);
         Ok(settings)
@@ -475,6 +536,15 @@ mod tests {
         assert_eq!(keep("", ""), Keeping::Ask);
         assert_eq!(keep("[sessions]\nkeep = 'off'", "[sessions]\nkeep = 'on'"), Keeping::On);
         assert_eq!(keep("[sessions]\nkeep = 'on'", ""), Keeping::Ask);
+    }
+
+    #[test]
+    fn only_the_user_chooses_where_texts_are_sent() {
+        let url = "[sidecar]\nurl = 'http://127.0.0.1:8080'\nallow_remote = true";
+        assert!(!merged(url, "").sidecar.is_on() && merged("", url).sidecar.allow_remote);
+        let both = merged("[sidecar]\nurl = 'http://example.org'\nseconds = 1", url).sidecar;
+        assert_eq!((both.url.as_deref(), both.seconds), (Some("http://127.0.0.1:8080"), 15));
+        assert!(!merged("", "[sidecar]\nurl = ''").sidecar.is_on());
     }
 
     #[test]

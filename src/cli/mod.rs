@@ -52,14 +52,28 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         None => with_env(&mut commands::run_bare),
         Some(Request::Read(request)) => with_env(&mut |env| commands::run_read(env, request)),
         Some(Request::Change(request)) => with_env(&mut |env| commands::run_change(env, request)),
-        Some(Request::Other(request)) => with_env(&mut |env| commands::run_other(env, request)),
+        Some(Request::Other(request)) => with_env(&mut |env| {
+            if matches!(request, Other::Watch(_)) {
+                start_beside(env);
+            }
+            commands::run_other(env, request)
+        }),
         Some(Request::Program(program)) => match program {
             Program::Help(arguments) => commands::help::run(arguments),
             Program::Completions(arguments) => commands::completions::run(arguments),
             Program::Mcp(_) => with_env(&mut mcp::serve),
             Program::Serve(arguments) => with_env(&mut |env| page(env, arguments)),
-            Program::Proxy(arguments) => with_env(&mut |env| proxy(env, arguments)),
-            Program::Run(arguments) => with_env(&mut |env| client(env, arguments).map(|code| exit = code)),
+            Program::Proxy(arguments) => with_env(&mut |env| {
+                if arguments.action.is_none() {
+                    start_beside(env);
+                }
+                proxy(env, arguments)
+            }),
+            Program::Sidecar(arguments) => with_env(&mut |env| sidecar(env, arguments)),
+            Program::Run(arguments) => with_env(&mut |env| {
+                start_beside(env);
+                client(env, arguments).map(|code| exit = code)
+            }),
         },
     };
     match outcome {
@@ -126,6 +140,8 @@ fn forget_hidden(error: &mut clap::Error) {
 
 #[cfg(feature = "proxy")]
 use crate::proxy::{run as client, serve as proxy, serve_page as page, with_sessions};
+#[cfg(feature = "proxy")]
+use crate::sidecar::{execute as sidecar, start_beside};
 
 /// Returns the environment: without the proxy, all sessions are in files.
 #[cfg(not(feature = "proxy"))]
@@ -137,6 +153,16 @@ fn with_sessions(env: &Env) -> Env {
 fn proxy(_: &Env, _: &commands::proxy::Arguments) -> Result<(), app::CommandError> {
     Err(without_proxy())
 }
+
+/// Refuses to ask a local model.
+#[cfg(not(feature = "proxy"))]
+fn sidecar(_: &Env, _: &commands::sidecar::Arguments) -> Result<(), app::CommandError> {
+    Err(without_proxy())
+}
+
+/// Starts no worker, which would need the network.
+#[cfg(not(feature = "proxy"))]
+fn start_beside(_: &Env) {}
 
 /// Refuses to serve the page.
 #[cfg(not(feature = "proxy"))]
@@ -152,8 +178,11 @@ fn client(_: &Env, _: &commands::run::Arguments) -> Result<u8, app::CommandError
 
 #[cfg(not(feature = "proxy"))]
 fn without_proxy() -> app::CommandError {
-    app::CommandError::new(ErrorKind::Refused, anyhow::anyhow!("this aperture was built without the feature 'proxy'"))
-        .hint("install it with its default features: cargo install aperture-context")
+    app::CommandError::new(
+        ErrorKind::Refused,
+        anyhow::anyhow!("this aperture was built without the feature 'proxy', so it has no network code"),
+    )
+    .hint("install it with its default features: cargo install aperture-context")
 }
 
 /// Writes clap's output: help to standard output, in one write, errors to standard error.

@@ -34,7 +34,8 @@ pub fn contracts() -> Vec<Contract> {
         MemoryLogReport MemoryReviewReport MemorySearchReport MemoryStatsReport MemoryTreesReport MemoryWhyReport;
         model: InstructionsReport; obey: ObeyReport TellReport; pack: PackReport; preset: PresetReport;
         proxy: ProxyRequestReport ProxyRequestsReport ProxyStatusReport; recall: RecallReport; report: HtmlReport; search: SearchReport;
-        sessions: SessionsReport; show: ShowReport; snapshot: SnapshotReport; stage: StageReport; status: StatusReport;
+        sessions: SessionsReport; show: ShowReport; sidecar: SidecarEvalReport SidecarQueueReport SidecarReport;
+        snapshot: SnapshotReport; stage: StageReport; status: StatusReport;
         statusline: StatusLineReport; summary: SummaryReport; timeline: TimelineReport; topics: TopicsReport; transcript: TranscriptReport;
         usage: UsageReport; util: AccuracyReport PlaceholdersReport; verify: VerifyReport;
     };

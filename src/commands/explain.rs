@@ -2,11 +2,12 @@
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::blocks::BlockRow;
+use crate::engine::sidecar::written_by;
 use crate::engine::{self, Explanation, LevelPreview, Referred, Selector, SelectorError, Subject};
 use crate::model::{As, Block, BlockNumber, History, Level, OperationId, OperationKind, Time};
 use crate::output::{Paint, Report, Style, age, amount, clip, padded, plural, printable, tokens};
 use crate::store::Store;
-use crate::workspace::{Aim, DigestFold, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
+use crate::workspace::{Aim, DigestFold, ModelTexts, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
 use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,6 +54,8 @@ pub fn of_block(env: &Env, workspace: &Workspace<'_>, number: BlockNumber) -> Re
         None => match draft.original(block.number) {
             Ok(original) => {
                 let content = reading.known.mask(&original.content);
+                let texts = env.sidecar_texts(&workspace.path);
+                let written = texts.as_ref().and_then(|texts| texts.summarized(original.block.hash));
                 let subject = Subject {
                     left: None,
                     block: &original.block,
@@ -63,8 +66,15 @@ pub fn of_block(env: &Env, workspace: &Workspace<'_>, number: BlockNumber) -> Re
                     why: engine::why_old(block),
                     newest: false,
                     held: original.block.words.to_vec(),
+                    written: written.as_ref().map(|(text, _)| text.as_str()),
                 };
                 let mut levels = engine::levels(reading, &subject);
+                if let Some((text, model)) = &written {
+                    let is_written =
+                        |level: &&mut LevelPreview| level.content.as_ref().is_some_and(|content| content.contains(text));
+                    let summarized = levels.iter_mut().filter(|preview| preview.level == Level::Summarized);
+                    summarized.filter(is_written).for_each(|level| level.written_by = Some(model.clone()));
+                }
                 levels.push(by_preset(env, workspace, store.as_ref(), block)?);
                 (levels, decisions(env, block, &original.content, None))
             }
@@ -106,6 +116,7 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
         tokens: block.tokens.value,
         content: None,
         why: Some(why),
+        written_by: None,
     };
     if engine::instructs(block) {
         return Ok(stays(SkipReason::Instructions.reason()));
@@ -131,6 +142,7 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
             tokens: left.tokens_after.value,
             content: Some(left.after),
             why: None,
+            written_by: None,
         },
     ))
 }
@@ -175,7 +187,8 @@ fn entries(history: &History, number: BlockNumber) -> Vec<HistoryEntry> {
         let changes = changes.map(|change| {
             let amount = |tokens: f64| amount(tokens.round() as u64);
             let tokens = format!("({} → {} tokens)", amount(change.tokens_before), amount(change.tokens_after));
-            format!("{} → {} {tokens}", change.level_before.name(), change.level_after.name())
+            let reason = if change.reason.is_empty() { String::new() } else { format!(": {}", change.reason) };
+            format!("{} → {} {tokens}{reason}", change.level_before.name(), change.level_after.name())
         });
         let marks = operation.marks.iter().filter(|mark| mark.number == number);
         let marks = marks.map(|mark| {
@@ -335,7 +348,8 @@ impl ExplainReport {
                 (None, _) => format!("as it is: {}", kept.why.unwrap_or_default()),
                 (Some(content), preset) => {
                     let level = if preset.is_some() { format!(", {}", kept.level.name()) } else { String::new() };
-                    format!("~{} tokens{level}  {}", amount(kept.tokens.round() as u64), first_words(content))
+                    let by = kept.written_by.as_ref().map(|model| format!(", {}", written_by(model))).unwrap_or_default();
+                    format!("~{} tokens{level}{by}  {}", amount(kept.tokens.round() as u64), first_words(content))
                 }
             };
             lines.push(row(style, name, text.trim_end()));

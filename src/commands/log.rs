@@ -1,6 +1,7 @@
 //! `aperture log`: lists the operations on a session.
 
 use crate::app::{CommandError, Env};
+use crate::engine::sidecar::is_written;
 use crate::model::{
     Actor, As, BlockNumber, Estimated, History, Operation, OperationId, OperationKind, OperationState, Proposal, ProposalStatus,
     Snapshot, Time, Verb,
@@ -87,6 +88,8 @@ pub struct LogRow {
     pub about: Option<OperationId>,
     /// True if it is in force in requests, and is written to the file when the agent program has closed it.
     pub deferred: bool,
+    /// Origin of texts that a local model wrote; null if rules made all.
+    pub written: Option<String>,
     /// True if it changed the file and nothing that the client sends.
     #[serde(skip)]
     pub keeps_window: bool,
@@ -98,7 +101,8 @@ impl LogRow {
         while let Some(id) = about.map_or(operation.inverts, |id| history.operation(id).and_then(|meant| meant.inverts)) {
             about = Some(id);
         }
-        let changed = operation.edits.iter().filter_map(|edit| edit.change.as_ref()).map(|change| change.number);
+        let changes = || operation.edits.iter().filter_map(|edit| edit.change.as_ref());
+        let changed = changes().map(|change| change.number);
         LogRow {
             id: operation.id,
             kind: operation.kind,
@@ -114,6 +118,7 @@ impl LogRow {
             inverts: operation.inverts,
             undone_by: history.undone_by(operation.id),
             about,
+            written: changes().find(|change| is_written(&change.reason)).map(|change| change.reason.clone()),
             deferred: operation.state == OperationState::Deferred,
         }
     }
@@ -212,6 +217,7 @@ impl Report for LogReport {
                 .map(|snapshot| snapshot.name.as_str())
                 .collect();
             let about = row.about.map(|id| format!(" (of {id})")).unwrap_or_default();
+            let about = about + &row.written.as_ref().map(|written| format!(" ({written})")).unwrap_or_default();
             let by = match (row.undone_by, row.kind) {
                 (None, _) if row.deferred => " (deferred)".to_owned(),
                 (None, _) => String::new(),

@@ -66,6 +66,7 @@ pub mod serve;
 mod sessions;
 pub mod show;
 mod shrink;
+pub mod sidecar;
 mod snapshot;
 mod stage;
 mod status;

@@ -1,6 +1,7 @@
 //! `aperture pack`: prints what a session holds, in a budget of tokens.
 
 use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::sidecar::polish;
 use crate::commands::summary::{contents, originals};
 use crate::commands::{recall, search};
 use crate::engine::pack::{Branches, LeftOut, OtherSession, Section, Unit, Wanted, in_section, left_out, needed, pack};
@@ -67,7 +68,8 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<PackReport, CommandErr
     let found = env.find(arguments.session.as_deref())?;
     let clock = times_of_day(&env.style);
     let sessions = if arguments.across { others(env, &found, &days(&env.style))? } else { Vec::new() };
-    let workspace = env.read(found)?;
+    let mut workspace = env.read(found)?;
+    polish(env, &mut workspace)?;
     let reading = &workspace.reading;
     let turns = arguments.turns.clone().unwrap_or_default();
     let existing: Vec<u32> = reading.turns.iter().map(|turn| turn.number).collect();

@@ -6,7 +6,7 @@ use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change};
 use crate::engine;
 use crate::model::{Actor, BlockNumber, CompanionEdit, LoggedEdit, Slot};
 use crate::output::{ChangeReport, plural};
-use crate::store::{SessionKey, Store};
+use crate::store::{SessionKey, SidecarStore, Store};
 use crate::workspace::{self, Redacted};
 use anyhow::anyhow;
 use std::cell::RefCell;
@@ -195,6 +195,10 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
         if arguments.forget && !options.dry_run {
             let _lock = env.lock(&path)?;
             let beside = if all { store.forget_companions(session.key)? } else { 0 };
+            // An answer of a local model can quote what no rule masks.
+            if let Some(sidecar) = SidecarStore::open_existing(&env.store_directory()?)? {
+                sidecar.forget(&|value| masked(value).is_some())?;
+            }
             let (rewritten, kept) = store.rewrite(session.key, &meant, &masked)?;
             let rewritten = rewritten + beside;
             rewrites = rewritten;

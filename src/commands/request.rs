@@ -5,8 +5,8 @@ use super::{
     ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, config, create, diff, expand,
     explain, export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json, keep, log, manifest,
     mcp, memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, report, restore, run, search, serve, sessions,
-    show, shrink, snapshot, stage, status, statusline, summary, timeline, topics, transcript, tui, undo, update, usage, util,
-    verify, watch,
+    show, shrink, sidecar, snapshot, stage, status, statusline, summary, timeline, topics, transcript, tui, undo, update, usage,
+    util, verify, watch,
 };
 use crate::app::Globals;
 use crate::output::ChangeReport;
@@ -111,7 +111,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork"]),
     ("Model", &["obey", "inbox", "approve", "deny", "housekeeping", "mcp"]),
     ("Memory", &["memory"]),
-    ("Live", &["tui", "serve", "run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
+    ("Live", &["tui", "serve", "run", "proxy", "stage", "watch", "sidecar", "install", "uninstall", "hook", "statusline"]),
     ("Maintenance", &["config", "keep", "check", "verify", "gc", "export", "import", "report", "completions", "help"]),
 ];
 
@@ -285,6 +285,8 @@ pub enum Program {
     Proxy(proxy::Arguments) = "proxy",
     /// Show and change sessions on a page in the browser
     Serve(serve::Arguments) = "serve",
+    /// Let a local model polish texts in the background
+    Sidecar(sidecar::Arguments) = "sidecar",
     /// Serve the commands as tools over the Model Context Protocol
     Mcp(mcp::Arguments) = "mcp",
     /// Explain a command or a topic, such as `selectors`
@@ -344,6 +346,7 @@ impl Request {
             Request::Other(Other::Preset(arguments)) if !arguments.only_reads() => RequestEffect::Other,
             Request::Other(Other::Blame(arguments)) if arguments.note => RequestEffect::Other,
             Request::Program(Program::Proxy(arguments)) if !arguments.only_reads() => RequestEffect::Other,
+            Request::Program(Program::Sidecar(arguments)) if arguments.only_reads() => RequestEffect::Read,
             request => Request::effect_of(request.name()),
         }
     }

@@ -3,8 +3,10 @@
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::blocks::BlockRow;
 use crate::commands::show::{ShowReport, ShownBlock};
+use crate::commands::sidecar::polish;
 use crate::commands::status;
 use crate::engine::pack::{Source, Sources, contents_of};
+use crate::engine::sidecar::written_by;
 use crate::engine::summary::{Contents, Point, PointKind, SessionSummary, TurnSummary, needed, summarize};
 use crate::model::{As, Block, BlockNumber, Housekeeping, Role, Time, TurnList};
 use crate::output::{Paint, Report, Style, age, clip, days, padded, plural, printable, times_of_day, wrap};
@@ -45,8 +47,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// Returns the summary.
 /// Errors: there is no such turn; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
-    let workspace = env.open(arguments.session.as_deref())?;
-    build_report(env, &workspace, arguments)
+    let mut workspace = env.open(arguments.session.as_deref())?;
+    let story = polish(env, &mut workspace)?;
+    let mut report = build_report(env, &workspace, arguments)?;
+    if let (Some((story, model)), Some(current)) = (story, &mut report.current) {
+        current.tell(story, model);
+    }
+    Ok(report)
 }
 
 /// Returns the summary of a session, without its turns.
@@ -217,7 +224,9 @@ impl SummaryReport {
                 points(style, &turn.summary.points, 2).iter().for_each(|words| line(None, words));
                 if let Some(words) = housekeeping {
                     let name = if words.claimed { "claimed" } else { "model" };
-                    let text = words.texts().find(|text| !text.is_empty()).unwrap_or_default();
+                    let by = written_by(&words.written_by);
+                    let by = Some(by.as_str()).filter(|_| !words.written_by.is_empty());
+                    let text = by.into_iter().chain(words.texts()).find(|text| !text.is_empty()).unwrap_or_default();
                     line(None, &clip(&format!("  {}{text}", padded(name, LABEL)), style.width));
                 }
             }

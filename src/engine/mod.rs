@@ -16,6 +16,7 @@ mod retention;
 pub mod search;
 mod secrets;
 pub mod selector;
+pub mod sidecar;
 mod strategy;
 mod vocabulary;
 

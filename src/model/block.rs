@@ -389,9 +389,18 @@ impl ToolVerb {
 /// Topic of a group of turns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topic {
-    /// A short readable name.
+    /// A short readable name, by rules.
     pub label: String,
+    /// The name by a local model; empty if there is none.
+    pub written: String,
     /// Its words, most distinctive first.
     pub keywords: Vec<String>,
     pub turns: Vec<u32>,
+}
+
+impl Topic {
+    /// Returns the name to show: that of a model, or else that by rules. Selectors accept both.
+    pub fn name(&self) -> &str {
+        if self.written.is_empty() { &self.label } else { &self.written }
+    }
 }

@@ -25,6 +25,9 @@ pub struct Housekeeping {
     /// About the prompt.
     #[serde(skip_serializing_if = "PromptNotes::is_empty")]
     pub user: PromptNotes,
+    /// Local model that wrote it; empty if the model of the session did.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub written_by: String,
     /// True if words, numbers or files in it do not occur in the turn.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub claimed: bool,

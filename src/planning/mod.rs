@@ -32,7 +32,7 @@ pub use addresses::Addresses;
 pub use archive::archive;
 pub use contents::{Content, contents};
 pub use digest_fold::{DigestFold, fold_into_digest};
-pub use draft::{Draft, Drafted, NOTE, Original, PlanSource, Redacted, Repaired, SkipReason, Thinking, uuid};
+pub use draft::{Draft, Drafted, ModelTexts, NOTE, Original, PlanSource, Redacted, Repaired, SkipReason, Thinking, uuid};
 pub use error::PlanError;
 pub use fork::{Fork, fork};
 pub use log_check::{DriftKind, DriftedValue, LogCheck, LoggedSession};

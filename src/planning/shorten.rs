@@ -52,6 +52,8 @@ pub(super) struct Source {
     named: Vec<u32>,
     /// The reminders of the client in the original, as byte ranges; those that a later block repeats are left out.
     reminders: Vec<(u32, u32)>,
+    /// The text of a model at the level `summarized`, and the model.
+    written: Option<(String, String)>,
     /// True if no part of the block may be cut: a part of the newest prompt, or the rejection of a call without a known place of the
     /// reason.
     whole: bool,
@@ -70,7 +72,7 @@ impl Source {
         // An original is parsed apart from its session and knows no row.
         let is_newest = reading.block(original.block.number).is_some_and(|block| engine::is_newest_prompt(reading, block));
         let whole = is_newest || engine::is_rejection(&original.block);
-        Source { original, tagged, why, newest, now, named: Vec::new(), reminders: Vec::new(), whole }
+        Source { original, tagged, why, newest, now, named: Vec::new(), reminders: Vec::new(), written: None, whole }
     }
 
     pub(super) fn number(&self) -> BlockNumber {
@@ -88,6 +90,7 @@ impl Source {
             newest: self.newest,
             left: self.now.map(|(tokens, bytes)| Left { tokens, bytes, readable: &self.original.readable }),
             held: self.held(),
+            written: self.written.as_ref().map(|(text, _)| text.as_str()),
         }
     }
 
@@ -435,7 +438,10 @@ fn shorten_block(
     }
     let named = chosen_options(choices, block.number);
     let why = Why { reason: reason.to_owned(), stands_again: false };
-    let source = Source { named, ..Source::new(draft, original, why, false, None) };
+    let mut source = Source { named, ..Source::new(draft, original, why, false, None) };
+    if level == Level::Summarized && source.tagged.is_none() {
+        source.written = draft.texts.as_ref().and_then(|texts| texts.summarized(source.original.block.hash));
+    }
     let Some(content) = source.subject().at_level(level, context) else { return keep(SkipReason::NotShorter) };
     let content = source.wrapped(content);
     if content == draft.content(block.number)? {
@@ -444,6 +450,8 @@ fn shorten_block(
     if block.cut.is_some() && content.len() as u64 >= block.sent_bytes() {
         return keep(SkipReason::NotShorter);
     }
-    draft.replace(block.number, level, &content, reason)?;
+    let by_model = source.written.as_ref().filter(|(text, _)| content.contains(text.as_str()));
+    let reason = by_model.map_or_else(|| reason.to_owned(), |(_, model)| engine::sidecar::written_by(model));
+    draft.replace(block.number, level, &content, &reason)?;
     Ok(Outcome::Shortened(content))
 }

@@ -27,9 +27,12 @@ mod turns;
 mod upload;
 mod upstream;
 
+pub use body::whole as whole_body;
 pub use child::run;
+pub use headers::is_loopback_name;
 pub use page::serve as serve_page;
 pub use state::with_sessions;
+pub use upstream::{Bases, Upstream, base as base_url};
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::proxy::{
@@ -159,7 +162,7 @@ fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let options = Options {
         listen: arguments.listen,
         secret: secret::kept(env)?,
-        upstream: upstream::Bases::all(arguments.upstream.as_deref().map(upstream::base).transpose()?),
+        upstream: Bases::all(arguments.upstream.as_deref().map(base_url).transpose()?),
         observe: arguments.observe,
         token,
         record: arguments.record.as_ref().map(|directory| env.directory.join(directory)),

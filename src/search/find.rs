@@ -4,6 +4,7 @@ use super::source::{Source, SourceKind};
 use super::update::Indexed;
 use crate::engine::search::{
     Candidate, Echoes, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate, read_postings,
+    with_further,
 };
 use crate::fsio::Disk;
 use crate::model::{Key, TraceContent, TraceEvent};
@@ -88,6 +89,15 @@ pub struct Hits {
     pub query: Query,
 }
 
+/// A score beside that of the words.
+pub trait TurnScore: Sync {
+    /// Returns the factor that a value of 1 adds to the score of a turn.
+    fn weight(&self) -> f32;
+
+    /// Returns the values of turns, from 0 to 1, best first by their words; `None` for an unknown one.
+    fn scores(&self, turns: &[FoundTurn]) -> Vec<Option<f32>>;
+}
+
 /// The files that are searched.
 pub struct Searched<'a> {
     pub disk: &'a dyn Disk,
@@ -95,6 +105,8 @@ pub struct Searched<'a> {
     /// Returns the session that a source belongs to.
     pub session_of: &'a dyn Fn(usize) -> String,
     pub is_wanted: &'a dyn Fn(usize) -> bool,
+    /// Scores beside that of the words.
+    pub further: &'a [&'a dyn TurnScore],
     /// The current time, in milliseconds since 1970, UTC.
     pub now: i64,
 }
@@ -141,8 +153,28 @@ pub fn find(
     };
     let mut turns: Vec<FoundTurn> = chosen.par_iter().filter_map(read).collect();
     turns.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.turn.time.cmp(&a.turn.time)));
+    add_scores(&mut turns, searched.further);
     drop(matcher);
     Ok(Hits { turns, total, is_capped, replaced, query })
+}
+
+/// Adds further scores to those of the words, and orders the turns again.
+fn add_scores(turns: &mut [FoundTurn], further: &[&dyn TurnScore]) {
+    if further.is_empty() {
+        return;
+    }
+    let of_score = |score: &&dyn TurnScore| {
+        let values = score.scores(turns);
+        let known: Vec<f32> = values.iter().flatten().copied().collect();
+        let mean = known.iter().sum::<f32>() / known.len().max(1) as f32;
+        (score.weight(), values, mean)
+    };
+    let lists: Vec<(f32, Vec<Option<f32>>, f32)> = further.iter().map(of_score).collect();
+    for (at, turn) in turns.iter_mut().enumerate() {
+        let values = lists.iter().map(|(weight, values, mean)| (*weight, values.get(at).copied().flatten(), *mean));
+        turn.score = with_further(turn.score, &values.collect::<Vec<_>>());
+    }
+    turns.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.turn.time.cmp(&a.turn.time)));
 }
 
 /// Returns the turns that match a query, best first, and the weights of its terms. `bytes` are the postings of its terms.

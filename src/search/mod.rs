@@ -8,10 +8,12 @@ mod related;
 mod source;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod update;
 
-pub use find::{Filter, FoundTurn, Hits, Searched, find};
+pub use find::{Filter, FoundTurn, Hits, Searched, TurnScore, find};
 pub use literal::{FileLines, FoundLine, Pattern, PatternError, scan};
 pub use related::{RelatedTurn, related};
 pub use source::{Source, SourceKind, prompt_files};
+pub use texts::turn_texts;
 pub use update::{Indexed, update};

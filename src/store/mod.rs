@@ -24,6 +24,7 @@ mod requests;
 mod rows;
 mod sealed;
 mod search_index;
+mod sidecar;
 mod totals;
 mod turn_numbers;
 mod values;
@@ -42,6 +43,9 @@ pub use memory_index::{IndexedFile, MEMORY_INDEX_FILE, MemoryIndex};
 pub use proposals::{NewProposal, Outcome};
 pub use requests::{LoggedRequest, REQUESTS_FILE, RequestLog};
 pub use search_index::{IndexedSession, IndexedTurn, ReadSession, SEARCH_INDEX_FILE, SearchIndex, is_damaged};
+pub use sidecar::{
+    ModelState, NewTask, QueueCounts, QueuedTask, SIDECAR_FILE, SidecarCall, SidecarFailure, SidecarResult, SidecarStore,
+};
 pub use totals::{FileTotals, KnownTotals, TOTALS_FILE, TotalsCache, directory_and_name};
 pub use values::hexadecimal;
 pub use wire::{ContentOperation, Insertion, StagedText, WireLine};

@@ -25,8 +25,8 @@ mod writer;
 
 pub use crate::planning::{
     Aim, Content, DigestFold, Draft, Drafted, DriftKind, DriftedValue, EarlierRows, Fork, Inexact, KeptBlocks, LogCheck,
-    LoggedSession, NOTE, Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking, Undone, archive, fold_into_digest,
-    parse_changed, parse_chunk, shorten, shrink,
+    LoggedSession, ModelTexts, NOTE, Original, PlanError, Redacted, Repaired, Scope, SkipReason, Thinking, Undone, archive,
+    fold_into_digest, parse_changed, parse_chunk, shorten, shrink,
 };
 pub use apply::{apply, history, settle, was_done};
 pub use companions::{Companions, companions, find_beside_session, redact_companions, reverted, scan_companion};

@@ -302,6 +302,7 @@ const LINES: &[&str] = &[
     "snapshot list",
     "fork --dry-run",
     "stage remember",
+    "sidecar",
     "undo",
     "redo",
     "log",
@@ -487,6 +488,25 @@ fn proxied(coverage: &mut Coverage) {
     coverage.run(&sandbox, &["proxy status", "proxy requests", "proxy explain 1"]);
 }
 
+/// Works on the queue of a local model, and prints what its answers improve.
+#[cfg(feature = "proxy")]
+fn sidecar(coverage: &mut Coverage) {
+    let api = crate::sidecar::server();
+    let sandbox = crate::sidecar::sandbox(3, &api.url());
+    crate::sidecar::configure(&sandbox, &api.url(), "embedding_model = \"vectors\"\n");
+    sandbox.write(".aperture/memory/factual/user-prefs.md", crate::sidecar::REPLACED);
+    coverage.run(&sandbox, &["memory review --accept-tree", "sidecar queue --add", "memory review", "sidecar drain"]);
+    coverage.run(&sandbox, &["sidecar eval", "memory review", "summary", "summary --turn 1", "explain 3"]);
+    coverage.run(&sandbox, &["compress 3 --level summarized", "log"]);
+    let api =
+        network::Api::new(|_, stream| network::send(stream, "200 OK", b"{\"choices\":[{\"message\":{\"content\":\"no\"}}]}"));
+    crate::sidecar::configure(&sandbox, &api.url(), "");
+    coverage.run(&sandbox, &["sidecar clear --answers", "sidecar queue --add", "sidecar drain", "sidecar"]);
+    let api = network::Api::new(|_, stream| network::send(stream, "500 Internal Server Error", b"{}"));
+    crate::sidecar::configure(&sandbox, &api.url(), "");
+    coverage.run(&sandbox, &["sidecar clear --answers", "sidecar queue --add", "sidecar drain", "sidecar queue", "sidecar"]);
+}
+
 /// Installs the hook of a repository.
 fn repository(coverage: &mut Coverage) {
     let sandbox = Sandbox::new();
@@ -561,6 +581,8 @@ fn every_documented_key_is_printed_and_every_printed_key_is_documented() {
     let mut coverage = Coverage::new();
     #[cfg(feature = "proxy")]
     proxied(&mut coverage);
+    #[cfg(feature = "proxy")]
+    sidecar(&mut coverage);
     for scenario in [fixtures, model_commands, memories, keeping, kept, blamed, outcomes, client, repository, watched] {
         scenario(&mut coverage);
     }

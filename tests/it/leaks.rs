@@ -170,6 +170,7 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "help" => &["", "settings"],
         // Commands that read standard input or do not end are tested below.
         "mcp" | "hook" | "statusline" | "watch" | "tui" | "git-hook" | "job" | "proxy" | "run" | "serve" => &[],
+        "sidecar" => &["", "queue", "clear --answers"],
         _ => {
             let needed = command.get_positionals().filter(|argument| argument.is_required_set()).map(|_| "1".to_owned());
             return vec![needed.collect()];

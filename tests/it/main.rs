@@ -67,6 +67,9 @@ mod score;
 mod searching;
 mod secrets;
 mod shrink;
+#[cfg(feature = "proxy")]
+mod sidecar;
+mod sidecar_checks;
 mod tidy;
 mod topics;
 mod turns;

@@ -26,7 +26,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("mcp", &["text", "model", "engine", "workspace", "output", "app", "commands"]),
     ("proxy", &["text", "model", "engine", "provider", "workspace", "wire", "output", "app", "commands"]),
-    ("cli", &["text", "model", "output", "app", "commands", "mcp", "proxy"]),
+    (
+        "sidecar",
+        &["text", "model", "engine", "store", "fsio", "workspace", "search", "memory", "output", "app", "commands", "proxy"],
+    ),
+    ("cli", &["text", "model", "output", "app", "commands", "mcp", "proxy", "sidecar"]),
 ];
 
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {

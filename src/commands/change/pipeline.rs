@@ -12,11 +12,12 @@ use crate::model::{
 };
 use crate::output::{ChangeDetail, ChangeReport, MarkedBlock};
 use crate::store::{SessionKey, Store};
-use crate::workspace::{self, ApplyError, Draft, Drafted, Found, PlanError, SkipReason, Workspace, Writer};
+use crate::workspace::{self, ApplyError, Draft, Drafted, Found, ModelTexts, PlanError, SkipReason, Workspace, Writer};
 use anyhow::anyhow;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Minimum share of the window that a change by a rule saves: it rewrites the prompt cache.
 const LEAST_SAVED: f64 = 0.01;
@@ -175,6 +176,7 @@ fn once(
     let now = env.style.now.as_millisecond();
     let mut draft = workspace.draft(opened.store.as_ref(), now)?;
     draft.keep_thinking(options.keep_thinking);
+    draft.use_texts(env.sidecar_texts(&found.path).map(|texts| Rc::new(texts) as Rc<dyn ModelTexts>));
     let mut summary = plan(&mut draft, &opened)?;
     if let Some(numbers) = summary.kept.get(&SkipReason::Inherited).filter(|numbers| !numbers.is_empty()) {
         let (what, hint) = inherited(env, workspace, numbers);

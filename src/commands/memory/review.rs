@@ -1,11 +1,12 @@
 //! `aperture memory review`: lists pending entries and contradictions, and decides about them.
 
 use super::ReviewArguments;
-use super::report::{MemoryChangeReport, MemoryContradiction, MemoryReviewReport};
+use super::report::{MemoryChangeReport, MemoryContradiction, MemoryLoss, MemoryReviewReport};
 use super::run::{Memories, changed};
 use crate::app::{CommandError, ErrorKind};
 use crate::engine::memory::markdown::EVIDENCE;
 use crate::engine::memory::topic::carried_over_all;
+use crate::engine::sidecar::{SidecarTask, comparison_address};
 use crate::memory::{MemoryError, Tree, Updated};
 use crate::model::{Memory, MemoryActor, MemoryId, MemoryKind, MemoryScope, MemoryState};
 use anyhow::anyhow;
@@ -56,7 +57,8 @@ pub fn rejected(memories: &Memories<'_>, names: &[String], is_dry_run: bool) -> 
 
 fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> {
     let mut report = MemoryReviewReport::default();
-    for tree in memories.read_all()? {
+    let trees = memories.read_all()?;
+    for tree in &trees {
         for memory in tree.memories().filter(|memory| !memory.state.is_retired()) {
             let older = memory.contradicts.and_then(|id| tree.find(id));
             // An entry that was replaced needs no decision.
@@ -71,6 +73,7 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
             }
         }
     }
+    report.losses = losses(memories, &trees);
     report
         .pending
         .sort_by_key(|memory| std::cmp::Reverse((memory.is_by_model, memory.sessions, memory.sightings, memory.last_seen)));
@@ -78,6 +81,29 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
     report.refuted.truncate(QUESTIONS - report.contradictions.len());
     report.pending.truncate(QUESTIONS - report.contradictions.len() - report.refuted.len());
     Ok(report)
+}
+
+/// Returns the questions of a local model about entries that newer ones replaced: the fact that only the older one has.
+fn losses(memories: &Memories<'_>, trees: &[Tree]) -> Vec<MemoryLoss> {
+    let mut losses = Vec::new();
+    for tree in trees {
+        let Some(texts) = memories.env.sidecar_texts(&tree.place.directory) else { return losses };
+        for older in tree.memories().filter(|memory| memory.state == MemoryState::Superseded) {
+            let Some(newer) = older.superseded_by.and_then(|id| tree.find(id)).filter(|newer| !newer.state.is_retired()) else {
+                continue;
+            };
+            let answer = texts.of(SidecarTask::Memory, comparison_address(&older.text, &newer.text));
+            let lost = answer.and_then(|mut answer| answer.remove("lost")).filter(|lost| !lost.is_empty());
+            losses.extend(lost.map(|lost| MemoryLoss {
+                newer: newer.clone(),
+                older: older.clone(),
+                lost,
+                written_by: texts.model().to_owned(),
+            }));
+        }
+    }
+    losses.truncate(QUESTIONS);
+    losses
 }
 
 /// Returns true for an entry that a person can decide about: lists of commands and files are counted, not asked.

@@ -10,6 +10,7 @@ use super::{ChangeOptions, search};
 use crate::app::{CommandError, Env, ErrorKind, tokens};
 use crate::commands::change::pipeline::{ChangeSummary, NothingToChange, change, of_note};
 use crate::commands::memory::{self, Memories, MemorySearchReport};
+use crate::commands::sidecar::polish;
 use crate::engine::search::{Occurrences, Passage, PassageKind, Query, RankedPassage, print};
 use crate::engine::{Selector, SelectorError, TurnForm, TurnPriority, TurnRequest, is_said, label, mask, tokens, without_data};
 use crate::model::{Block, BlockNumber, Level, Role, TurnList, Zone};
@@ -200,7 +201,10 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandE
 
 /// Returns the matches without changing the session.
 pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
-    let workspace = env.read(env.find(None)?)?;
+    let mut workspace = env.read(env.find(None)?)?;
+    if arguments.turns.is_some() {
+        polish(env, &mut workspace)?;
+    }
     let store = env.existing_store()?;
     let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     removed(env, arguments, &draft, &workspace)

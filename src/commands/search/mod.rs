@@ -3,10 +3,11 @@
 mod index;
 mod report;
 mod run;
+mod vectors;
 
 pub use index::{ask, asking_session, restore_originals};
 pub use report::{SearchReport, SessionFound, TurnFound};
-pub use run::{found, no_match, parse, report, run};
+pub use run::{found, known_items, no_match, parse, rank_of, report, run};
 
 use super::scope::Scope;
 use crate::app::tokens;

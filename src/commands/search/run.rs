@@ -1,5 +1,6 @@
 use super::index::{ask, asking_session, restore_originals};
 use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFound};
+use super::vectors::VectorScore;
 use super::{Arguments, Scope, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
@@ -8,7 +9,7 @@ use crate::engine::{Selector, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
 use crate::provider::ProviderAdapter;
-use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, find, prompt_files, scan};
+use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, TurnScore, find, prompt_files, scan};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Listed};
 use anyhow::anyhow;
@@ -20,6 +21,10 @@ use std::path::Path;
 /// Turns of a session that are printed, and of the one session that was named.
 const TURNS_OF_SESSION: usize = 3;
 const TURNS_OF_NAMED_SESSION: usize = 20;
+/// Sessions among which a known item is looked for, and words of a title: the number that is searched, and the least.
+const RANKED_SESSIONS: usize = 20;
+const TITLE_WORDS: usize = 8;
+const LEAST_TITLE_WORDS: usize = 3;
 
 fn turns_of_session(env: &Env) -> usize {
     if env.session().is_some() { TURNS_OF_NAMED_SESSION } else { TURNS_OF_SESSION }
@@ -100,6 +105,34 @@ impl Files {
 /// Returns what a search finds.
 /// Errors: the query has no words or a wrong field, there is no session, or the index cannot be kept in memory.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandError> {
+    report_with(env, arguments, None)
+}
+
+/// Returns the rank of a session in the result of a search by words, with or without vectors; `None` if it is not among the first.
+/// Errors: as [`report`].
+pub fn rank_of(env: &Env, query: &str, session: &str, has_vectors: bool) -> Result<Option<usize>, CommandError> {
+    let arguments = Arguments { query: vec![query.to_owned()], limit: RANKED_SESSIONS, ..Arguments::default() };
+    let report = report_with(env, &arguments, Some(has_vectors))?;
+    Ok(report.sessions.iter().position(|found| found.session == session).map(|place| place + 1))
+}
+
+/// Returns the titles of sessions with the session of each, the newest first: known items of search.
+/// Errors: the sessions cannot be listed.
+pub fn known_items(env: &Env, most: usize) -> Result<Vec<(String, String)>, CommandError> {
+    let mut listed: Vec<Listed> = files(env)?.listed.into_iter().filter(|listed| !listed.found.location.subagent).collect();
+    listed.sort_by_key(|listed| std::cmp::Reverse(listed.last_written()));
+    workspace::read_titles(env.disk, &env.totals(), &mut listed.iter_mut().collect::<Vec<_>>());
+    let item = |listed: &Listed| {
+        let words: Vec<&str> = listed.totals.title.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 1).collect();
+        let query = words[..words.len().min(TITLE_WORDS)].join(" ");
+        let is_query = words.len() >= LEAST_TITLE_WORDS && Query::parse(&query).is_ok();
+        is_query.then(|| (query, listed.found.location.id.clone()))
+    };
+    Ok(listed.iter().filter_map(item).take(most).collect())
+}
+
+/// Returns what a search finds, with vectors if they improve search here or, given, as wanted.
+fn report_with(env: &Env, arguments: &Arguments, has_vectors: Option<bool>) -> Result<SearchReport, CommandError> {
     let text = arguments.query.join(" ");
     let mut arguments = arguments.clone();
     let pattern = match (arguments.literal, arguments.regex) {
@@ -127,7 +160,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SearchReport, CommandE
     let wanted: Vec<usize> = (0..files.sources.len()).filter(|source| is_wanted(*source)).collect();
     let mut report = match (pattern, query) {
         (Some(pattern), _) => literal(env, &arguments, &files, &wanted, &pattern),
-        (None, query) => ranked(env, &arguments, &files, &wanted, query.unwrap_or_default())?,
+        (None, query) => ranked(env, &arguments, &files, &wanted, query.unwrap_or_default(), has_vectors)?,
     };
     report.is_common = is_common;
     if is_common {
@@ -235,7 +268,19 @@ fn session(listed: &Listed) -> &str {
     listed.found.location.parent.as_ref().unwrap_or(&listed.found.location.id)
 }
 
-fn ranked(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], query: Query) -> Result<SearchReport, CommandError> {
+fn ranked(
+    env: &Env,
+    arguments: &Arguments,
+    files: &Files,
+    wanted: &[usize],
+    query: Query,
+    has_vectors: Option<bool>,
+) -> Result<SearchReport, CommandError> {
+    let vectors = match has_vectors {
+        Some(false) => None,
+        measured => VectorScore::new(env, &files.sources, measured.is_some()),
+    };
+    let further: Vec<&dyn TurnScore> = vectors.iter().map(|score| score as &dyn TurnScore).collect();
     let bar = env.progress(files.sources.len());
     let progress = |done: u64, total: u64| {
         bar.set_length(total.max(1));
@@ -248,7 +293,14 @@ fn ranked(env: &Env, arguments: &Arguments, files: &Files, wanted: &[usize], que
     let found = ask(env, &files.sources, files.is_complete, &progress, &|index, indexed| {
         let is_wanted = |source: usize| chosen.contains(&source);
         let now = env.style.now.as_millisecond();
-        let searched = Searched { disk: env.disk, sources: &files.sources, session_of: &session_of, is_wanted: &is_wanted, now };
+        let searched = Searched {
+            disk: env.disk,
+            sources: &files.sources,
+            session_of: &session_of,
+            is_wanted: &is_wanted,
+            further: &further,
+            now,
+        };
         find(&searched, index, indexed, query.clone(), &filter)
     })?;
     bar.finish_and_clear();

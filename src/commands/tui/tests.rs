@@ -318,6 +318,7 @@ fn the_screens() {
             tokens: 900.0,
             content: Some("fn total() {}\n".to_owned()),
             why: None,
+            written_by: None,
         },
         LevelPreview {
             level: Level::Minimal,
@@ -325,6 +326,7 @@ fn the_screens() {
             tokens: 40.0,
             content: Some("[src/cart.rs]\n".to_owned()),
             why: None,
+            written_by: None,
         },
     ];
     let detail = Detail {

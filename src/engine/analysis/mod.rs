@@ -208,7 +208,7 @@ impl Analysis {
     }
 
     pub fn topic(&self, block: &Block) -> &str {
-        block.topic.and_then(|topic| self.topics.get(topic as usize)).map_or("", |topic| &topic.label)
+        block.topic.and_then(|topic| self.topics.get(topic as usize)).map_or("", Topic::name)
     }
 
     /// Returns the number of blocks in a zone and their total cost.

@@ -65,7 +65,10 @@ pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)
         };
         taken.insert(label.to_lowercase());
         let keywords = ranked(&stretch.words, &names).into_iter().take(TOPIC_WORDS).map(str::to_owned).collect();
-        topics.push((Topic { label, keywords, turns: stretch.turns.iter().copied().collect() }, stretch.blocks));
+        topics.push((
+            Topic { label, written: String::new(), keywords, turns: stretch.turns.iter().copied().collect() },
+            stretch.blocks,
+        ));
     }
     topics
 }

@@ -118,6 +118,7 @@ fn words(value: &Value) -> Result<Housekeeping, Malformed> {
             understood_intent: text(user, "understood_intent", ENTRY_TOKENS),
             context_used: list(user, "context_used"),
         },
+        written_by: String::new(),
         claimed: false,
     };
     if words == Housekeeping::default() {

@@ -53,7 +53,7 @@ fn reading() -> Analysis {
         reading.session.blocks.push(block);
         reading.window.blocks.extend((number < 8).then_some(number));
     }
-    let topic = |label: &str| Topic { label: label.to_owned(), keywords: vec!["tokens".to_owned()], turns: Vec::new() };
+    let topic = |label: &str| Topic { label: label.to_owned(), keywords: vec!["tokens".to_owned()], ..Topic::default() };
     reading.topics = vec![topic("auth flow"), topic("retry policy")];
     reading.turns = vec![Turn { number: 1, prompt: "Fix the invoice".to_owned(), blocks: vec![2, 3], ..Turn::default() }];
     reading

@@ -71,6 +71,8 @@ pub struct LevelPreview {
     pub content: Option<String>,
     /// Reason why all of it is kept.
     pub why: Option<&'static str>,
+    /// Local model that wrote the content; null if rules made it.
+    pub written_by: Option<String>,
 }
 
 /// Explains a block. `content` is the content that the model receives, decoded for people.
@@ -195,7 +197,7 @@ pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelPreview> {
             false => estimate(content),
         });
         let why = content.is_none().then_some("already as short as possible");
-        LevelPreview { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why }
+        LevelPreview { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why, written_by: None }
     };
     let levels = [Level::Trimmed, Level::Summarized, Level::Minimal];
     levels.into_iter().zip(subject.at_levels(levels, &context)).map(kept).collect()

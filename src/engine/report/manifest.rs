@@ -394,7 +394,7 @@ fn forgotten(reading: &Analysis, listed: usize) -> Vec<Forgotten> {
             .iter()
             .zip(&reading.topics)
             .filter(|((tokens, turn), _)| *tokens > 0.0 && third(*turn) == number)
-            .map(|((tokens, _), topic)| (*tokens, topic.label.as_str()))
+            .map(|((tokens, _), topic)| (*tokens, topic.name()))
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
         let topics: Vec<String> = found.into_iter().take(listed).map(|(_, label)| label.to_owned()).collect();
@@ -445,7 +445,7 @@ fn topics(reading: &Analysis, listed: usize) -> (Vec<String>, Vec<String>) {
         let mut found: Vec<(BlockNumber, &str)> = last
             .iter()
             .zip(&reading.topics)
-            .map(|(place, topic)| (pick(place), topic.label.as_str()))
+            .map(|(place, topic)| (pick(place), topic.name()))
             .filter(|(number, _)| *number > 0)
             .collect();
         found.sort_by_key(|(number, _)| std::cmp::Reverse(*number));

@@ -98,10 +98,7 @@ impl TurnReader {
         if event.turn > self.number || self.terms.turns.is_empty() {
             self.close();
             self.number = self.number.max(event.turn);
-            let content = match &event.content {
-                TraceContent::Prompt { text, .. } => XxHash3_64::oneshot_with_seed(event.time.cast_unsigned(), text.as_bytes()),
-                _ => 0,
-            };
+            let content = prompt_content(event);
             let (number, block, time) = (self.number, event.block, event.time);
             self.terms.turns.push(Turn { number, block, time, start, content, is_left });
         }
@@ -165,6 +162,14 @@ impl TurnReader {
             postings.retain(|(_, word, _)| !is_hidden[*word as usize]);
         }
         (self.terms, self.hidden)
+    }
+}
+
+/// Returns the content of a turn that an event opens: a hash of the prompt and its time; 0 without a prompt.
+pub fn prompt_content(event: &TraceEvent) -> u64 {
+    match &event.content {
+        TraceContent::Prompt { text, .. } => XxHash3_64::oneshot_with_seed(event.time.cast_unsigned(), text.as_bytes()),
+        _ => 0,
     }
 }
 

@@ -337,7 +337,7 @@ fn is_about(block: &Block, query: &str, reading: &Analysis) -> bool {
     let topic = block.topic.and_then(|topic| reading.topics.get(topic as usize));
     words.peek().is_some()
         && words.all(|word| {
-            topic.is_some_and(|topic| topic.label.to_lowercase().contains(word))
+            topic.is_some_and(|topic| [&topic.label, &topic.written].iter().any(|name| name.to_lowercase().contains(word)))
                 || block.keywords.iter().any(|keyword| keyword.contains(word))
                 || block.target().to_lowercase().contains(word)
                 || block.preview.to_lowercase().contains(word)

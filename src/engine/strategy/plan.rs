@@ -6,6 +6,7 @@ use super::select::{Selection, Text, select};
 use crate::engine::content::terms::terms;
 use crate::engine::cost::tokens::estimate;
 use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
+use crate::engine::sidecar::kept_lines;
 use crate::engine::{Analysis, hint, marker};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Key, Level, Outdated, Role};
 use rayon::prelude::*;
@@ -48,6 +49,8 @@ pub struct Subject<'a> {
     pub left: Option<Left<'a>>,
     /// The parts of the content that are kept at every level, as byte ranges in order.
     pub held: Vec<(u32, u32)>,
+    /// The text of a local model for the level `summarized`.
+    pub written: Option<&'a str>,
 }
 
 /// The remainder of a block after an earlier change.
@@ -101,9 +104,23 @@ impl Subject<'_> {
     pub fn at_levels<const N: usize>(&self, levels: [Level; N], context: &Context<'_>) -> [Option<String>; N] {
         let apart = Levels::new(&self.input(), context);
         levels.map(|level| {
+            if level == Level::Summarized
+                && let Some(content) = self.written.and_then(|text| self.with_written(text))
+            {
+                return Some(content);
+            }
             let left = apart.as_ref()?.at(level, &|bare| self.marker(level, bare));
             left.filter(|content| self.is_worth(content))
         })
+    }
+
+    /// Returns the text of a model after the marker line, with the lines that stay beside it; `None` if that is too long.
+    fn with_written(&self, text: &str) -> Option<String> {
+        let kept = kept_lines(self.block, self.content, text);
+        let content =
+            [self.marker(Level::Summarized, false), text.to_owned()].into_iter().chain(kept).collect::<Vec<_>>().join("\n");
+        // The lines that stay may be as long as a text by rules.
+        (self.is_worth(&content) && estimate(&content) <= 2.0 * SUMMARIZED_TOKENS).then_some(content)
     }
 
     /// Returns true if a content is shorter than the current one of a shortened block, by more than the cost of changing it again.

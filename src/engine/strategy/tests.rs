@@ -37,6 +37,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
         why: Why::default(),
         newest: false,
         held: block.words.to_vec(),
+        written: None,
     };
     check_outline(&subject);
     let shown = FxHashSet::default();
@@ -249,7 +250,8 @@ fn content() -> impl Strategy<Value = String> {
 fn check_words(block: &Block, content: &str) -> usize {
     let held = block.words.to_vec();
     let (label, why, conventions) = ("T".to_owned(), Why::default(), Default::default());
-    let subject = Subject { block, conventions, content, tokens: 1e4, label, why, newest: false, left: None, held };
+    let subject =
+        Subject { block, conventions, content, tokens: 1e4, label, why, newest: false, left: None, held, written: None };
     let shown = FxHashSet::default();
     let context = Context { name: &|_| 0.01, line: 0.002, shown: &shown };
     let mut shortened: Vec<String> = LEVELS.into_iter().filter_map(|level| subject.at_level(level, &context)).collect();
@@ -311,6 +313,7 @@ fn invalid_ranges_of_a_content_are_empty() {
             newest: false,
             left: None,
             held: words.to_vec(),
+            written: None,
         });
     }
 }

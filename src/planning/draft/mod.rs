@@ -79,6 +79,12 @@ pub(super) struct Checkpoint {
     folded: Option<Folded>,
 }
 
+/// Texts that a local model made of contents, checked.
+pub trait ModelTexts {
+    /// Returns the text of a content and the name of its model, by the hash of the original.
+    fn summarized(&self, original: Key) -> Option<(String, String)>;
+}
+
 /// A plan under construction.
 pub struct Draft<'a> {
     pub(super) source: PlanSource<'a>,
@@ -113,6 +119,8 @@ pub struct Draft<'a> {
     numbered: FxHashSet<BlockNumber>,
     /// True if originals were restored, so that thinking may be valid again.
     restores: bool,
+    /// Texts of a local model for the level `summarized`.
+    pub(super) texts: Option<Rc<dyn ModelTexts>>,
     /// The row of the first prompt, computed on first use.
     first_prompt: OnceCell<Option<usize>>,
 }
@@ -150,8 +158,14 @@ impl<'a> Draft<'a> {
             keeps_thinking: false,
             numbered: FxHashSet::default(),
             restores: false,
+            texts: None,
             first_prompt: OnceCell::new(),
         })
+    }
+
+    /// Uses the texts of a model for the level `summarized`, in the place of those by rules.
+    pub fn use_texts(&mut self, texts: Option<Rc<dyn ModelTexts>>) {
+        self.texts = texts;
     }
 
     /// Sets whether thinking after the first change is kept; the plan then fails if the model binds it.

@@ -372,6 +372,23 @@ pub struct MemoryReviewReport {
     pub refuted: Vec<Memory>,
     /// Contradictions.
     pub contradictions: Vec<MemoryContradiction>,
+    /// Questions of a local model about memories that newer ones replaced.
+    pub losses: Vec<MemoryLoss>,
+}
+
+/// A question of a local model: a fact of a replaced memory that its successor does not have.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MemoryLoss {
+    /// Newer memory.
+    #[serde(with = "As::<MemoryLine>")]
+    pub newer: Memory,
+    /// Memory that it replaced.
+    #[serde(with = "As::<MemoryLine>")]
+    pub older: Memory,
+    /// Fact that only the older one has.
+    pub lost: String,
+    /// Local model that wrote it.
+    pub written_by: String,
 }
 
 impl Report for MemoryReviewReport {
@@ -379,8 +396,13 @@ impl Report for MemoryReviewReport {
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
+        for MemoryLoss { newer, older, lost, written_by } in &self.losses {
+            let question = format!("{} replaced {}, which also said: {lost}", newer.name(), older.name());
+            line(&mut text, &format!("{question} ({})", crate::engine::sidecar::written_by(written_by)));
+            line(&mut text, &format!("  to add it: aperture memory edit {}", newer.name()));
+        }
         if self.pending.is_empty() && self.refuted.is_empty() && self.contradictions.is_empty() {
-            return "nothing to review\n".to_owned();
+            return if text.is_empty() { "nothing to review\n".to_owned() } else { text };
         }
         let all = self
             .pending

@@ -50,7 +50,7 @@ pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts
     ];
     let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), SESSION_TOKENS);
     let needs = if live.is_empty() { Vec::new() } else { vec![Fillable::Narrative, Fillable::Objective, Fillable::Next] };
-    SessionSummary { summary, needs }
+    SessionSummary { summary, needs, written_by: None }
 }
 
 /// Returns the key points of a session for an agent that continues it: a few entries each, in short form.

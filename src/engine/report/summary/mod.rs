@@ -176,6 +176,19 @@ pub struct SessionSummary {
     pub summary: Summary,
     /// Texts that a model could write better.
     pub needs: Vec<Fillable>,
+    /// Local model that wrote the course of the session; null if rules made it.
+    pub written_by: Option<String>,
+}
+
+impl SessionSummary {
+    /// Replaces the course of the session by a text of a local model.
+    pub fn tell(&mut self, story: String, model: String) {
+        let Some(point) = self.summary.points.iter_mut().find(|point| point.kind == PointKind::Narrative) else { return };
+        point.parts = vec![Part::counted(story)];
+        self.summary = fit::fit(std::mem::take(&mut self.summary.points), SESSION_TOKENS);
+        self.needs.retain(|needed| *needed != Fillable::Narrative);
+        self.written_by = Some(model);
+    }
 }
 
 /// Returns the sentences of a text without headings, code, tables and client insertions.

@@ -162,6 +162,9 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
         facts.iter().rev().take(OPEN).map(|fact| Part::new(&fact.text, fact.block)).collect()
     };
     let tests = facts.tests.map(|(passed, failed, block)| Part::new(&Outcome::Tests { passed, failed }.words(), block));
+    // A text of a local model replaces what the agent said; facts and the words of the user stay.
+    let words = turn.housekeeping.as_deref().filter(|words| !words.written_by.is_empty() && !words.context_summary.is_empty());
+    let written = words.map(|words| vec![Part::counted(words.context_summary.clone())]);
     let points = [
         (PointKind::Asked, told.asked.iter().take(ASKED).cloned().collect()),
         (PointKind::Replied, told.replied.iter().rev().take(REPLIED).cloned().collect()),
@@ -170,7 +173,10 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, header: Headline
         (PointKind::Tests, tests.into_iter().collect()),
         (PointKind::Fixed, parts(&facts.fixed)),
         (PointKind::Committed, parts(&facts.commits)),
-        (PointKind::Said, said.iter().map(|(sentence, block)| Part::new(&sentence.text, *block)).collect()),
+        (
+            PointKind::Said,
+            written.unwrap_or_else(|| said.iter().map(|(sentence, block)| Part::new(&sentence.text, *block)).collect()),
+        ),
         (PointKind::Open, told.open()),
     ];
     let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), TURN_TOKENS);

@@ -1,0 +1,117 @@
+//! The texts that a local model made in the background, as commands read them: from its answers, without any wait.
+
+use super::Env;
+use super::files::make_private;
+use crate::engine::sidecar::{AnswerTexts, SidecarTask, SubjectPlace, block_address, topic_subjects};
+use crate::model::{Key, request_id};
+use crate::store::{NewTask, SIDECAR_FILE, SidecarResult, SidecarStore};
+use crate::workspace::{ModelTexts, Workspace};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The answers about one session. Contents without an answer are queued when this is dropped.
+pub struct SidecarTexts {
+    store: Mutex<SidecarStore>,
+    model: String,
+    embedding_model: String,
+    session: PathBuf,
+    missing: Mutex<Vec<NewTask>>,
+}
+
+impl Env {
+    /// Returns the answers about a session; `None` if no server is configured, or no worker ran yet.
+    pub fn sidecar_texts(&self, session: &Path) -> Option<SidecarTexts> {
+        if !self.sidecar.is_on() {
+            return None;
+        }
+        let store = SidecarStore::open_existing(&self.store_directory().ok()?).ok()??;
+        Some(SidecarTexts {
+            store: Mutex::new(store),
+            model: self.sidecar.model.clone(),
+            embedding_model: self.sidecar.embedding_model.clone().unwrap_or_default(),
+            session: session.to_owned(),
+            missing: Mutex::default(),
+        })
+    }
+
+    /// Opens the database of the sidecar, and creates it if necessary.
+    /// Errors: it cannot be created or opened.
+    pub fn sidecar_store(&self) -> Result<SidecarStore, super::CommandError> {
+        let directory = self.store_directory()?;
+        make_private(&directory, SIDECAR_FILE).map_err(|error| {
+            super::CommandError::of_disk(error, format!("cannot create {SIDECAR_FILE} in {}", directory.display()))
+        })?;
+        Ok(SidecarStore::open(&directory)?)
+    }
+
+    /// Writes the labels of a model into the topics of a session, beside those by rules.
+    pub(super) fn name_topics(&self, workspace: &mut Workspace<'_>) {
+        if workspace.reading.topics.is_empty() || !self.sidecar.is_on() {
+            return;
+        }
+        let Some(texts) = self.sidecar_texts(&workspace.path) else { return };
+        let reading = &mut workspace.reading;
+        for subject in topic_subjects(reading) {
+            if let SubjectPlace::Topic(index) = subject.place
+                && let Some(mut answer) = texts.of(subject.task, subject.address)
+                && let (Some(topic), Some(label)) = (reading.topics.get_mut(index), answer.remove("label"))
+            {
+                topic.written = label;
+            }
+        }
+    }
+}
+
+impl SidecarTexts {
+    /// Returns the model that writes texts.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Returns the texts of the answer about a content; `None` if there is none, or it was refused.
+    pub fn of(&self, task: SidecarTask, address: Key) -> Option<AnswerTexts> {
+        let value = self.value(task, address, &self.session)?;
+        serde_json::from_slice(&value).ok()
+    }
+
+    /// Returns true if the vectors improved search on the user's own sessions.
+    pub fn improves_search(&self) -> bool {
+        self.store.lock().is_ok_and(|store| store.improves(&self.embedding_model).unwrap_or_default())
+    }
+
+    /// Returns the vector of a turn of a session, by its content in the index.
+    pub fn vector(&self, address: Key, session: &Path) -> Option<Vec<f32>> {
+        let value = self.value(SidecarTask::Embedding, address, session)?;
+        Some(value.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number)).collect())
+    }
+
+    fn value(&self, task: SidecarTask, address: Key, session: &Path) -> Option<Vec<u8>> {
+        let model = if task == SidecarTask::Embedding { &self.embedding_model } else { &self.model };
+        match self.store.lock().ok()?.result(task, address, model) {
+            Ok(Some(SidecarResult::Value(value))) => Some(value),
+            Ok(Some(SidecarResult::Refused(_))) | Err(_) => None,
+            Ok(None) => {
+                let new = NewTask { task, address, session: session.to_owned(), model: model.clone() };
+                self.missing.lock().ok()?.push(new);
+                None
+            }
+        }
+    }
+}
+
+impl ModelTexts for SidecarTexts {
+    fn summarized(&self, original: Key) -> Option<(String, String)> {
+        let text = self.of(SidecarTask::Block, block_address(original))?.remove("summary")?;
+        Some((text, self.model.clone()))
+    }
+}
+
+impl Drop for SidecarTexts {
+    fn drop(&mut self) {
+        let (Ok(missing), Ok(store)) = (self.missing.get_mut(), self.store.lock()) else { return };
+        // A worker in another process cannot read a session that only a proxy has.
+        missing.retain(|new| request_id(&new.session).is_none());
+        // A queue that another process writes for long receives them another time.
+        let _ = store.enqueue(missing);
+    }
+}

@@ -1,0 +1,247 @@
+//! Work for a local model: the table of tasks, what each is about in a session, and the check of each answer.
+//!
+//! A model may polish texts that rules have made already, and decides nothing. An answer counts for exactly one content, by its
+//! address, and only if every check accepts it.
+
+mod check;
+mod subjects;
+#[cfg(test)]
+mod tests;
+
+pub use check::{AnswerFault, SourceText};
+pub use subjects::{
+    Subject as SidecarSubject, SubjectPlace, block_address, compared, comparison, comparison_address, excerpt, kept_lines,
+    subjects, topic_subjects,
+};
+
+use crate::engine::o200k;
+use crate::model::{Key, words};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+words! {
+    /// A kind of work for a local model.
+    #[derive(Hash, PartialOrd, Ord)]
+    pub enum SidecarTask {
+        /// The header and the summary of a turn.
+        Turn = "turn",
+        /// The text of a large block at the level `summarized`.
+        Block = "block",
+        /// The label of a topic.
+        Topic = "topic",
+        /// The course of a session.
+        Session = "session",
+        /// The vector of a turn, for search.
+        Embedding = "embedding",
+        /// The part of a memory that its successor lacks.
+        Memory = "memory",
+    }
+}
+
+/// A text of an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerField {
+    pub name: &'static str,
+    /// Its maximum length in tokens of the o200k vocabulary.
+    pub most_tokens: u32,
+}
+
+/// A row of the table of tasks.
+#[derive(Debug)]
+pub struct TaskRow {
+    pub task: SidecarTask,
+    /// Increased with every change of the prompt, the fields or the source, so that earlier answers are not used.
+    pub version: u32,
+    /// Tasks with a lower number are done first.
+    pub priority: u8,
+    /// The instruction to the model; empty for a vector.
+    pub prompt: &'static str,
+    pub fields: &'static [AnswerField],
+    pub improves: &'static str,
+    pub read_by: &'static str,
+}
+
+/// The tasks: what a model is asked, what it may answer, and where the answer is read.
+pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
+    TaskRow {
+        task: SidecarTask::Turn,
+        version: 1,
+        priority: 1,
+        prompt: "You write notes about one exchange between a user and a coding agent. Use only facts of the text, in its language \
+                 and with its own words, names and numbers. Answer with JSON: \"header\" has the topic and the outcome in at most \
+                 8 words; \"summary\" has the decisions, results and open points in at most 3 short sentences.",
+        fields: &[AnswerField { name: "header", most_tokens: 12 }, AnswerField { name: "summary", most_tokens: 90 }],
+        improves: "header and key points of a turn",
+        read_by: "summary, pack, recall --turns",
+    },
+    TaskRow {
+        task: SidecarTask::Block,
+        version: 1,
+        priority: 3,
+        prompt: "You shorten the output of a tool for a coding agent. Use only facts of the text, in its language and with its own \
+                 names, paths and numbers. Answer with JSON: \"summary\" states in at most 3 short sentences the result, and the \
+                 names and values that are needed later.",
+        fields: &[AnswerField { name: "summary", most_tokens: 100 }],
+        improves: "level summarized of a large block",
+        read_by: "compress --level summarized, expand --level summarized, explain",
+    },
+    TaskRow {
+        task: SidecarTask::Topic,
+        version: 1,
+        priority: 2,
+        prompt: "You name the subject of some prompts to a coding agent. Use only words of the text. Answer with JSON: \"label\" is a \
+                 noun phrase of at most 5 words, without a full stop.",
+        fields: &[AnswerField { name: "label", most_tokens: 10 }],
+        improves: "label of a topic",
+        read_by: "manifest, blocks, selectors",
+    },
+    TaskRow {
+        task: SidecarTask::Session,
+        version: 1,
+        priority: 4,
+        prompt: "You describe the work in a session with a coding agent, from notes about it. Use only facts of the text, in its \
+                 language and with its own names and numbers. Answer with JSON: \"story\" states in at most 3 short sentences what \
+                 was done, in order.",
+        fields: &[AnswerField { name: "story", most_tokens: 100 }],
+        improves: "course of a session",
+        read_by: "summary",
+    },
+    TaskRow {
+        task: SidecarTask::Embedding,
+        version: 1,
+        priority: 5,
+        prompt: "",
+        fields: &[],
+        improves: "order of search results",
+        read_by: "search, after sidecar eval",
+    },
+    TaskRow {
+        task: SidecarTask::Memory,
+        version: 1,
+        priority: 6,
+        prompt: "You compare two notes about a project: an old one, and a newer one that shall replace it. Answer with JSON: \"lost\" \
+                 is one fact of the old note, in its own words, that the new one does not have; empty if the new one has all.",
+        fields: &[AnswerField { name: "lost", most_tokens: 40 }],
+        improves: "review of replaced memories",
+        read_by: "memory review",
+    },
+];
+
+impl SidecarTask {
+    /// Returns the row of the task.
+    pub fn row(self) -> &'static TaskRow {
+        &TASKS[self as usize]
+    }
+}
+
+/// The texts of an accepted answer, by the names of its fields.
+pub type AnswerTexts = BTreeMap<String, String>;
+
+/// The end of a response, as its server reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResponseEnd {
+    /// True if the limit of tokens cut it.
+    pub is_cut: bool,
+    /// Its size in tokens of the model; `None` if the server does not report it.
+    pub tokens: Option<u32>,
+}
+
+impl TaskRow {
+    /// Returns the JSON schema of an answer.
+    pub fn schema(&self) -> Value {
+        let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
+        let properties: Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+        json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
+    }
+
+    /// Returns the messages of a request about a text.
+    pub fn messages(&self, source: &str) -> Value {
+        json!([{"role": "system", "content": self.prompt}, {"role": "user", "content": format!("Text:\n\n{source}")}])
+    }
+
+    /// Checks a response about a text, and returns its texts.
+    /// Errors: the first fault; then the text by rules stays.
+    pub fn judge(&self, source: &str, response: &str, end: ResponseEnd, most_tokens: u32) -> Result<AnswerTexts, AnswerFault> {
+        if end.is_cut || end.tokens.is_some_and(|tokens| tokens > most_tokens) {
+            return Err(AnswerFault::Length);
+        }
+        let answer = object(response).ok_or(AnswerFault::Form)?;
+        // A fact that the old note lost is in it, and not in the new one.
+        let compared = compared(source).filter(|_| self.task == SidecarTask::Memory);
+        let known = SourceText::new(compared.map_or(source, |(older, _)| older));
+        let is_kept = |text: &str| compared.is_some_and(|(_, newer)| SourceText::new(newer).check(text).is_ok());
+        let text = |field: &AnswerField| {
+            let text = answer.get(field.name).and_then(Value::as_str).ok_or(AnswerFault::Form)?;
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            // A comparison that finds nothing is an answer.
+            if self.task == SidecarTask::Memory && text.is_empty() {
+                return Ok((field.name.to_owned(), text));
+            }
+            if o200k(&text) > field.most_tokens || text.len() >= source.len() {
+                return Err(AnswerFault::Length);
+            }
+            if text.chars().any(char::is_control) || text.contains("[@") || text.contains("```") {
+                return Err(AnswerFault::Form);
+            }
+            known.check(&text)?;
+            if is_kept(&text) {
+                return Err(AnswerFault::Words);
+            }
+            Ok((field.name.to_owned(), text))
+        };
+        self.fields.iter().map(text).collect()
+    }
+}
+
+/// Returns the first JSON object in a response: a server without schemas lets the model write around it.
+fn object(response: &str) -> Option<Map<String, Value>> {
+    response.match_indices('{').take(8).find_map(|(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&response[at..]).into_iter::<Map<String, Value>>();
+        values.next()?.ok()
+    })
+}
+
+/// Returns the address of a content that consists of contents.
+pub fn address(task: SidecarTask, parts: impl IntoIterator<Item = Key>) -> Key {
+    let mut bytes = task.name().as_bytes().to_vec();
+    parts.into_iter().for_each(|part| bytes.extend(part.0.to_le_bytes()));
+    Key::from_bytes(&bytes)
+}
+
+/// The start of the reason of a change that uses a text of a model.
+const WRITTEN: &str = "text by model ";
+
+/// Returns the reason of a change that uses a text of a model, for the log.
+pub fn written_by(model: &str) -> String {
+    format!("{WRITTEN}{model}, checked")
+}
+
+/// Returns true if a reason is that of a text of a model.
+pub fn is_written(reason: &str) -> bool {
+    reason.starts_with(WRITTEN)
+}
+
+/// The share of refused answers, in percent, from which on a model is stopped, and the number of answers after which it counts.
+pub const MOST_REFUSED_PERCENT: u64 = 5;
+/// The number of answers from which on the share counts.
+pub const LEAST_ANSWERS: u64 = 20;
+
+/// Returns true if a model with these answers, of which some were refused, is stopped.
+pub fn is_unreliable(answers: u64, refused: u64) -> bool {
+    answers >= LEAST_ANSWERS && refused * 100 > answers * MOST_REFUSED_PERCENT
+}
+
+/// Returns the wait before the next attempt of a task, in milliseconds: 2 seconds, doubled with each failure, at most 10 minutes.
+pub fn retry_after(failures: u32) -> i64 {
+    (2_000_i64 << failures.saturating_sub(1).min(16)).min(600_000)
+}
+
+/// The number of attempts after which a task is set aside.
+pub const MOST_ATTEMPTS: u32 = 4;
+
+/// Returns the cosine of the angle between two vectors; 0 if their lengths differ or one is zero.
+pub fn cosine(one: &[f32], other: &[f32]) -> f32 {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let length = (dot(one, one) * dot(other, other)).sqrt();
+    if one.len() == other.len() && length > 0.0 { dot(one, other) / length } else { 0.0 }
+}

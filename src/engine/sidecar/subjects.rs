@@ -1,0 +1,155 @@
+//! The contents of a session that tasks are about, each with its address.
+
+use super::{SidecarTask, address};
+use crate::engine::Analysis;
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, Topic, Turn};
+use crate::text::errors::{is_error, is_exit_code};
+
+/// The minimum prose of the agent in a turn, in bytes: less is quoted as it is.
+const TURN_BYTES: u64 = 400;
+/// The minimum size of a block, in bytes: a shorter one is nearly as short at the level `summarized`.
+const BLOCK_BYTES: u64 = 2_000;
+/// The number of turns from which on a session has a course.
+const SESSION_TURNS: usize = 3;
+/// The number of newest turns that the course of a session is made from.
+const NEWEST_TURNS: usize = 30;
+/// The share of an excerpt that is taken from the start of a text, in percent.
+const HEAD_PERCENT: usize = 65;
+/// The number of lines with errors that stay beside a text of a model.
+const ERROR_LINES: usize = 4;
+
+/// The place of a subject in its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubjectPlace {
+    Turn(u32),
+    Block(BlockNumber),
+    /// The index of a topic.
+    Topic(usize),
+    Session,
+}
+
+/// A content that a task is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    pub task: SidecarTask,
+    pub address: Key,
+    pub place: SubjectPlace,
+    /// The blocks that it is made from, in order.
+    pub blocks: Vec<BlockNumber>,
+}
+
+/// Returns the subjects of a session in the order of their places. `original` returns the hash of the original of a shortened block, so
+/// that a shortened session has the same subjects.
+pub fn subjects(reading: &Analysis, original: &dyn Fn(&Block) -> Option<Key>) -> Vec<Subject> {
+    let hash = |block: &Block| if block.level == Level::Original { Some(block.hash) } else { original(block) };
+    let mut found = Vec::new();
+    let mut of_turns: Vec<(u32, Key, Vec<BlockNumber>)> = Vec::new();
+    for turn in &reading.turns {
+        let prose = prose(reading, turn);
+        let Some(hashes) = prose.iter().map(|block| hash(block)).collect::<Option<Vec<Key>>>() else { continue };
+        let blocks: Vec<BlockNumber> = prose.iter().map(|block| block.number).collect();
+        let of_agent: u64 = prose.iter().filter(|block| block.role == Role::Assistant).map(|block| block.bytes).sum();
+        if of_agent >= TURN_BYTES {
+            let (address, place) = (address(SidecarTask::Turn, hashes.iter().copied()), SubjectPlace::Turn(turn.number));
+            found.push(Subject { task: SidecarTask::Turn, address, place, blocks: blocks.clone() });
+        }
+        if !blocks.is_empty() {
+            of_turns.push((turn.number, address(SidecarTask::Turn, hashes), blocks));
+        }
+    }
+    found.extend(topic_subjects(reading));
+    if of_turns.len() >= SESSION_TURNS {
+        let newest = &of_turns[of_turns.len().saturating_sub(NEWEST_TURNS)..];
+        let address = address(SidecarTask::Session, newest.iter().map(|(_, address, _)| *address));
+        let blocks = newest.iter().flat_map(|(_, _, blocks)| blocks).copied().collect();
+        found.push(Subject { task: SidecarTask::Session, address, place: SubjectPlace::Session, blocks });
+    }
+    for block in reading.in_window().filter(|block| block.kind == BlockKind::ToolResult && block.media.is_empty()) {
+        if (block.bytes >= BLOCK_BYTES || block.level != Level::Original)
+            && let Some(hash) = hash(block)
+        {
+            let address = block_address(hash);
+            found.push(Subject {
+                task: SidecarTask::Block,
+                address,
+                place: SubjectPlace::Block(block.number),
+                blocks: vec![block.number],
+            });
+        }
+    }
+    found
+}
+
+/// Returns the topics of a session: a topic is known by the prompts of its turns, which no rule shortens.
+pub fn topic_subjects(reading: &Analysis) -> Vec<Subject> {
+    let is_prompt =
+        |block: &&Block| block.kind == BlockKind::Text && block.role == Role::User && !block.ground && block.bytes > 0;
+    let subject = |(index, topic): (usize, &Topic)| {
+        let turns = topic.turns.iter().filter_map(|number| reading.turn(*number));
+        let blocks = turns.flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number)).filter(is_prompt);
+        let (blocks, hashes): (Vec<BlockNumber>, Vec<Key>) = blocks.map(|block| (block.number, block.hash)).unzip();
+        let task = SidecarTask::Topic;
+        (!blocks.is_empty()).then(|| Subject { task, address: address(task, hashes), place: SubjectPlace::Topic(index), blocks })
+    };
+    reading.topics.iter().enumerate().filter_map(subject).collect()
+}
+
+/// The line between the notes of a comparison.
+const NEWER: &str = "\n\nThe new note: ";
+
+/// Returns the text of a comparison of a memory with its successor.
+pub fn comparison(older: &str, newer: &str) -> String {
+    format!("The old note: {older}{NEWER}{newer}")
+}
+
+/// Returns the old and the new note of a comparison; `None` if a text is not one.
+pub fn compared(text: &str) -> Option<(&str, &str)> {
+    text.split_once(NEWER)
+}
+
+/// Returns the address of a comparison.
+pub fn comparison_address(older: &str, newer: &str) -> Key {
+    address(SidecarTask::Memory, [Key::from_bytes(older.as_bytes()), Key::from_bytes(newer.as_bytes())])
+}
+
+/// Returns the address of the text of a block, by the hash of its original.
+pub fn block_address(hash: Key) -> Key {
+    address(SidecarTask::Block, [hash])
+}
+
+/// Returns the texts of the user and of the agent in a turn.
+fn prose<'a>(reading: &'a Analysis, turn: &Turn) -> Vec<&'a Block> {
+    let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
+    let is_prose = |block: &&Block| {
+        block.kind == BlockKind::Text && !block.ground && block.bytes > 0 && matches!(block.role, Role::User | Role::Assistant)
+    };
+    blocks.filter(is_prose).collect()
+}
+
+/// Returns the start and the end of a text within a number of characters, in whole lines where there are some.
+pub fn excerpt(text: &str, most_characters: usize) -> String {
+    let characters = text.chars().count();
+    if characters <= most_characters {
+        return text.to_owned();
+    }
+    let at = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(at, _)| at);
+    let head = most_characters * HEAD_PERCENT / 100;
+    let (end, start) = (at(head), at(characters - (most_characters - head).saturating_sub(3)));
+    let end = text[..end].rfind('\n').filter(|line| line * 2 > end).unwrap_or(end);
+    let start = text[start..].find('\n').filter(|line| *line < text.len() - start - *line).map_or(start, |line| start + line + 1);
+    format!("{}\n…\n{}", &text[..end], &text[start..])
+}
+
+/// Returns the lines of a content that stay beside a text of a model: the words of a person, and the first errors, unless the text has
+/// them.
+pub fn kept_lines(block: &Block, content: &str, text: &str) -> Vec<String> {
+    let words = block.words_in(content).map(str::trim).filter(|words| !words.is_empty());
+    let errors = content.lines().map(str::trim).filter(|line| is_error(line) && !is_exit_code(line)).take(ERROR_LINES);
+    let mut kept: Vec<String> = Vec::new();
+    for line in words.chain(errors) {
+        if !text.contains(line) && !kept.iter().any(|known| known.contains(line)) {
+            kept.push(line.to_owned());
+        }
+    }
+    kept
+}

@@ -1,0 +1,614 @@
+//! The queue of a local model, its answers and its health, in a database of their own: `sidecar.db`.
+//!
+//! The queue has places and addresses, never contents. Everything in it can be made again, so no write waits for the disk.
+
+use super::database::{StoreError, damaged, is_there, named};
+use super::disposable::{Form, prepared};
+use crate::engine::sidecar::{MOST_ATTEMPTS, SidecarTask, TASKS, is_unreliable, retry_after};
+use crate::model::Key;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// File name of the database, in the directory of the store.
+pub const SIDECAR_FILE: &str = "sidecar.db";
+
+/// The longest wait of the worker for another process, and that of a command.
+const PATIENCE: Duration = Duration::from_secs(5);
+const SHORT_PATIENCE: Duration = Duration::from_millis(20);
+/// Maximum number of calls whose times are kept.
+const KEPT_CALLS: i64 = 500;
+/// Maximum number of tasks; further ones are not queued.
+const MOST_TASKS: i64 = 50_000;
+/// Consecutive failures of the server after which it is not asked for a while.
+const MOST_FAILURES: u32 = 3;
+
+const FORM: Form = Form {
+    version: 1,
+    patience: PATIENCE,
+    settings: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON",
+    tables: "
+        DROP TABLE IF EXISTS queue; DROP TABLE IF EXISTS results; DROP TABLE IF EXISTS calls; DROP TABLE IF EXISTS models;
+        CREATE TABLE queue (
+            id INTEGER PRIMARY KEY,
+            task TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            address BLOB NOT NULL,
+            priority INTEGER NOT NULL,
+            place TEXT NOT NULL,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            due INTEGER NOT NULL DEFAULT 0,
+            lease INTEGER NOT NULL DEFAULT 0,
+            error TEXT,
+            is_aside INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (address, task, version)
+        );
+        CREATE INDEX queue_order ON queue (is_aside, priority, id);
+        CREATE INDEX queue_leased ON queue (lease) WHERE lease > 0;
+        CREATE TABLE results (
+            address BLOB NOT NULL,
+            task TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            model TEXT NOT NULL,
+            value BLOB,
+            fault TEXT,
+            time INTEGER NOT NULL,
+            PRIMARY KEY (address, task, version, model)
+        ) WITHOUT ROWID;
+        CREATE TABLE calls (
+            id INTEGER PRIMARY KEY,
+            model TEXT NOT NULL,
+            time INTEGER NOT NULL,
+            milliseconds INTEGER NOT NULL,
+            sent_tokens INTEGER NOT NULL,
+            answer_tokens INTEGER NOT NULL,
+            error TEXT
+        );
+        CREATE TABLE models (
+            model TEXT PRIMARY KEY,
+            answers INTEGER NOT NULL DEFAULT 0,
+            refused INTEGER NOT NULL DEFAULT 0,
+            is_stopped INTEGER NOT NULL DEFAULT 0,
+            failures INTEGER NOT NULL DEFAULT 0,
+            asked_again INTEGER NOT NULL DEFAULT 0,
+            improves INTEGER NOT NULL DEFAULT 0
+        ) WITHOUT ROWID;
+    ",
+};
+
+/// The database of the sidecar.
+pub struct SidecarStore {
+    connection: Connection,
+}
+
+/// A task to queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTask {
+    pub task: SidecarTask,
+    pub address: Key,
+    /// The file of the session.
+    pub session: PathBuf,
+    /// The model whose answer is missing.
+    pub model: String,
+}
+
+/// A task in the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedTask {
+    pub id: i64,
+    pub task: SidecarTask,
+    pub version: u32,
+    pub address: Key,
+    pub session: PathBuf,
+    /// The number of earlier attempts.
+    pub attempts: u32,
+    /// The time of the next attempt, in milliseconds since 1970, UTC; 0 for at once.
+    pub due: i64,
+    /// The end of the current attempt at the latest; 0 if it is not being done. It identifies the lease as well.
+    pub lease: i64,
+    /// The last error.
+    pub error: Option<String>,
+    /// True if it is not tried again.
+    pub is_aside: bool,
+}
+
+/// An answer of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SidecarResult {
+    /// The accepted texts as JSON, or the numbers of a vector.
+    Value(Vec<u8>),
+    /// The name of the fault for which it was refused.
+    Refused(String),
+}
+
+/// An attempt without an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SidecarFailure {
+    pub error: String,
+    /// True if another attempt of the same task would probably fail as well.
+    pub is_of_task: bool,
+    /// True if another task would probably fail as well.
+    pub is_of_server: bool,
+}
+
+/// The figures of one call of the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SidecarCall {
+    /// Time of the call, in milliseconds since 1970, UTC.
+    pub time: i64,
+    pub milliseconds: u32,
+    pub sent_tokens: u32,
+    pub answer_tokens: u32,
+    /// The error of a call that failed.
+    pub error: Option<String>,
+}
+
+/// The counts of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelState {
+    pub answers: u64,
+    pub refused: u64,
+    /// True if too many of its answers were refused.
+    pub is_stopped: bool,
+    /// Consecutive calls that failed.
+    pub failures: u32,
+    /// The time before which the server is not asked, in milliseconds since 1970, UTC.
+    pub asked_again: i64,
+}
+
+/// The counts of the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueCounts {
+    pub waiting: u64,
+    pub leased: u64,
+    pub aside: u64,
+    pub results: u64,
+    pub refused: u64,
+}
+
+/// Attempts that ended without an answer, as by a kill, after which a task is set aside.
+const MOST_KILLED: u32 = 3 * MOST_ATTEMPTS;
+const EXPIRE: &str = "UPDATE queue SET lease = 0, is_aside = attempts >= ?1, error = COALESCE(error, 'ended without an answer')
+                      WHERE lease > 0";
+const TASK_COLUMNS: &str = "id, task, version, address, place, attempts, due, lease, error, is_aside";
+
+impl SidecarStore {
+    /// Opens the database in an existing directory, or creates it. The caller makes its file private.
+    /// Errors: it is damaged, or cannot be opened.
+    pub fn open(directory: &Path) -> Result<SidecarStore, StoreError> {
+        let file = directory.join(SIDECAR_FILE);
+        is_there(&file)?;
+        let connection = Connection::open(&file).map_err(|error| named(error.into(), &file))?;
+        let (connection, _) = prepared(connection, &FORM).map_err(damaged)?;
+        Ok(SidecarStore { connection })
+    }
+
+    /// Opens the existing database for a command, which hardly waits; `None` if there is none of this version.
+    pub fn open_existing(directory: &Path) -> Result<Option<SidecarStore>, StoreError> {
+        let file = directory.join(SIDECAR_FILE);
+        if !is_there(&file)? {
+            return Ok(None);
+        }
+        let open = |flags| Connection::open_with_flags(&file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
+        let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+        connection.busy_timeout(SHORT_PATIENCE)?;
+        let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(damaged)?;
+        Ok((version == FORM.version).then_some(SidecarStore { connection }))
+    }
+
+    /// Returns the answer of a model about a content; `None` if there is none yet.
+    pub fn result(&self, task: SidecarTask, address: Key, model: &str) -> Result<Option<SidecarResult>, StoreError> {
+        let sql = "SELECT value, fault FROM results WHERE address = ?1 AND task = ?2 AND version = ?3 AND model = ?4";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let found = select.query_row(params![bytes(address), task.name(), task.row().version, model], |row| {
+            Ok(match row.get::<_, Option<Vec<u8>>>(0)? {
+                Some(value) => SidecarResult::Value(value),
+                None => SidecarResult::Refused(row.get(1)?),
+            })
+        });
+        found.optional().map_err(damaged)
+    }
+
+    /// Queues tasks that are neither queued nor answered, and returns their number. Returns 0 if another process writes for long.
+    pub fn enqueue(&self, tasks: &[NewTask]) -> Result<usize, StoreError> {
+        let is_missing = |new: &&NewTask| -> Result<bool, StoreError> {
+            let sql = "SELECT 1 FROM queue WHERE address = ?1 AND task = ?2 AND version = ?3";
+            let values = params![bytes(new.address), new.task.name(), new.task.row().version];
+            Ok(!self.connection.prepare_cached(sql)?.exists(values)?)
+        };
+        let mut missing = Vec::new();
+        for new in tasks {
+            if is_missing(&new)? {
+                missing.push(new);
+            }
+        }
+        if missing.is_empty() {
+            return Ok(0);
+        }
+        let writing = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
+        let transaction = match writing {
+            Ok(transaction) => transaction,
+            Err(error) if is_locked(&error) => return Ok(0),
+            Err(error) => return Err(error.into()),
+        };
+        let mut added = 0;
+        let waiting: i64 = transaction.query_row("SELECT COUNT(*) FROM queue", [], |row| row.get(0))?;
+        let room = usize::try_from(MOST_TASKS - waiting).unwrap_or_default();
+        for new in missing.into_iter().take(room) {
+            let row = new.task.row();
+            let place = new.session.to_string_lossy();
+            let sql = "INSERT OR IGNORE INTO queue (task, version, address, priority, place)
+                       SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS
+                       (SELECT 1 FROM results WHERE address = ?3 AND task = ?1 AND version = ?2 AND model = ?6)";
+            let values = params![new.task.name(), row.version, bytes(new.address), row.priority, place, new.model];
+            added += transaction.prepare_cached(sql)?.execute(values)?;
+        }
+        transaction.commit()?;
+        Ok(added)
+    }
+
+    /// Leases the next task that is due until a time, and counts the attempt; `None` if none is due. A task whose lease has expired is
+    /// leased again.
+    pub fn lease(&self, now: i64, until: i64, is_wanted: &dyn Fn(SidecarTask) -> bool) -> Result<Option<QueuedTask>, StoreError> {
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        let sql = format!("{EXPIRE} AND lease <= ?2");
+        transaction.prepare_cached(&sql)?.execute(params![MOST_KILLED, now])?;
+        let sql = format!(
+            "UPDATE queue SET lease = ?2, attempts = attempts + 1 WHERE id =
+             (SELECT id FROM queue WHERE is_aside = 0 AND lease = 0 AND due <= ?1 AND task IN ({}) ORDER BY priority, id LIMIT 1)
+             RETURNING {TASK_COLUMNS}",
+            names(is_wanted)
+        );
+        let leased = transaction.prepare_cached(&sql)?.query_row(params![now, until], queued).optional().map_err(damaged)?;
+        transaction.commit()?;
+        Ok(leased)
+    }
+
+    /// Makes all leases expire, and deletes tasks of earlier versions, which are never read. The caller holds the lock of workers, so the
+    /// worker that had the leases has ended.
+    pub fn expire_leases(&self) -> Result<usize, StoreError> {
+        for row in &TASKS {
+            let sql = "DELETE FROM queue WHERE task = ?1 AND version < ?2";
+            self.connection.execute(sql, params![row.task.name(), row.version])?;
+        }
+        Ok(self.connection.execute(EXPIRE, [MOST_KILLED])?)
+    }
+
+    /// Stores the answer to a leased task, removes the task and counts, in one transaction. Returns false if the lease is no longer
+    /// held, so that nothing is stored twice.
+    pub fn complete(&self, task: &QueuedTask, model: &str, result: &SidecarResult, now: i64) -> Result<bool, StoreError> {
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        let sql = "DELETE FROM queue WHERE id = ?1 AND lease = ?2";
+        if transaction.prepare_cached(sql)?.execute(params![task.id, task.lease])? == 0 {
+            return Ok(false);
+        }
+        let (value, fault) = match result {
+            SidecarResult::Value(value) => (Some(value), None),
+            SidecarResult::Refused(fault) => (None, Some(fault)),
+        };
+        let sql = "INSERT INTO results VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let values = params![bytes(task.address), task.task.name(), task.version, model, value, fault, now];
+        transaction.prepare_cached(sql)?.execute(values)?;
+        let sql = "INSERT INTO models (model, answers, refused) VALUES (?1, 1, ?2)
+                   ON CONFLICT (model) DO UPDATE SET answers = answers + 1, refused = refused + ?2, failures = 0, asked_again = 0";
+        transaction.prepare_cached(sql)?.execute(params![model, fault.is_some()])?;
+        let sql = "SELECT answers, refused FROM models WHERE model = ?1";
+        let counts = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs()));
+        let (answers, refused) = transaction.prepare_cached(sql)?.query_row([model], counts)?;
+        if is_unreliable(answers, refused) {
+            transaction.execute("UPDATE models SET is_stopped = 1 WHERE model = ?1", [model])?;
+        }
+        transaction.commit()?;
+        Ok(true)
+    }
+
+    /// Removes a task whose content no longer exists.
+    pub fn drop_task(&self, task: &QueuedTask) -> Result<(), StoreError> {
+        self.connection.execute("DELETE FROM queue WHERE id = ?1 AND lease = ?2", params![task.id, task.lease])?;
+        Ok(())
+    }
+
+    /// Returns a leased task to the queue after an error. The attempt counts if the task may be at fault: after the last one, it is set
+    /// aside. Errors of the server count as well: after some, it is not asked for a while.
+    pub fn fail(&self, task: &QueuedTask, model: &str, failure: &SidecarFailure, now: i64) -> Result<(), StoreError> {
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        let (attempts, due) = match failure.is_of_task {
+            true => (task.attempts, now + retry_after(task.attempts)),
+            false => (task.attempts.saturating_sub(1), now),
+        };
+        let sql =
+            "UPDATE queue SET lease = 0, attempts = ?3, due = ?4, error = ?5, is_aside = ?3 >= ?6 WHERE id = ?1 AND lease = ?2";
+        transaction.execute(sql, params![task.id, task.lease, attempts, due, failure.error, MOST_ATTEMPTS])?;
+        if failure.is_of_server {
+            transaction.execute("INSERT OR IGNORE INTO models (model) VALUES (?1)", [model])?;
+            let sql = "UPDATE models SET failures = failures + 1 WHERE model = ?1 RETURNING failures";
+            let failures: u32 = transaction.query_row(sql, [model], |row| row.get(0))?;
+            if failures >= MOST_FAILURES {
+                let again = now + retry_after(failures);
+                transaction.execute("UPDATE models SET asked_again = ?2 WHERE model = ?1", params![model, again])?;
+            }
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Records the figures of a call, and deletes the oldest beyond the maximum.
+    pub fn record_call(&self, model: &str, call: &SidecarCall) -> Result<(), StoreError> {
+        let sql =
+            "INSERT INTO calls (model, time, milliseconds, sent_tokens, answer_tokens, error) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let values = params![model, call.time, call.milliseconds, call.sent_tokens, call.answer_tokens, call.error];
+        self.connection.prepare_cached(sql)?.execute(values)?;
+        let sql = "DELETE FROM calls WHERE id <= (SELECT MAX(id) FROM calls) - ?1";
+        self.connection.prepare_cached(sql)?.execute([KEPT_CALLS])?;
+        Ok(())
+    }
+
+    /// Returns the newest calls of a model, the oldest first.
+    pub fn calls(&self, model: &str) -> Result<Vec<SidecarCall>, StoreError> {
+        let sql = "SELECT time, milliseconds, sent_tokens, answer_tokens, error FROM calls WHERE model = ?1 ORDER BY id";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let calls = select.query_map([model], |row| {
+            Ok(SidecarCall {
+                time: row.get(0)?,
+                milliseconds: row.get(1)?,
+                sent_tokens: row.get(2)?,
+                answer_tokens: row.get(3)?,
+                error: row.get(4)?,
+            })
+        })?;
+        calls.collect::<Result<_, _>>().map_err(damaged)
+    }
+
+    /// Returns the counts of a model.
+    pub fn model(&self, model: &str) -> Result<ModelState, StoreError> {
+        let sql = "SELECT answers, refused, is_stopped, failures, asked_again FROM models WHERE model = ?1";
+        let found = self.connection.prepare_cached(sql)?.query_row([model], |row| {
+            Ok(ModelState {
+                answers: row.get::<_, i64>(0)?.unsigned_abs(),
+                refused: row.get::<_, i64>(1)?.unsigned_abs(),
+                is_stopped: row.get(2)?,
+                failures: row.get(3)?,
+                asked_again: row.get(4)?,
+            })
+        });
+        Ok(found.optional().map_err(damaged)?.unwrap_or_default())
+    }
+
+    /// Returns the reasons for which answers of a model were refused, with their numbers, the most frequent first.
+    pub fn faults(&self, model: &str) -> Result<Vec<(String, u64)>, StoreError> {
+        let sql = "SELECT fault, COUNT(*) FROM results WHERE model = ?1 AND fault IS NOT NULL GROUP BY fault ORDER BY 2 DESC, 1";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let faults = select.query_map([model], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
+        faults.collect::<Result<_, _>>().map_err(damaged)
+    }
+
+    /// Returns true if the vectors of a model improved search on the user's own sessions.
+    pub fn improves(&self, model: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT improves FROM models WHERE model = ?1";
+        let found = self.connection.prepare_cached(sql)?.query_row([model], |row| row.get(0));
+        Ok(found.optional().map_err(damaged)?.unwrap_or_default())
+    }
+
+    /// Records if the vectors of a model improved search.
+    pub fn record_improvement(&self, model: &str, improves: bool) -> Result<(), StoreError> {
+        let sql = "INSERT INTO models (model, improves) VALUES (?1, ?2) ON CONFLICT (model) DO UPDATE SET improves = ?2";
+        self.connection.execute(sql, params![model, improves])?;
+        Ok(())
+    }
+
+    /// Starts a model again: its counts begin at 0, and tasks that were set aside are tried again.
+    pub fn restart(&self, model: &str) -> Result<(), StoreError> {
+        self.connection.execute("DELETE FROM models WHERE model = ?1", [model])?;
+        self.connection.execute("UPDATE queue SET is_aside = 0, attempts = 0, due = 0 WHERE is_aside = 1", [])?;
+        Ok(())
+    }
+
+    /// Returns the counts of the queue and of the answers of a model.
+    pub fn counts(&self, model: &str) -> Result<QueueCounts, StoreError> {
+        let count = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, StoreError> {
+            let count: i64 = self.connection.prepare_cached(sql)?.query_row(values, |row| row.get(0)).map_err(damaged)?;
+            Ok(count.unsigned_abs())
+        };
+        Ok(QueueCounts {
+            waiting: count("SELECT COUNT(*) FROM queue WHERE is_aside = 0 AND lease = 0", &[])?,
+            leased: count("SELECT COUNT(*) FROM queue WHERE lease > 0", &[])?,
+            aside: count("SELECT COUNT(*) FROM queue WHERE is_aside = 1", &[])?,
+            results: count("SELECT COUNT(*) FROM results WHERE model = ?1 AND value IS NOT NULL", &[&model])?,
+            refused: count("SELECT COUNT(*) FROM results WHERE model = ?1 AND value IS NULL", &[&model])?,
+        })
+    }
+
+    /// Returns the tasks in their order, those that were set aside last; at most `limit`.
+    pub fn queue(&self, limit: usize) -> Result<Vec<QueuedTask>, StoreError> {
+        let sql = format!("SELECT {TASK_COLUMNS} FROM queue ORDER BY is_aside, priority, id LIMIT ?1");
+        let mut select = self.connection.prepare_cached(&sql)?;
+        let tasks = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], queued)?;
+        tasks.collect::<Result<_, _>>().map_err(damaged)
+    }
+
+    /// Returns the time at which the next wanted task is due, in milliseconds since 1970, UTC; `None` if there is none.
+    pub fn next_due(&self, is_wanted: &dyn Fn(SidecarTask) -> bool) -> Result<Option<i64>, StoreError> {
+        let sql = format!("SELECT MIN(MAX(due, lease)) FROM queue WHERE is_aside = 0 AND task IN ({})", names(is_wanted));
+        self.connection.prepare_cached(&sql)?.query_row([], |row| row.get(0)).map_err(damaged)
+    }
+
+    /// Deletes the answers whose text is meant, and returns their number.
+    pub fn forget(&self, is_meant: &dyn Fn(&[u8]) -> bool) -> Result<usize, StoreError> {
+        let mut select = self.connection.prepare("SELECT address, task, version, model, value FROM results WHERE task != ?1")?;
+        let mut rows = select.query([SidecarTask::Embedding.name()])?;
+        let mut deleted = 0;
+        while let Some(row) = rows.next()? {
+            if row.get::<_, Option<Vec<u8>>>(4)?.is_some_and(|value| is_meant(&value)) {
+                let (address, task): ([u8; 16], String) = (row.get(0)?, row.get(1)?);
+                let (version, model): (u32, String) = (row.get(2)?, row.get(3)?);
+                let sql = "DELETE FROM results WHERE address = ?1 AND task = ?2 AND version = ?3 AND model = ?4";
+                deleted += self.connection.execute(sql, params![address, task, version, model])?;
+            }
+        }
+        Ok(deleted)
+    }
+
+    /// Deletes the queue, the tasks that were set aside included; with `results` also the answers and the counts of models. Returns the
+    /// number of deleted tasks and answers.
+    pub fn clear(&self, results: bool) -> Result<(usize, usize), StoreError> {
+        let tasks = self.connection.execute("DELETE FROM queue", [])?;
+        let answers = if results { self.connection.execute("DELETE FROM results", [])? } else { 0 };
+        if results {
+            self.connection.execute_batch("DELETE FROM models; DELETE FROM calls; VACUUM")?;
+        }
+        Ok((tasks, answers))
+    }
+}
+
+/// Returns the names of the wanted tasks as a list of SQL.
+fn names(is_wanted: &dyn Fn(SidecarTask) -> bool) -> String {
+    let wanted = SidecarTask::ALL.into_iter().filter(|task| is_wanted(*task));
+    wanted.map(|task| format!("'{task}'")).collect::<Vec<_>>().join(", ")
+}
+
+fn bytes(address: Key) -> [u8; 16] {
+    address.0.to_be_bytes()
+}
+
+fn is_locked(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::ReadOnly))
+}
+
+fn queued(row: &Row<'_>) -> rusqlite::Result<QueuedTask> {
+    let (name, address): (String, [u8; 16]) = (row.get(1)?, row.get(3)?);
+    let task = SidecarTask::from_name(&name).ok_or(rusqlite::Error::InvalidQuery)?;
+    Ok(QueuedTask {
+        id: row.get(0)?,
+        task,
+        version: row.get(2)?,
+        address: Key(u128::from_be_bytes(address)),
+        session: PathBuf::from(row.get::<_, String>(4)?),
+        attempts: row.get(5)?,
+        due: row.get(6)?,
+        lease: row.get(7)?,
+        error: row.get(8)?,
+        is_aside: row.get(9)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODEL: &str = "m";
+
+    fn task(number: u128) -> NewTask {
+        NewTask { task: SidecarTask::Turn, address: Key(number), session: "/s.jsonl".into(), model: MODEL.into() }
+    }
+
+    fn any(_: SidecarTask) -> bool {
+        true
+    }
+
+    fn open() -> (tempfile::TempDir, SidecarStore) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = SidecarStore::open(directory.path()).unwrap();
+        (directory, store)
+    }
+
+    #[test]
+    fn a_task_is_queued_once_and_answered_once() {
+        let (directory, store) = open();
+        assert_eq!(store.enqueue(&[task(1), task(2), task(1)]).unwrap(), 2);
+        let block = NewTask { task: SidecarTask::Block, ..task(1) };
+        assert_eq!(store.enqueue(&[block, task(2)]).unwrap(), 1);
+        let leased = store.lease(10, 20, &any).unwrap().unwrap();
+        assert_eq!((leased.address, leased.attempts, leased.lease), (Key(1), 1, 20));
+        let value = SidecarResult::Value(b"{}".to_vec());
+        assert!(store.complete(&leased, MODEL, &value, 11).unwrap());
+        assert!(!store.complete(&leased, MODEL, &value, 11).unwrap());
+        assert_eq!(store.enqueue(&[task(1)]).unwrap(), 0, "it is answered");
+        let reader = SidecarStore::open_existing(directory.path()).unwrap().unwrap();
+        assert_eq!(reader.result(SidecarTask::Turn, Key(1), MODEL).unwrap(), Some(value));
+        assert_eq!(reader.result(SidecarTask::Turn, Key(1), "other").unwrap(), None);
+        assert_eq!(reader.result(SidecarTask::Block, Key(1), MODEL).unwrap(), None);
+        let counts = store.counts(MODEL).unwrap();
+        assert_eq!(counts, QueueCounts { waiting: 2, results: 1, ..QueueCounts::default() });
+    }
+
+    #[test]
+    fn an_expired_lease_is_given_again_and_its_answer_is_ignored() {
+        let (_directory, store) = open();
+        store.enqueue(&[task(1)]).unwrap();
+        let first = store.lease(10, 20, &any).unwrap().unwrap();
+        assert_eq!(store.lease(19, 29, &any).unwrap(), None);
+        let second = store.lease(20, 30, &any).unwrap().unwrap();
+        assert_eq!(second.attempts, 2);
+        assert!(!store.complete(&first, MODEL, &SidecarResult::Refused("form".into()), 21).unwrap());
+        assert!(store.complete(&second, MODEL, &SidecarResult::Refused("form".into()), 21).unwrap());
+        assert_eq!(store.model(MODEL).unwrap(), ModelState { answers: 1, refused: 1, ..ModelState::default() });
+    }
+
+    #[test]
+    fn a_task_that_fails_waits_and_is_set_aside() {
+        let (_directory, store) = open();
+        store.enqueue(&[task(1)]).unwrap();
+        let mut now = 0;
+        for attempt in 1..=MOST_ATTEMPTS {
+            let leased = store.lease(now, now + 5, &any).unwrap().unwrap();
+            assert_eq!(leased.attempts, attempt);
+            let failure = SidecarFailure { error: "HTTP 400".into(), is_of_task: true, is_of_server: false };
+            store.fail(&leased, MODEL, &failure, now).unwrap();
+            assert_eq!(store.lease(now, now + 5, &any).unwrap(), None, "it waits");
+            now += retry_after(attempt);
+        }
+        assert_eq!(store.lease(now, now + 5, &any).unwrap(), None);
+        let [aside] = &store.queue(9).unwrap()[..] else { panic!() };
+        assert_eq!((aside.is_aside, aside.error.as_deref()), (true, Some("HTTP 400")));
+        assert_eq!(store.clear(true).unwrap(), (1, 0));
+    }
+
+    #[test]
+    fn a_server_that_fails_is_not_asked_for_a_while() {
+        let (_directory, store) = open();
+        store.enqueue(&[task(1)]).unwrap();
+        for failures in 1..=MOST_FAILURES {
+            let leased = store.lease(0, 5, &any).unwrap().unwrap();
+            assert_eq!(leased.attempts, 1, "the attempts before do not count");
+            let failure = SidecarFailure { error: "connection refused".into(), is_of_task: false, is_of_server: true };
+            store.fail(&leased, MODEL, &failure, 0).unwrap();
+            let again = if failures == MOST_FAILURES { retry_after(failures) } else { 0 };
+            assert_eq!(store.model(MODEL).unwrap().asked_again, again);
+        }
+        let leased = store.lease(0, 5, &any).unwrap().unwrap();
+        store.complete(&leased, MODEL, &SidecarResult::Value(vec![]), 0).unwrap();
+        assert_eq!((store.model(MODEL).unwrap().failures, store.next_due(&any).unwrap()), (0, None));
+    }
+
+    #[test]
+    fn a_model_with_many_refusals_is_stopped_until_it_is_started_again() {
+        let (_directory, store) = open();
+        for number in 0..25 {
+            store.enqueue(&[task(number)]).unwrap();
+            let leased = store.lease(0, 5, &any).unwrap().unwrap();
+            let refused = number < 2;
+            let result = if refused { SidecarResult::Refused("number".into()) } else { SidecarResult::Value(vec![]) };
+            store.complete(&leased, MODEL, &result, 0).unwrap();
+            assert_eq!(store.model(MODEL).unwrap().is_stopped, number >= 19, "{number}");
+        }
+        store.restart(MODEL).unwrap();
+        assert_eq!(store.model(MODEL).unwrap(), ModelState::default());
+    }
+
+    #[test]
+    fn a_command_does_not_wait_for_the_worker() {
+        let (directory, store) = open();
+        let reader = SidecarStore::open_existing(directory.path()).unwrap().unwrap();
+        let writing = Transaction::new_unchecked(&store.connection, TransactionBehavior::Immediate).unwrap();
+        assert_eq!(reader.enqueue(&[task(1)]).unwrap(), 0);
+        assert_eq!(reader.result(SidecarTask::Turn, Key(1), MODEL).unwrap(), None);
+        drop(writing);
+        assert_eq!(reader.enqueue(&[task(1)]).unwrap(), 1);
+        let leased = store.lease(0, 5, &any).unwrap().unwrap();
+        store.complete(&leased, MODEL, &SidecarResult::Value(b"secret".to_vec()), 0).unwrap();
+        assert_eq!([b"other", b"secre"].map(|text| store.forget(&|value| value.starts_with(text)).unwrap()), [0, 1]);
+        let call = SidecarCall { milliseconds: 9, ..SidecarCall::default() };
+        store.record_call(MODEL, &call).unwrap();
+        assert_eq!(reader.calls(MODEL).unwrap(), [call]);
+    }
+}
