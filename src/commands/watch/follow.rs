@@ -131,7 +131,12 @@ impl<'a> Watch<'a> {
     /// Runs until it is interrupted or an end condition is met.
     pub fn run(&mut self) -> Result<(), CommandError> {
         let keys = self.height().and_then(|_| Keys::listen(self.watcher.waker()));
+        let parent = self.env.client().process;
         loop {
+            // The page's server can be killed, and its pipe says so only with the next event.
+            if self.arguments.beside && self.env.client().process != parent {
+                return Ok(());
+            }
             self.env.refresh();
             // The watched session first, because the user waits for it, then the search for others.
             self.refresh()?;

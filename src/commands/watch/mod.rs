@@ -46,6 +46,9 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     #[serde(serialize_with = "in_seconds")]
     pub until_idle: Option<Duration>,
+    /// End with the process that started it
+    #[arg(long, hide = true)]
+    pub beside: bool,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -159,7 +159,7 @@ fn events(page: &Page, query: &str) -> Response<ResponseBody> {
     let Ok(permit) = page.streams.clone().try_acquire_owned() else {
         return error(StatusCode::TOO_MANY_REQUESTS, "there are too many streams of events");
     };
-    let mut followed = match page.env.follow_again(&["watch", session, "--json"]) {
+    let mut followed = match page.env.follow_again(&["watch", session, "--json", "--beside"]) {
         Ok(followed) => followed,
         Err(fault) => return error(StatusCode::INTERNAL_SERVER_ERROR, &format!("{:#}", fault.source)),
     };
