@@ -169,6 +169,9 @@ _aperture() {
             aperture,statusline)
                 cmd="aperture__subcmd__statusline"
                 ;;
+            aperture,store)
+                cmd="aperture__subcmd__store"
+                ;;
             aperture,summary)
                 cmd="aperture__subcmd__summary"
                 ;;
@@ -370,6 +373,18 @@ _aperture() {
             aperture__subcmd__snapshot,show)
                 cmd="aperture__subcmd__snapshot__subcmd__show"
                 ;;
+            aperture__subcmd__store,decrypt)
+                cmd="aperture__subcmd__store__subcmd__decrypt"
+                ;;
+            aperture__subcmd__store,encrypt)
+                cmd="aperture__subcmd__store__subcmd__encrypt"
+                ;;
+            aperture__subcmd__store,rekey)
+                cmd="aperture__subcmd__store__subcmd__rekey"
+                ;;
+            aperture__subcmd__store,status)
+                cmd="aperture__subcmd__store__subcmd__status"
+                ;;
             aperture__subcmd__uninstall,claude-code)
                 cmd="aperture__subcmd__uninstall__subcmd__claude__subcmd__code"
                 ;;
@@ -398,7 +413,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version status manifest sessions search topics summary pack blocks show explain transcript timeline recall blame usage compress expand archive pin unpin focus unfocus update create redact repair shrink compact uncompact preset undo redo log diff snapshot restore fork obey inbox approve deny housekeeping mcp memory tui serve run proxy stage watch sidecar install uninstall hook statusline config keep check verify gc export import report completions help"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version status manifest sessions search topics summary pack blocks show explain transcript timeline recall blame usage compress expand archive pin unpin focus unfocus update create redact repair shrink compact uncompact preset undo redo log diff snapshot restore fork obey inbox approve deny housekeeping mcp memory tui serve run proxy stage watch sidecar install uninstall hook statusline config keep check verify gc store export import report completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1314,7 +1329,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__export)
-            opts="-o -s -C -h --output --force --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-o -s -C -h --output --to --force --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1325,6 +1340,10 @@ _aperture() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4867,6 +4886,204 @@ _aperture() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        aperture__subcmd__store)
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help status encrypt decrypt rekey"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__store__subcmd__decrypt)
+            opts="-n -s -C -h --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__store__subcmd__encrypt)
+            opts="-n -s -C -h --passphrase --key-file --keyring --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__store__subcmd__rekey)
+            opts="-n -s -C -h --passphrase --key-file --keyring --data --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__store__subcmd__status)
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         aperture__subcmd__summary)
             opts="-s -C -h --turns --turn --full --format --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -5704,7 +5921,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__watch)
-            opts="-s -C -h --project --apply-policy --live --lines --for --until-idle --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --project --apply-policy --live --lines --for --until-idle --beside --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

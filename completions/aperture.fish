@@ -95,6 +95,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "keep" -d 'Copy se
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "check" -d 'Check sessions in scripts, git hooks and CI: credentials, damage, size'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Check stored originals and logs against the session files'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Delete unreferenced originals (dry run unless --yes)'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "store" -d 'Encrypt what is stored, or decrypt it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session to one file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Read the originals and the log of a session from such a file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "report" -d 'Write one HTML file that shows a session, or the usage of many'
@@ -1287,6 +1288,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand watch" -s C -l directo
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l apply-policy -d 'Apply the rules of the settings while the session is idle'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l live -d 'Also apply them to a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l lines -d 'Print lines, even on a terminal'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l beside -d 'End with the process that started it'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
@@ -1819,7 +1821,72 @@ complete -c aperture -n "__fish_aperture_using_subcommand gc" -l json -d 'Print 
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -f -a "status" -d 'Show whether the store is sealed, what it holds, and what stays clear'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -f -a "encrypt" -d 'Seal everything that is stored'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -f -a "decrypt" -d 'Open everything that is sealed'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and not __fish_seen_subcommand_from status encrypt decrypt rekey" -f -a "rekey" -d 'Replace the passphrase or the key; with --data, seal everything again with a new data key'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from status" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from status" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from status" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from status" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from status" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -l key-file -d 'A file that only you can read, which is created if it does not exist: for hooks and services' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -l passphrase -d 'A passphrase; the default'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -l keyring -d 'The keyring of the system'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -s n -l dry-run -d 'List what would be sealed; change nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from encrypt" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from decrypt" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from decrypt" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from decrypt" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from decrypt" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from decrypt" -s n -l dry-run -d 'List what would be opened; change nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from decrypt" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from decrypt" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from decrypt" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from decrypt" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l key-file -d 'A file that only you can read, which is created if it does not exist: for hooks and services' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l passphrase -d 'A passphrase; the default'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l keyring -d 'The keyring of the system'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l data -d 'Seal everything again with a new data key'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -s n -l dry-run -d 'List what would be done; change nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write; with --all or --project, the directory of the files' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l to -d 'Encrypt it for a person, with age: a recipient such as age1…' -r
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r

@@ -1,6 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::files::make_private;
+use super::seal::KeyHolder;
 use super::settings::{Keeping, MemorySettings, Settings, SidecarSettings};
 use super::{ColorChoice, CommandError, ErrorKind, Globals, Hooks, PROJECT_FILE, next_step, pager, session_name};
 use crate::engine::{CheckLimits, Known, ModelPolicy, Prices, ReadSettings, Rules};
@@ -8,14 +9,16 @@ use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
-use crate::store::{Cache, STORE_FILE, Store, StoreError};
+use crate::store::{Cache, PATIENCE, STORE_FILE, SealedDisk, Store, StoreError};
 use crate::wire::stages::budget::BUDGET;
-use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, named_directory};
+use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, kept_folder, named_directory};
 use anyhow::{Context, anyhow};
+use std::borrow::Cow;
 use std::env::{self, var_os};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -50,6 +53,8 @@ pub struct Env {
     /// The time without writes after which rules may act on a session, in seconds.
     pub idle_seconds: u64,
     pub(super) globals: Globals,
+    /// The keys of the store.
+    pub keys: Arc<KeyHolder>,
     /// The path of the session to use instead of `-s`.
     pub(super) at: Option<String>,
     pub(super) chosen: Arc<Mutex<Option<Chosen>>>,
@@ -82,6 +87,9 @@ pub struct Env {
     pub(super) cache: OnceLock<Arc<Cache>>,
     /// The error of a lock beside the store, if its file system has none; set when the store is first used.
     lacks_locks: OnceLock<Option<String>>,
+    /// True if the command only reads: it does without a locked store.
+    only_reads: bool,
+    is_locked_noted: Arc<AtomicBool>,
     /// The gate that masks credentials in all output.
     pub gate: Gate,
 }
@@ -115,7 +123,20 @@ impl Env {
     /// Reads the environment, the settings files and the terminal. All output passes the gate.
     /// Errors: a settings file is invalid, or there is no home directory.
     pub fn new(globals: &Globals, command: String, gate: Gate) -> Result<Env, CommandError> {
-        let disk = &RealDisk;
+        let keys = KeyHolder::new(data_directory());
+        let (kept, own) = (kept_folder(&data_directory().unwrap_or_default()), keys.clone());
+        // It lives until the process ends.
+        let disk = Box::leak(Box::new(SealedDisk::new(RealDisk, kept, move || own.seal().ok())));
+        Env::with(globals, command, gate, keys, disk)
+    }
+
+    fn with(
+        globals: &Globals,
+        command: String,
+        gate: Gate,
+        keys: Arc<KeyHolder>,
+        disk: &'static dyn Disk,
+    ) -> Result<Env, CommandError> {
         let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
         let home =
             home.ok_or_else(|| CommandError::new(ErrorKind::Internal, anyhow!("there is no home directory")).hint("set HOME"))?;
@@ -169,6 +190,7 @@ impl Env {
             client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
             globals: globals.clone(),
+            keys,
             at: None,
             chosen: Arc::default(),
             requests: None,
@@ -185,6 +207,8 @@ impl Env {
             cached: !globals.no_cache,
             cache: OnceLock::new(),
             lacks_locks: OnceLock::new(),
+            only_reads: false,
+            is_locked_noted: Arc::default(),
             gate,
         })
     }
@@ -222,6 +246,14 @@ impl Env {
         Env { globals: Globals { session, ..self.globals.clone() }, ..self.clone() }
     }
 
+    /// Returns the environment of a command that only reads: it does without a locked store.
+    pub fn reading(&self) -> Cow<'_, Env> {
+        if self.only_reads || !self.keys.is_locked() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Env { only_reads: true, ..self.clone() })
+    }
+
     /// Returns a copy for one session of a run over many, which shows no progress and no notes of its own.
     pub fn visiting(&self, found: &Found) -> Env {
         // The cache is opened once, not once for each session.
@@ -246,9 +278,19 @@ impl Env {
         bar
     }
 
+    /// Returns the progress bar of work on a number of bytes, which is shown on a terminal only.
+    pub fn byte_progress(&self, total: u64) -> indicatif::ProgressBar {
+        if self.listener.is_some() || !io::stderr().is_terminal() {
+            return indicatif::ProgressBar::hidden();
+        }
+        let bar = indicatif::ProgressBar::new(total);
+        let style = indicatif::ProgressStyle::with_template("{bar:20} {bytes}/{total_bytes}  {eta} left");
+        style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
+    }
+
     /// Returns a copy that also has the sessions in the memory of a proxy. Their disk lives until the process ends.
     pub fn with_requests(&self, requests: Arc<dyn RequestSessions>) -> Env {
-        let disk = Box::leak(Box::new(RequestDisk::new(&RealDisk, requests.clone())));
+        let disk = Box::leak(Box::new(RequestDisk::new(self.disk, requests.clone())));
         Env { disk, requests: Some(requests), chosen: Arc::default(), ..self.clone() }
     }
 
@@ -256,7 +298,7 @@ impl Env {
     /// Errors: same as [`Env::new`].
     pub fn with_budget(&self, tokens: u64) -> Result<Env, CommandError> {
         let globals = Globals { budget: Some(tokens), ..self.globals.clone() };
-        let budgeted = Env::new(&globals, self.command.clone(), self.gate.clone())?;
+        let budgeted = Env::with(&globals, self.command.clone(), self.gate.clone(), self.keys.clone(), self.disk)?;
         Ok(Env { requests: self.requests.clone(), ..budgeted })
     }
 
@@ -269,8 +311,8 @@ impl Env {
     pub fn renewed(&self, directory: &Path) -> Result<Env, CommandError> {
         let directory = Some(directory.to_owned());
         let globals = Globals { directory, json: false, color: ColorChoice::Never, no_pager: true, ..self.globals.clone() };
-        let renewed = Env::new(&globals, self.command.clone(), self.gate.clone())?;
-        Ok(Env { disk: self.disk, requests: self.requests.clone(), ..renewed })
+        let renewed = Env::with(&globals, self.command.clone(), self.gate.clone(), self.keys.clone(), self.disk)?;
+        Ok(Env { requests: self.requests.clone(), ..renewed })
     }
 
     /// Returns the reason why a running proxy cannot use the store.
@@ -325,46 +367,56 @@ impl Env {
     /// Returns the directory of the store, which may not exist yet.
     /// Errors: there is no home directory.
     pub fn store_directory(&self) -> Result<PathBuf, CommandError> {
-        let home = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-        let directory =
-            home.or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()));
         let missing = || CommandError::new(ErrorKind::Internal, anyhow!("there is no directory for the store"));
-        directory.ok_or_else(|| missing().hint("set APERTURE_HOME"))
+        data_directory().ok_or_else(|| missing().hint("set APERTURE_HOME"))
     }
 
     /// Opens the store of the user, and creates it if necessary.
-    /// Errors: the store cannot be created or opened, or was written by a newer aperture.
+    /// Errors: the store cannot be created or opened, is locked, or was written by a newer aperture.
     pub fn store(&self) -> Result<Store, CommandError> {
-        self.new_store(Store::open)
+        self.new_store(PATIENCE)
     }
 
-    fn new_store(&self, open: impl FnOnce(&Path) -> Result<Store, StoreError>) -> Result<Store, CommandError> {
-        let directory = self.store_directory()?;
+    fn new_store(&self, patience: Duration) -> Result<Store, CommandError> {
+        let (directory, seal) = (self.store_directory()?, self.keys.seal()?);
         make_private(&directory, STORE_FILE).map_err(|error| {
             CommandError::of_disk(error, format!("cannot create the store in {}", directory.display()))
                 .hint("or set APERTURE_HOME to a writable directory")
         })?;
         self.expect_locks(&directory)?;
-        open(&directory).map_err(|error| self.store_error(error, &directory))
+        Store::open_within(&directory, patience, &seal).map_err(|error| self.store_error(error, &directory))
     }
 
-    /// Opens the store of the user; `None` if it does not exist.
-    /// Errors: the store cannot be opened, or was written by a newer aperture.
+    /// Opens the store of the user; `None` if it does not exist, or it is locked and the command only reads.
+    /// Errors: the store cannot be opened, is locked, or was written by a newer aperture.
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
-        let directory = self.store_directory()?;
-        self.expect_locks(&directory)?;
-        Store::open_existing(&directory).map_err(|error| self.store_error(error, &directory))
+        self.store_within(PATIENCE, false)
     }
 
     /// Opens the store for work that waits at most this long for other processes: the existing store, or, if `creates` is true, also
     /// a new one.
     pub fn store_within(&self, patience: Duration, creates: bool) -> Result<Option<Store>, CommandError> {
         if creates {
-            return self.new_store(|directory| Store::open_within(directory, patience)).map(Some);
+            return self.new_store(patience).map(Some);
         }
         let directory = self.store_directory()?;
+        let seal = match self.keys.seal() {
+            Err(locked) if self.only_reads => {
+                self.note_locked(&locked);
+                return Ok(None);
+            }
+            seal => seal?,
+        };
         self.expect_locks(&directory)?;
-        Store::open_existing_within(&directory, patience).map_err(|error| self.store_error(error, &directory))
+        Store::open_existing_within(&directory, patience, &seal).map_err(|error| self.store_error(error, &directory))
+    }
+
+    /// Notes once that the store is locked, and what a command that reads does not have therefore.
+    fn note_locked(&self, locked: &CommandError) {
+        if !self.is_locked_noted.swap(true, Ordering::Relaxed) {
+            let hints = locked.hints.join("; ");
+            self.note(&format!("{:#}: pins, the log and originals are not available; {hints}", locked.source));
+        }
     }
 
     /// Refuses a store on a file system that has no locks: SQLite would take each failed lock for one that another process holds, and wait.
@@ -445,7 +497,7 @@ impl Env {
     /// Takes aperture's own lock on a session; waits briefly for another command to finish.
     /// Errors: another command holds the lock, or it cannot be created.
     pub fn lock(&self, path: &Path) -> Result<Box<dyn Send>, CommandError> {
-        let name = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+        let name = self.keys.seal()?.hashed(path.as_os_str().as_encoded_bytes()).to_hex();
         let file = self.store_directory()?.join("locks").join(&name.as_str()[..32]);
         for _ in 0..LOCK_STEPS {
             let what = || format!("cannot lock the session {}", session_name(path));
@@ -581,6 +633,12 @@ fn columns() -> usize {
 /// Sleeps for a time.
 pub fn wait(time: Duration) {
     std::thread::sleep(time);
+}
+
+/// Returns the data directory, which may not exist yet; `None` if there is none for it.
+fn data_directory() -> Option<PathBuf> {
+    let home = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+    home.or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()))
 }
 
 /// Returns the directory of the user's caches, which may not exist yet; `None` if there is none for it.

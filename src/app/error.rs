@@ -144,6 +144,13 @@ impl From<StoreError> for CommandError {
         let (kind, hint) = match &error {
             StoreError::Newer { .. } | StoreError::UnknownProvider { .. } => (ErrorKind::Refused, Some("update aperture")),
             StoreError::Damaged(_) => (ErrorKind::Refused, Some("for details: aperture verify")),
+            StoreError::Replaced => (ErrorKind::Conflict, Some("try again")),
+            StoreError::InUse => {
+                (ErrorKind::Conflict, Some("end aperture proxy, run, serve, tui, watch and mcp; then try again"))
+            }
+            StoreError::OtherKey => (ErrorKind::Refused, Some(OTHER_KEY)),
+            StoreError::Unsealed => (ErrorKind::Refused, Some("to seal it: aperture store encrypt")),
+            StoreError::WrongKey(_) | StoreError::NoRandomNumbers | StoreError::InvalidRecipient => (ErrorKind::Refused, None),
             StoreError::Unreadable { cause, .. } => (ErrorKind::Refused, Some(next_step(cause).unwrap_or(OTHER_STORE))),
             StoreError::Database(_) if error.is_busy() => {
                 (ErrorKind::Conflict, Some("another aperture process uses it: try again"))
@@ -249,6 +256,7 @@ impl From<io::Error> for CommandError {
     }
 }
 
+const OTHER_KEY: &str = "its key is in seal.toml of the data directory: restore that file from a backup";
 const FULL: &str = "free some space on that disk, or raise your quota; then try again";
 const OTHER_STORE: &str = "give yourself the right to read and write it, or set APERTURE_HOME to a directory that you may write";
 const NO_LOCKS: &str = "set APERTURE_HOME to a directory on a local disk";

@@ -108,11 +108,15 @@ pub fn make_private(directory: &Path, file: &str) -> io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(directory)?;
     let path = directory.join(file);
-    // Opening a pipe would wait for its reader.
-    if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-        return Err(io::Error::new(ErrorKind::InvalidInput, format!("{file} is not a regular file")));
+    match fs::metadata(&path) {
+        // Closing an open file would release the locks that SQLite has on it.
+        Ok(metadata) if metadata.is_file() => Ok(()),
+        // Opening a pipe would wait for its reader.
+        Ok(metadata) if !metadata.is_dir() => {
+            Err(io::Error::new(ErrorKind::InvalidInput, format!("{file} is not a regular file")))
+        }
+        _ => make(&path, Mode::Private),
     }
-    make(&path, Mode::Private)
 }
 
 /// Deletes a file, then its parent directories as long as they are empty and `ours`, innermost first.

@@ -1,8 +1,10 @@
 //! Names the session in suggested commands, so that they do not act on another session.
 
 /// Commands that do not act on one session.
-pub const WITHOUT_SESSION: [&str; 12] =
-    ["completions", "gc", "git-hook", "help", "import", "install", "keep", "memory", "preset", "sessions", "uninstall", "usage"];
+pub const WITHOUT_SESSION: [&str; 13] = [
+    "completions", "gc", "git-hook", "help", "import", "install", "keep", "memory", "preset", "sessions", "store", "uninstall",
+    "usage",
+];
 
 /// Commands that refuse to change a session that a client has open, without `--live`.
 const CHANGING: [&str; 6] = ["archive", "compress", "redo", "undo", "unfocus", "unpin"];

@@ -12,6 +12,7 @@ mod git;
 mod globals;
 mod hints;
 mod pager;
+pub mod seal;
 mod selection;
 mod session_name;
 mod settings;

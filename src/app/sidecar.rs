@@ -24,7 +24,7 @@ impl Env {
         if !self.sidecar.is_on() {
             return None;
         }
-        let store = SidecarStore::open_existing(&self.store_directory().ok()?).ok()??;
+        let store = SidecarStore::open_existing(&self.store_directory().ok()?, &self.keys.seal().ok()?).ok()??;
         Some(SidecarTexts {
             store: Mutex::new(store),
             model: self.sidecar.model.clone(),
@@ -41,7 +41,7 @@ impl Env {
         make_private(&directory, SIDECAR_FILE).map_err(|error| {
             super::CommandError::of_disk(error, format!("cannot create {SIDECAR_FILE} in {}", directory.display()))
         })?;
-        Ok(SidecarStore::open(&directory)?)
+        Ok(SidecarStore::open(&directory, &self.keys.seal()?)?)
     }
 
     /// Writes the labels of a model into the topics of a session, beside those by rules.

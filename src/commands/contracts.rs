@@ -36,7 +36,7 @@ pub fn contracts() -> Vec<Contract> {
         proxy: ProxyRequestReport ProxyRequestsReport ProxyStatusReport; recall: RecallReport; report: HtmlReport; search: SearchReport;
         sessions: SessionsReport; show: ShowReport; sidecar: SidecarEvalReport SidecarQueueReport SidecarReport;
         snapshot: SnapshotReport; stage: StageReport; status: StatusReport;
-        statusline: StatusLineReport; summary: SummaryReport; timeline: TimelineReport; topics: TopicsReport; transcript: TranscriptReport;
+        statusline: StatusLineReport; store: StoreReport StoreStatusReport; summary: SummaryReport; timeline: TimelineReport; topics: TopicsReport; transcript: TranscriptReport;
         usage: UsageReport; util: AccuracyReport PlaceholdersReport; verify: VerifyReport;
     };
     contracts.extend([

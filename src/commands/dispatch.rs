@@ -1,17 +1,21 @@
 //! Executes requests: one place knows which function executes which.
 
-use super::{Change, Other, Read, blocks, bulk, diff, explain, log, manifest, pack, recall, search, show, summary};
+use super::{
+    Change, Other, Read, Request, RequestEffect, blocks, bulk, diff, explain, log, manifest, pack, recall, search, show, summary,
+};
 use crate::app::{Answer, CommandError, Env, ErrorKind};
 use crate::output::ChangeReport;
 use anyhow::anyhow;
+use std::borrow::Cow;
 
 /// Executes a request that reads one session, and prints its report.
 pub fn run_read(env: &Env, request: &Read) -> Result<(), CommandError> {
-    request.execute(env).map_err(|error| env.name_session_in(error))
+    request.execute(&env.reading()).map_err(|error| env.name_session_in(error))
 }
 
 /// Executes a request that reads one session.
 pub fn read(env: &Env, request: &Read) -> Result<Answer, CommandError> {
+    let env = &env.reading();
     Ok(match request {
         Read::Manifest(arguments) => match &arguments.since {
             Some(point) => env.answer(&manifest::since(env, None, point)?),
@@ -54,5 +58,8 @@ pub fn change(env: &Env, request: &Change) -> Result<ChangeReport, CommandError>
 
 /// Executes a request that needs only the environment, and prints its report.
 pub fn run_other(env: &Env, request: &Other) -> Result<(), CommandError> {
-    request.execute(env).map_err(|error| env.name_session_in(error))
+    let only_reads = Request::effect_of(request.name()) == RequestEffect::Read
+        || matches!(request, Other::Hook(_) | Other::Statusline(_) | Other::Watch(_));
+    let env = if only_reads { env.reading() } else { Cow::Borrowed(env) };
+    request.execute(&env).map_err(|error| env.name_session_in(error))
 }

@@ -6,7 +6,7 @@ use crate::commands::bulk::{self, Visited};
 use crate::commands::stored::stored;
 use crate::fsio::read_head;
 use crate::output::{BulkOutcome, BulkReport, BulkRow, Paint, Report, Style, bytes, plural};
-use crate::store::{Export, Store, StoredSession};
+use crate::store::{Export, Recipient, Store, StoredSession, encrypt_for};
 use crate::workspace;
 use anyhow::{Context, anyhow};
 use schemars::JsonSchema;
@@ -24,12 +24,27 @@ pub struct Arguments {
     /// File to write; with --all or --project, the directory of the files
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Encrypt it for a person, with age: a recipient such as age1…
+    #[arg(long, value_name = "RECIPIENT")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub to: Vec<String>,
     /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
     #[serde(flatten)]
     pub bulk: BulkOptions,
+}
+
+/// Returns the bytes of an export file, encrypted if it is for somebody.
+fn packed(export: &Export, to: &[String]) -> Result<Vec<u8>, CommandError> {
+    let file = export.pack()?;
+    let recipient = |text: &String| {
+        let unknown = || CommandError::new(ErrorKind::Usage, anyhow!("'{text}' is not a recipient of age"));
+        Recipient::parse(text).ok_or_else(|| unknown().hint("write the line age1… that age-keygen prints"))
+    };
+    let recipients = to.iter().map(recipient).collect::<Result<Vec<_>, _>>()?;
+    Ok(if recipients.is_empty() { file } else { encrypt_for(&recipients, &file)? })
 }
 
 /// The result of an export.
@@ -48,6 +63,8 @@ pub struct ExportReport {
     pub values: usize,
     /// Number of snapshots.
     pub snapshots: usize,
+    /// True if the file is encrypted with age.
+    pub is_encrypted: bool,
 }
 
 impl Report for ExportReport {
@@ -55,7 +72,10 @@ impl Report for ExportReport {
 
     fn text(&self, style: &Style) -> String {
         let (operations, values) = (plural(self.operations, "operation"), plural(self.values, "value"));
-        let note = "it contains the archived originals, secrets included; to read it: aperture import FILE";
+        let note = match self.is_encrypted {
+            true => "it is encrypted; to read it: age -d -i KEY FILE > NEW, then aperture import NEW",
+            false => "it contains the archived originals, secrets included; to read it: aperture import FILE",
+        };
         format!(
             "exported {operations} and {values} of {} to {} ({})\n{}\n",
             self.session,
@@ -88,7 +108,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return Err(exists(&path));
     }
     let export = export(&store, &stored)?.ok_or_else(nothing)?;
-    let file = export.pack()?;
+    let file = packed(&export, &arguments.to)?;
     write(env, &path, &file)?;
     env.print(&ExportReport {
         session: export.session,
@@ -97,6 +117,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         operations: export.history.operations.len(),
         values: export.values.len(),
         snapshots: export.history.snapshots.len(),
+        is_encrypted: !arguments.to.is_empty(),
     })
 }
 
@@ -127,7 +148,7 @@ fn run_bulk(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         // Two files can have the same id, such as a session and its copy.
         let path = blake3::hash(stored.path.as_os_str().as_encoded_bytes()).to_hex();
         let name = if ids[&name] == 1 { name } else { format!("{name}-{}", &path[..8]) };
-        export_to(env, &store, &stored, &directory.join(format!("{name}.aperture")), arguments.force)
+        export_to(env, &store, &stored, &directory.join(format!("{name}.aperture")), arguments)
     })?;
     let exit = bulk::outcome(&visited);
     env.print(&BulkReport::new("export", false, visited.into_iter().map(row).collect()))?;
@@ -140,14 +161,14 @@ fn export_to(
     store: &Store,
     stored: &StoredSession,
     path: &Path,
-    force: bool,
+    arguments: &Arguments,
 ) -> Result<Option<Exported>, CommandError> {
     settle(env, store, stored)?;
     let Some(export) = export(store, stored)? else { return Ok(None) };
-    let file = export.pack()?;
+    let file = packed(&export, &arguments.to)?;
     let is_there = env.disk.identify(path).is_ok();
     let is_same = is_there && read_head(env.disk, path, file.len() + 1).is_ok_and(|known| known == file);
-    if is_there && !is_same && !force {
+    if is_there && !is_same && !arguments.force {
         let error = anyhow!("{} has another content; --force replaces it", path.display());
         return Err(CommandError::new(ErrorKind::Refused, error));
     }

@@ -137,7 +137,7 @@ fn read(env: &Env, path: &Path) -> Result<Vec<u8>, CommandError> {
 
 fn refused(error: ExportError) -> CommandError {
     let hint = match &error {
-        ExportError::Foreign => "give a file that the command export wrote",
+        ExportError::Foreign => "give a file that the command export wrote; one that is encrypted is decrypted first: age -d",
         ExportError::Newer { .. } => "update aperture",
         ExportError::Short { .. } | ExportError::Damaged(_) => "nothing was changed; copy the export again",
     };

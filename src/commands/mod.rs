@@ -71,6 +71,7 @@ mod snapshot;
 mod stage;
 mod status;
 mod statusline;
+mod store;
 mod stored;
 mod summary;
 mod timeline;

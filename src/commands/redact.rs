@@ -196,7 +196,7 @@ pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize),
             let _lock = env.lock(&path)?;
             let beside = if all { store.forget_companions(session.key)? } else { 0 };
             // An answer of a local model can quote what no rule masks.
-            if let Some(sidecar) = SidecarStore::open_existing(&env.store_directory()?)? {
+            if let Some(sidecar) = SidecarStore::open_existing(&env.store_directory()?, &env.keys.seal()?)? {
                 sidecar.forget(&|value| masked(value).is_some())?;
             }
             let (rewritten, kept) = store.rewrite(session.key, &meant, &masked)?;

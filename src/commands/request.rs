@@ -5,8 +5,8 @@ use super::{
     ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, config, create, diff, expand,
     explain, export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json, keep, log, manifest,
     mcp, memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, report, restore, run, search, serve, sessions,
-    show, shrink, sidecar, snapshot, stage, status, statusline, summary, timeline, topics, transcript, tui, undo, update, usage,
-    util, verify, watch,
+    show, shrink, sidecar, snapshot, stage, status, statusline, store, summary, timeline, topics, transcript, tui, undo, update,
+    usage, util, verify, watch,
 };
 use crate::app::Globals;
 use crate::output::ChangeReport;
@@ -112,7 +112,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Model", &["obey", "inbox", "approve", "deny", "housekeeping", "mcp"]),
     ("Memory", &["memory"]),
     ("Live", &["tui", "serve", "run", "proxy", "stage", "watch", "sidecar", "install", "uninstall", "hook", "statusline"]),
-    ("Maintenance", &["config", "keep", "check", "verify", "gc", "export", "import", "report", "completions", "help"]),
+    ("Maintenance", &["config", "keep", "check", "verify", "gc", "store", "export", "import", "report", "completions", "help"]),
 ];
 
 /// A request: a command line, a tool call, or a command of the model. Each kind has one function that executes it.
@@ -245,6 +245,8 @@ pub enum Other: () {
     Keep(keep::Arguments) = "keep" => keep::run,
     /// Delete unreferenced originals (dry run unless --yes)
     Gc(gc::Arguments) = "gc" => gc::run,
+    /// Encrypt what is stored, or decrypt it
+    Store(store::Arguments) = "store" => store::run,
     /// Write the originals and the log of a session to one file
     Export(export::Arguments) = "export" => export::run,
     /// Write one HTML file that shows a session, or the usage of many

@@ -7,7 +7,7 @@ mod watch;
 #[cfg(test)]
 pub(crate) mod failing;
 
-pub use packed::{is_packed, pack, packed_path, unpacked_path};
+pub use packed::{is_packed, pack, packed_path, unpacked, unpacked_path};
 pub use real::RealDisk;
 pub use watch::{Depth, Watcher};
 

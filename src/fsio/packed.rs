@@ -1,9 +1,11 @@
 //! Reads a compressed file as the content that it holds.
 
+use super::OpenFile;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use zstd::stream::read::Decoder;
 use zstd::stream::write::Encoder;
 use zstd::zstd_safe;
@@ -62,7 +64,7 @@ pub fn packed_path(path: &Path) -> PathBuf {
 
 /// A compressed file, open for reading. It is unpacked while it is read; a seek passes over the frames before its target.
 pub(super) struct PackedFile {
-    file: File,
+    file: Box<dyn OpenFile>,
     content: Decoder<'static, BufReader<Box<dyn Read + Send>>>,
     position: u64,
 }
@@ -70,7 +72,7 @@ pub(super) struct PackedFile {
 impl PackedFile {
     pub fn new(file: File) -> io::Result<PackedFile> {
         let stored = Box::new(file.try_clone()?) as Box<dyn Read + Send>;
-        Ok(PackedFile { file, content: Decoder::new(stored)?, position: 0 })
+        Ok(PackedFile { file: Box::new(file), content: Decoder::new(stored)?, position: 0 })
     }
 
     fn stored(&mut self) -> io::Result<Vec<u8>> {
@@ -116,6 +118,14 @@ impl PackedFile {
         }
         Ok(length)
     }
+}
+
+/// Returns the content of a compressed file with these bytes.
+/// Errors: there is no memory to unpack it.
+pub fn unpacked(stored: Vec<u8>) -> io::Result<Box<dyn OpenFile>> {
+    let stored: Arc<[u8]> = stored.into();
+    let content = Box::new(Cursor::new(stored.clone())) as Box<dyn Read + Send>;
+    Ok(Box::new(PackedFile { file: Box::new(Cursor::new(stored)), content: Decoder::new(content)?, position: 0 }))
 }
 
 /// Returns the length of the first frame of some bytes, and that of its content; `None` if it is not complete, or does not state it.

@@ -6,7 +6,7 @@ use crate::engine::search::{MatchTier, Query};
 use crate::engine::{ReadSettings, outline};
 use crate::fsio::{Disk, RealDisk};
 use crate::provider::{PROVIDERS, by_name};
-use crate::store::{Cache, SearchIndex};
+use crate::store::{Cache, Seal, SearchIndex};
 use crate::workspace::{Found, TracePosition, load};
 use serde_json::json;
 use std::fs;
@@ -55,7 +55,7 @@ fn an_index_that_grew_finds_what_a_new_one_finds() {
     let place = directory.path().join("projects/-w");
     fs::create_dir_all(&place).unwrap();
     let paths = [place.join("aaaa1111.jsonl"), place.join("bbbb2222.jsonl")];
-    let mut grown = SearchIndex::open(directory.path()).unwrap();
+    let mut grown = SearchIndex::open(directory.path(), &Seal::default()).unwrap();
     let mut contents = [String::new(), String::new()];
     let steps = [
         (0, prompt(1, 0, "fix the flaky login test")),

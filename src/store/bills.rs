@@ -1,7 +1,8 @@
 //! The bills of all session files, in one file beside the cache, and their sums, in another: adding up the usage reads nothing else of
 //! sessions that did not change, and only the sums if none did.
 
-use super::sealed;
+use super::seal::Seal;
+use super::whole_file;
 use crate::engine::UsageSums;
 use crate::fsio::{Disk, Identity};
 use crate::model::{FileUsage, Key};
@@ -24,39 +25,42 @@ pub type BilledState = (Identity, Key);
 #[derive(Debug)]
 pub struct BillsCache {
     files: Option<[PathBuf; 2]>,
+    seal: Seal,
 }
 
 impl BillsCache {
     /// Returns a cache without a file: every lookup is a miss, every write a no-op.
     pub fn none() -> BillsCache {
-        BillsCache { files: None }
+        BillsCache { files: None, seal: Seal::default() }
     }
 
     /// Returns the cache in a directory where the files must exist: each new file takes the mode of the old one.
-    pub fn at(directory: &Path) -> BillsCache {
-        BillsCache { files: Some([BILLS_FILE, SUMS_FILE].map(|name| directory.join(name))) }
+    pub fn at(directory: &Path, seal: &Seal) -> BillsCache {
+        BillsCache { files: Some([BILLS_FILE, SUMS_FILE].map(|name| directory.join(name))), seal: seal.clone() }
     }
 
     pub fn read(&self, disk: &dyn Disk) -> KnownBills {
-        self.files.as_ref().and_then(|[path, _]| KnownBills::parse(sealed::read(disk, path)?)).unwrap_or_default()
+        self.files.as_ref().and_then(|[path, _]| KnownBills::parse(whole_file::read(disk, path, &self.seal)?)).unwrap_or_default()
     }
 
     /// Reads the stored sums and the key of all that they depend on.
     pub fn sums(&self, disk: &dyn Disk) -> Option<(Key, UsageSums)> {
         let [_, path] = self.files.as_ref()?;
-        postcard::from_bytes(sealed::open(FORMAT, &sealed::read(disk, path)?)?).ok()
+        postcard::from_bytes(whole_file::content(FORMAT, &whole_file::read(disk, path, &self.seal)?)?).ok()
     }
 
     pub fn remember_sums(&self, disk: &dyn Disk, key: Key, sums: &UsageSums) {
         if let Some([_, path]) = &self.files {
-            sealed::replace(disk, path, || Some(sealed::seal(FORMAT, &postcard::to_stdvec(&(key, sums)).ok()?)));
+            whole_file::replace(disk, path, &self.seal, || {
+                Some(whole_file::with_hash(FORMAT, &postcard::to_stdvec(&(key, sums)).ok()?))
+            });
         }
     }
 
     /// Stores the bills of all session files; those of a file without new bills are the known ones.
     pub fn remember(&self, disk: &dyn Disk, known: &KnownBills, files: &[(&Path, BilledState, Option<&FileUsage>)]) {
         if let Some([path, _]) = &self.files {
-            sealed::replace(disk, path, || known.with(files));
+            whole_file::replace(disk, path, &self.seal, || known.with(files));
         }
     }
 }
@@ -87,7 +91,7 @@ impl KnownBills {
     /// Parses the file; empty if it is damaged or of another version.
     fn parse(bytes: Vec<u8>) -> Option<KnownBills> {
         let (index, parts): (Vec<(String, BilledState, u32)>, _) =
-            postcard::take_from_bytes(sealed::open(FORMAT, &bytes)?).ok()?;
+            postcard::take_from_bytes(whole_file::content(FORMAT, &bytes)?).ok()?;
         let mut end = bytes.len() - parts.len();
         let place = |(path, state, length)| {
             let start = end;
@@ -108,7 +112,7 @@ impl KnownBills {
             }
             index.extend(path.to_str().map(|path| (path, *state, (parts.len() - start) as u32)));
         }
-        Some(sealed::seal(FORMAT, &[postcard::to_stdvec(&index).ok()?, parts].concat()))
+        Some(whole_file::with_hash(FORMAT, &[postcard::to_stdvec(&index).ok()?, parts].concat()))
     }
 }
 
@@ -138,7 +142,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "a test writes files")]
     fn damaged_sums_are_unknown() {
         let directory = tempfile::tempdir().unwrap();
-        let (cache, path) = (BillsCache::at(directory.path()), directory.path().join(SUMS_FILE));
+        let (cache, path) = (BillsCache::at(directory.path(), &Seal::default()), directory.path().join(SUMS_FILE));
         std::fs::write(&path, "").unwrap();
         assert_eq!(cache.sums(&RealDisk), None);
         cache.remember_sums(&RealDisk, Key(1), &UsageSums::default());

@@ -10,7 +10,7 @@ impl Store {
     /// are not known.
     /// Errors: they are damaged, or the store cannot be read.
     pub fn block_edits(&self, key: SessionKey, id: OperationId) -> Result<Vec<BlockEdit>, StoreError> {
-        let sql = "SELECT packed FROM block_edits WHERE session = ?1 AND operation = ?2";
+        let sql = "SELECT open(packed) FROM block_edits WHERE session = ?1 AND operation = ?2";
         let packed: Option<Vec<u8>> =
             self.connection.prepare_cached(sql)?.query_row(params![key.0, id], |row| row.get(0)).optional()?;
         let Some(packed) = packed else { return Ok(Vec::new()) };
@@ -32,7 +32,7 @@ pub(super) fn insert_block_edits(
     }
     let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
     let packed = compressed(&serde_json::to_vec(edits).map_err(unwritable)?)?;
-    connection.execute("INSERT INTO block_edits VALUES (?1, ?2, ?3)", params![key.0, id, packed])?;
+    connection.execute("INSERT INTO block_edits VALUES (?1, ?2, seal(?3))", params![key.0, id, packed])?;
     Ok(())
 }
 

@@ -1,11 +1,12 @@
-use super::disposable::{Form, prepared};
+use super::disposable::{Form, opened};
 use super::packed;
+use super::seal::Seal;
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Address, Block, Key, Segment};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use rustc_hash::FxHashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -16,15 +17,19 @@ pub const CACHE_FILE: &str = "cache.db";
 const FORMAT: i32 = 44;
 /// Values are large and read as a whole: large pages need fewer reads.
 const FORM: Form = Form {
+    file: CACHE_FILE,
     version: FORMAT,
     patience: Duration::from_millis(100),
     settings: "PRAGMA page_size = 65536; PRAGMA cache_size = -8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;",
     tables: include_str!("cache.sql"),
 };
 
+/// The context of sealed segments.
+const SEGMENT: &[u8] = b"segment";
+
 /// Stores the token counts of block contents.
 fn insert_counts<'a>(db: &Connection, blocks: impl IntoIterator<Item = &'a Block>) -> rusqlite::Result<()> {
-    let mut insert = db.prepare("INSERT OR IGNORE INTO counts VALUES (?1, ?2)")?;
+    let mut insert = db.prepare("INSERT OR IGNORE INTO counts VALUES (mask(?1), ?2)")?;
     let mut counts: Vec<([u8; 16], u32)> =
         blocks.into_iter().map(|block| (block.hash.0.to_le_bytes(), block.counts.o200k)).collect();
     // Sorted like the table, so that each page is touched once.
@@ -38,7 +43,7 @@ fn insert_counts<'a>(db: &Connection, blocks: impl IntoIterator<Item = &'a Block
 /// The cache of one user; holds `None` if there is no usable cache.
 pub struct Cache {
     connection: Option<Mutex<Connection>>,
-    broken: bool,
+    seal: Seal,
 }
 
 /// Cached data of a session file.
@@ -55,25 +60,12 @@ pub struct CachedFile {
 impl Cache {
     /// Returns a cache without a file: every lookup is a miss, every write a no-op.
     pub fn none() -> Cache {
-        Cache { connection: None, broken: false }
+        Cache { connection: None, seal: Seal::default() }
     }
 
-    /// Opens the cache in `directory`. If that is impossible, the result is as [`Cache::none`].
-    pub fn open(directory: &Path) -> Cache {
-        let file: PathBuf = directory.join(CACHE_FILE);
-        match connect(&file) {
-            Ok(connection) => Cache { connection: Some(Mutex::new(connection)), broken: false },
-            Err(error) => {
-                let code = error.sqlite_error_code();
-                let broken = matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt));
-                Cache { connection: None, broken }
-            }
-        }
-    }
-
-    /// True if a file that is not a cache is in its place: nothing is cached until it is deleted.
-    pub fn is_broken(&self) -> bool {
-        self.broken
+    /// Opens the cache in `directory`; a broken one is replaced. If that is impossible, the result is as [`Cache::none`].
+    pub fn open(directory: &Path, seal: &Seal) -> Cache {
+        Cache { connection: connect(directory, seal).ok().map(Mutex::new), seal: seal.clone() }
     }
 
     fn with<T>(&self, run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
@@ -85,10 +77,10 @@ impl Cache {
         let path = path.to_str()?;
         let (identity, probe, pieces) = self.with(|db| {
             let (identity, probe): (Vec<u8>, Vec<u8>) = db
-                .prepare_cached("SELECT identity, probe FROM files WHERE path = ?1")?
+                .prepare_cached("SELECT identity, open(probe) FROM files WHERE path = mask(?1)")?
                 .query_row([path], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let pieces: Vec<i64> = db
-                .prepare_cached("SELECT rowid FROM segments WHERE path = ?1 ORDER BY start")?
+                .prepare_cached("SELECT rowid FROM segments WHERE path = mask(?1) ORDER BY start")?
                 .query_map([path], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
             Ok((identity, probe, pieces))
@@ -99,7 +91,7 @@ impl Cache {
         let mut free = Vec::new();
         // The next segment is read while one is unpacked: two buffers are enough.
         for next in 1..=pieces.len() {
-            let packed = content.flatten()?;
+            let packed = self.seal.open(content.flatten()?, SEGMENT)?;
             let (unpacked, read) = rayon::join(|| packed::unpack(&packed, &mut segment), || read(next, free));
             unpacked?;
             (content, free) = (read, packed);
@@ -122,13 +114,13 @@ impl Cache {
         self.with(|db| {
             let transaction = db.transaction()?;
             if rewrite {
-                transaction.execute("DELETE FROM segments WHERE path = ?1", [name])?;
+                transaction.execute("DELETE FROM segments WHERE path = mask(?1)", [name])?;
             }
             for segment in written {
                 // One at a time: together they take a third of the size of the session.
-                if let Some(content) = packed::pack(segment) {
+                if let Some(content) = packed::pack(segment).map(|content| self.seal.seal(content, SEGMENT)) {
                     transaction.execute(
-                        "INSERT OR REPLACE INTO segments VALUES (?1, ?2, ?3)",
+                        "INSERT OR REPLACE INTO segments VALUES (mask(?1), ?2, ?3)",
                         params![name, segment.start as i64, content],
                     )?;
                 }
@@ -136,7 +128,7 @@ impl Cache {
             insert_counts(&transaction, all[all.len() - fresh..].iter().flat_map(|segment| &segment.blocks))?;
             let identity = postcard::to_stdvec(identity).unwrap_or_default();
             transaction.execute(
-                "INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, NULL)",
+                "INSERT OR REPLACE INTO files VALUES (mask(?1), ?2, seal(?3), NULL)",
                 params![name, identity, probe.to_le_bytes()],
             )?;
             transaction.commit()
@@ -145,20 +137,20 @@ impl Cache {
 
     /// Returns the number of cached segments of a session file.
     fn pieces(&self, name: &str) -> u64 {
-        let count = "SELECT count(*) FROM segments WHERE path = ?1";
+        let count = "SELECT count(*) FROM segments WHERE path = mask(?1)";
         self.with(|db| db.query_row(count, [name], |row| row.get::<_, i64>(0))).map_or(0, |count| count as u64)
     }
 
     /// Returns the cached hash of a session file that is still in this state.
     pub fn hash(&self, path: &Path, identity: &Identity) -> Option<Address> {
         let of = params![path.to_str()?, postcard::to_stdvec(identity).ok()?];
-        self.with(|db| db.query_row("SELECT hash FROM files WHERE path = ?1 AND identity = ?2", of, |row| row.get(0)))
+        self.with(|db| db.query_row("SELECT open(hash) FROM files WHERE path = mask(?1) AND identity = ?2", of, |row| row.get(0)))
     }
 
     /// Stores the hash of a session file in this state, if its rows are cached.
     pub fn remember_hash(&self, path: &Path, identity: &Identity, hash: &Address) {
         let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(identity)) else { return };
-        let update = "UPDATE files SET hash = ?3 WHERE path = ?1 AND identity = ?2";
+        let update = "UPDATE files SET hash = seal(?3) WHERE path = mask(?1) AND identity = ?2";
         self.with(|db| db.execute(update, params![path, identity, hash]));
     }
 
@@ -170,14 +162,15 @@ impl Cache {
     /// Returns the cached o200k count of a content.
     pub fn count(&self, hash: Key) -> Option<u32> {
         self.with(|db| {
-            db.prepare_cached("SELECT o200k FROM counts WHERE hash = ?1")?.query_row([hash.0.to_le_bytes()], |row| row.get(0))
+            db.prepare_cached("SELECT o200k FROM counts WHERE hash = mask(?1)")?
+                .query_row([hash.0.to_le_bytes()], |row| row.get(0))
         })
     }
 
     /// Returns the cached topics of a session file that is still in this state.
     pub fn topics(&self, path: &Path, identity: &Identity) -> Option<Vec<u8>> {
         let of = params![path.to_str()?, postcard::to_stdvec(identity).ok()?];
-        let select = "SELECT topics FROM topics WHERE path = ?1 AND identity = ?2";
+        let select = "SELECT open(topics) FROM topics WHERE path = seal(?1) AND identity = ?2";
         self.with(|db| db.prepare_cached(select)?.query_row(of, |row| row.get(0)))
     }
 
@@ -190,7 +183,8 @@ impl Cache {
             let transaction = db.transaction()?;
             for (path, identity, topics) in topics {
                 let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(identity)) else { continue };
-                transaction.execute("INSERT OR REPLACE INTO topics VALUES (?1, ?2, ?3)", params![path, identity, topics])?;
+                transaction
+                    .execute("INSERT OR REPLACE INTO topics VALUES (seal(?1), ?2, seal(?3))", params![path, identity, topics])?;
             }
             transaction.commit()
         });
@@ -200,9 +194,9 @@ impl Cache {
     pub fn retain_topics(&self, paths: &FxHashSet<&Path>) {
         self.with(|db| {
             let known: Vec<String> =
-                db.prepare_cached("SELECT path FROM topics")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+                db.prepare_cached("SELECT open(path) FROM topics")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
             for path in known.iter().filter(|path| !paths.contains(Path::new(path))) {
-                db.execute("DELETE FROM topics WHERE path = ?1", [path])?;
+                db.execute("DELETE FROM topics WHERE path = seal(?1)", [path])?;
             }
             Ok(())
         });
@@ -210,7 +204,7 @@ impl Cache {
 
     /// Returns a cached plan by the hash of its inputs.
     pub fn plan(&self, key: Key) -> Option<Vec<u8>> {
-        let select = "SELECT plan FROM plans WHERE key = ?1";
+        let select = "SELECT open(plan) FROM plans WHERE key = mask(?1)";
         self.with(|db| db.query_row(select, [key.0.to_le_bytes()], |row| row.get(0)).optional()).flatten()
     }
 
@@ -218,8 +212,10 @@ impl Cache {
     pub fn remember_plan(&self, key: Key, plan: &[u8]) {
         self.with(|db| {
             let transaction = db.unchecked_transaction()?;
-            transaction
-                .execute("INSERT OR REPLACE INTO plans (key, plan) VALUES (?1, ?2)", params![key.0.to_le_bytes(), plan])?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO plans (key, plan) VALUES (mask(?1), seal(?2))",
+                params![key.0.to_le_bytes(), plan],
+            )?;
             transaction.execute("DELETE FROM plans WHERE id <= (SELECT max(id) FROM plans) - ?1", [CACHE_PLANS])?;
             transaction.commit()
         });
@@ -234,8 +230,8 @@ fn read_segment(db: &Connection, rowid: i64, mut content: Vec<u8>) -> rusqlite::
     Ok(content)
 }
 
-fn connect(file: &Path) -> rusqlite::Result<Connection> {
-    let (db, version) = prepared(Connection::open(file)?, &FORM)?;
+fn connect(directory: &Path, seal: &Seal) -> rusqlite::Result<Connection> {
+    let (db, version) = opened(directory, &FORM, seal)?;
     if ![0, FORMAT].contains(&version) {
         // A cache of an older version keeps its page size until it is written again; that is not worth an error.
         let _ = db.execute_batch("VACUUM;");

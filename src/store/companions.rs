@@ -24,7 +24,7 @@ impl Store {
     /// that are not settled yet.
     /// Errors: the store is damaged, or cannot be read.
     pub fn companions(&self, key: SessionKey) -> Result<Vec<LoggedCompanion>, StoreError> {
-        let sql = "SELECT operation, path, before, after FROM companions JOIN operations USING (session)
+        let sql = "SELECT operation, open(path), open(before), open(after) FROM companions JOIN operations USING (session)
                    WHERE session = ?1 AND number = operation AND state IN (?2, ?3) ORDER BY operation, place";
         let states = params![key.0, OperationState::Committed.name(), OperationState::Prepared.name()];
         let mut select = self.connection.prepare_cached(sql)?;
@@ -68,6 +68,6 @@ pub(super) fn insert_logged(
     logged: &LoggedCompanion,
 ) -> Result<(), StoreError> {
     let values = params![key.0, logged.operation, place, logged.path.to_string_lossy(), logged.before, logged.after];
-    connection.prepare_cached("INSERT INTO companions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(values)?;
+    connection.prepare_cached("INSERT INTO companions VALUES (?1, ?2, ?3, seal(?4), seal(?5), seal(?6))")?.execute(values)?;
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! Opens and migrates the database of the store.
 
+use super::disposable::format;
+use super::seal::Seal;
+use super::seal_file::KeyMethod;
 use crate::fsio::{Disk, RealDisk};
 use crate::provider::{self, ProviderAdapter};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, ffi};
@@ -31,7 +34,9 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// Longest wait of a command for another process that has locked the store.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// Number of attempts to open a store whose file is replaced meanwhile.
+const REOPENINGS: u32 = 3;
 /// Pause between attempts where SQLite does not wait by itself.
 const BUSY_STEP: Duration = Duration::from_millis(5);
 
@@ -55,6 +60,20 @@ pub enum StoreError {
     UnknownProvider { session: String, provider: String },
     #[error("the store is damaged: {0}")]
     Damaged(String),
+    #[error("the store is sealed with another key")]
+    OtherKey,
+    #[error("the store is not sealed, although its keys exist")]
+    Unsealed,
+    #[error("the {} does not open the store", .0.name())]
+    WrongKey(KeyMethod),
+    #[error("a recipient is not a valid key")]
+    InvalidRecipient,
+    #[error("another process has it open")]
+    InUse,
+    #[error("the platform gives no random numbers")]
+    NoRandomNumbers,
+    #[error("the store was replaced while it was opened")]
+    Replaced,
     #[error("{}: {cause}", .path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
     #[error(transparent)]
@@ -127,23 +146,23 @@ impl Store {
     /// Opens the store in an existing directory, or creates it.
     /// Errors: it was written by a newer version, is damaged, or cannot be opened.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
-        Store::open_within(directory, PATIENCE)
+        Store::open_within(directory, PATIENCE, &Seal::default())
     }
 
-    /// Opens the store as [`Store::open`], but waits at most this long for other processes, also later.
-    pub fn open_within(directory: &Path, patience: Duration) -> Result<Store, StoreError> {
+    /// Opens the store as [`Store::open`], with its keys, but waits at most this long for other processes, also later. A new store is sealed
+    /// if the keys seal.
+    pub fn open_within(directory: &Path, patience: Duration, seal: &Seal) -> Result<Store, StoreError> {
         let file = directory.join(STORE_FILE);
         is_there(&file)?;
-        let opened = Connection::open(&file).map_err(StoreError::from);
-        opened.and_then(|connection| Store::connect(connection, patience)).map_err(|error| named(error, &file))
+        unless_replaced(&file, || Store::connect(Connection::open(&file)?, patience, seal))
     }
 
     pub fn open_existing(directory: &Path) -> Result<Option<Store>, StoreError> {
-        Store::open_existing_within(directory, PATIENCE)
+        Store::open_existing_within(directory, PATIENCE, &Seal::default())
     }
 
-    /// Opens the store as [`Store::open_existing`], but waits at most this long for other processes, also later.
-    pub fn open_existing_within(directory: &Path, patience: Duration) -> Result<Option<Store>, StoreError> {
+    /// Opens the store as [`Store::open_existing`], with its keys, but waits at most this long for other processes, also later.
+    pub fn open_existing_within(directory: &Path, patience: Duration, seal: &Seal) -> Result<Option<Store>, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let file = directory.join(STORE_FILE);
@@ -151,28 +170,33 @@ impl Store {
             return Ok(None);
         }
         // On a read-only disk the store is readable unless a journal is left.
-        let connection = Connection::open_with_flags(&file, flags).or_else(|_| Connection::open_with_flags(&file, read_only));
-        let opened = connection.map_err(StoreError::from);
-        opened.and_then(|connection| Store::checked(connection, patience)).map(Some).map_err(|error| named(error, &file))
+        let connection = || Connection::open_with_flags(&file, flags).or_else(|_| Connection::open_with_flags(&file, read_only));
+        unless_replaced(&file, || Store::checked(connection()?, patience, seal)).map(Some)
     }
 
-    fn checked(connection: Connection, patience: Duration) -> Result<Store, StoreError> {
+    fn checked(connection: Connection, patience: Duration, seal: &Seal) -> Result<Store, StoreError> {
         connection.busy_timeout(patience)?;
-        let found = format(&connection)?;
+        let (found, id) = version(&connection)?;
         if found != MIGRATIONS.len() {
             // An older store is migrated by the first command that writes to it.
             let known = MIGRATIONS.len();
-            return if found > known { Err(StoreError::Newer { found, known }) } else { Store::connect(connection, patience) };
+            return if found > known {
+                Err(StoreError::Newer { found, known })
+            } else {
+                Store::connect(connection, patience, seal)
+            };
         }
-        let file = file(&connection);
-        Ok(Store { connection, file, patience })
+        Store::new(connection, patience, &seal.of_database(id)?)
     }
 
-    fn connect(mut connection: Connection, patience: Duration) -> Result<Store, StoreError> {
+    fn connect(mut connection: Connection, patience: Duration, seal: &Seal) -> Result<Store, StoreError> {
         connection.busy_timeout(patience)?;
-        let found = format(&connection)?;
+        let (found, id) = version(&connection)?;
         if found > MIGRATIONS.len() {
             return Err(StoreError::Newer { found, known: MIGRATIONS.len() });
+        }
+        if found > 0 {
+            seal.of_database(id)?;
         }
         write_ahead(&connection, patience).map_err(damaged)?;
         // FULL: a commit is durable before the session file is replaced.
@@ -180,13 +204,22 @@ impl Store {
         if found < MIGRATIONS.len() {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             // Another process may have been faster.
-            let found = format(&transaction)?;
+            let (found, _) = version(&transaction)?;
+            if found == 0 {
+                transaction.pragma_update(None, "application_id", seal.id())?;
+            }
             for migration in MIGRATIONS.iter().skip(found) {
                 transaction.execute_batch(migration)?;
             }
             transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
             transaction.commit()?;
         }
+        let (_, id) = version(&connection)?;
+        Store::new(connection, patience, &seal.of_database(id)?)
+    }
+
+    fn new(connection: Connection, patience: Duration, seal: &Seal) -> Result<Store, StoreError> {
+        seal.register(&connection)?;
         let file = file(&connection);
         Ok(Store { connection, file, patience })
     }
@@ -219,6 +252,19 @@ pub(super) fn is_there(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
+/// Opens the store at a path, again if its file was replaced meanwhile: a conversion of the store waits for those who have opened it, not
+/// for those who are about to.
+fn unless_replaced(path: &Path, open: impl Fn() -> Result<Store, StoreError>) -> Result<Store, StoreError> {
+    for _ in 0..REOPENINGS {
+        let before = RealDisk.identify(path).ok().map(|file| file.inode);
+        let store = open().map_err(|error| named(error, path))?;
+        if before.is_none() || before == store.file {
+            return Ok(store);
+        }
+    }
+    Err(StoreError::Replaced)
+}
+
 /// Replaces an error of SQLite that only says that a file cannot be opened by the one that the system reports.
 pub(super) fn named(error: StoreError, path: &Path) -> StoreError {
     let cause = match error.code() {
@@ -237,9 +283,10 @@ fn file(connection: &Connection) -> Option<(u64, u64)> {
     RealDisk.identify(Path::new(connection.path()?)).ok().map(|file| file.inode)
 }
 
-fn format(connection: &Connection) -> Result<usize, StoreError> {
-    let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(damaged)?;
-    Ok(usize::try_from(format).unwrap_or_default())
+/// Returns the number of migrations of a store, and the number of its key.
+fn version(connection: &Connection) -> Result<(usize, i32), StoreError> {
+    let (version, id) = format(connection).map_err(damaged)?;
+    Ok((usize::try_from(version).unwrap_or_default(), id))
 }
 
 /// Enables write-ahead logging. SQLite does not wait for other processes that enable it at the same moment, whatever its busy

@@ -2,7 +2,7 @@
 
 use super::database::{SessionKey, Store, StoreError, StoredSession};
 use super::history::Logged;
-use super::rows::{insert, stored};
+use super::rows::{SESSION, insert, stored};
 use crate::model::{Operation, OperationId, OperationKind, OperationState, Plan};
 use rusqlite::params;
 
@@ -22,10 +22,9 @@ impl Store {
     }
 
     pub fn deferred_sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
-        let sql = "SELECT id, provider, session, path, project FROM sessions
-                   WHERE id IN (SELECT session FROM operations WHERE state = ?1) ORDER BY id";
+        let sql = format!("{SESSION} WHERE id IN (SELECT session FROM operations WHERE state = ?1) ORDER BY id");
         let name = OperationState::Deferred.name();
-        Ok(self.connection.prepare_cached(sql)?.query_map([name], stored)?.collect::<Result<_, _>>()?)
+        Ok(self.connection.prepare_cached(&sql)?.query_map([name], stored)?.collect::<Result<_, _>>()?)
     }
 
     /// Drops the deferred operations of a session from one on. Requests are as before it from then on, in the order of the log.

@@ -57,7 +57,8 @@ impl Store {
                     let Some(value) = rewrite(&self.original(&address)?) else { continue };
                     let new = keep(&transaction, &value)?;
                     rewritten.insert(address, new);
-                    let sql = format!("UPDATE edits SET {column} = ?4 WHERE session = ?1 AND operation = ?2 AND place = ?3");
+                    let sql =
+                        format!("UPDATE edits SET {column} = seal(?4) WHERE session = ?1 AND operation = ?2 AND place = ?3");
                     transaction.execute(&sql, params![key.0, operation.id, place, new])?;
                 }
             }
@@ -83,7 +84,7 @@ impl Store {
                 transaction.execute(sql, params![key.0, operation.id])?;
             }
             if let Some(command) = rewrite(operation.command.as_bytes()) {
-                let sql = "UPDATE operations SET command = ?3 WHERE session = ?1 AND number = ?2";
+                let sql = "UPDATE operations SET command = seal(?3) WHERE session = ?1 AND number = ?2";
                 transaction.execute(sql, params![key.0, operation.id, String::from_utf8_lossy(&command)])?;
             }
         }
@@ -91,14 +92,14 @@ impl Store {
             let request = proposal.request.unwrap_or_default();
             for (column, text) in [("command", &proposal.command), ("answer", &proposal.answer), ("request", &request)] {
                 let Some(text) = rewrite(text.as_bytes()) else { continue };
-                let sql = format!("UPDATE proposals SET {column} = ?2 WHERE number = ?1");
+                let sql = format!("UPDATE proposals SET {column} = seal(?2) WHERE number = ?1");
                 transaction.execute(&sql, params![proposal.number, String::from_utf8_lossy(&text)])?;
             }
         }
         sweep(&transaction)?;
         let mut kept = 0;
         for address in rewritten.keys() {
-            let sql = "SELECT count(*) FROM originals WHERE address = ?1";
+            let sql = "SELECT count(*) FROM originals WHERE address = seal(?1)";
             kept += transaction.query_row(sql, [address], |row| row.get::<_, i64>(0))? as usize;
         }
         transaction.commit()?;

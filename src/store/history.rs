@@ -3,7 +3,8 @@
 use super::block_edits::insert_block_edits;
 use super::companions::{LoggedCompanion, insert_companions, insert_logged};
 use super::database::{SessionKey, Store, StoreError, StoredSession, damaged};
-use super::rows::{edit, hunk, insert, mark, operation, stored};
+use super::disposable::is_damaged;
+use super::rows::{SESSION, edit, hunk, insert, mark, operation, stored};
 use super::values::{StoredPath, decompressed_bytes, hexadecimal, keep};
 use super::window_changes::insert_window_change;
 use crate::model::{
@@ -49,13 +50,13 @@ pub struct ReplacedBills {
 impl Store {
     /// Returns the session of a file; `None` if it has no log.
     pub fn find(&self, path: &Path) -> Result<Option<StoredSession>, StoreError> {
-        let sql = "SELECT id, provider, session, path, project FROM sessions WHERE path = ?1";
-        Ok(self.connection.prepare_cached(sql)?.query_row([StoredPath::of(path)], stored).optional()?)
+        let sql = format!("{SESSION} WHERE path = seal(?1)");
+        Ok(self.connection.prepare_cached(&sql)?.query_row([StoredPath::of(path)], stored).optional()?)
     }
 
     pub fn sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
-        let sql = "SELECT id, provider, session, path, project FROM sessions ORDER BY id";
-        Ok(self.connection.prepare_cached(sql)?.query_map([], stored)?.collect::<Result<_, _>>()?)
+        let sql = format!("{SESSION} ORDER BY id");
+        Ok(self.connection.prepare_cached(&sql)?.query_map([], stored)?.collect::<Result<_, _>>()?)
     }
 
     /// Returns the key of a file's session, and inserts the session if it is new.
@@ -64,12 +65,15 @@ impl Store {
             return Ok(found.key);
         }
         let values = params![provider, session, StoredPath::of(path), project];
-        self.connection.execute("INSERT INTO sessions (provider, session, path, project) VALUES (?1, ?2, ?3, ?4)", values)?;
+        self.connection.execute(
+            "INSERT INTO sessions (provider, session, path, project) VALUES (?1, seal(?2), seal(?3), seal(?4))",
+            values,
+        )?;
         Ok(SessionKey(self.connection.last_insert_rowid()))
     }
 
     pub fn moved(&self, key: SessionKey, path: &Path) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE sessions SET path = ?2 WHERE id = ?1", params![key.0, StoredPath::of(path)])?;
+        self.connection.execute("UPDATE sessions SET path = seal(?2) WHERE id = ?1", params![key.0, StoredPath::of(path)])?;
         Ok(())
     }
 
@@ -77,7 +81,7 @@ impl Store {
     /// tokens that the model no longer receives; negative if it receives more.
     pub fn window_changes(&self) -> Result<BTreeMap<PathBuf, Vec<(i64, f64)>>, StoreError> {
         let sql =
-            "SELECT path, time, tokens_before - tokens_after FROM operations JOIN sessions ON sessions.id = operations.session
+            "SELECT open(path), time, tokens_before - tokens_after FROM operations JOIN sessions ON sessions.id = operations.session
                    WHERE state = ?1 AND tokens_before <> tokens_after ORDER BY sessions.id, number";
         let mut changes: BTreeMap<PathBuf, Vec<(i64, f64)>> = BTreeMap::new();
         let mut select = self.connection.prepare_cached(sql)?;
@@ -94,7 +98,7 @@ impl Store {
     ///
     /// Operations in every state count: a figure is recognized by its value, which a file has only if it was written.
     pub fn replaced_bills(&self) -> Result<BTreeMap<PathBuf, ReplacedBills>, StoreError> {
-        let sql = "SELECT path, before, after FROM edits JOIN sessions ON sessions.id = edits.session
+        let sql = "SELECT open(path), open(before), open(after) FROM edits JOIN sessions ON sessions.id = edits.session
                    WHERE slot = ?1 AND before IS NOT NULL AND after IS NOT NULL ORDER BY edits.session, operation, place";
         let mut billed: BTreeMap<PathBuf, BTreeMap<Address, Address>> = BTreeMap::new();
         let mut select = self.connection.prepare_cached(sql)?;
@@ -120,7 +124,8 @@ impl Store {
 
     /// Returns the lines that operations removed together and that are not in the file again, by its path: the address of each run.
     fn removed_rows(&self) -> Result<BTreeMap<PathBuf, Vec<Address>>, StoreError> {
-        let sql = "SELECT path, row, before, after FROM edits JOIN sessions ON sessions.id = edits.session
+        let sql =
+            "SELECT open(path), open(row), open(before), open(after) FROM edits JOIN sessions ON sessions.id = edits.session
                    JOIN operations ON operations.session = edits.session AND operations.number = edits.operation
                    WHERE slot = ?1 AND state = ?2 AND before IS NOT NULL AND after IS NOT NULL
                    ORDER BY edits.session, operation, place";
@@ -172,7 +177,7 @@ impl Store {
             };
         }
         history.marks = marks.into_iter().map(|((address, kind), value)| (address, kind, value)).collect();
-        let sql = "SELECT name, operation, time FROM snapshots WHERE session = ?1 ORDER BY time, name";
+        let sql = "SELECT open(name) AS text, operation, time FROM snapshots WHERE session = ?1 ORDER BY time, text";
         let snapshot = |row: &Row<'_>| Ok(Snapshot { name: row.get(0)?, operation: row.get(1)?, time: row.get(2)? });
         history.snapshots = self.connection.prepare_cached(sql)?.query_map([key.0], snapshot)?.collect::<Result<_, _>>()?;
         history.turns = self.turn_numbers(key)?;
@@ -192,13 +197,14 @@ impl Store {
     }
 
     pub(super) fn operations(&self, key: SessionKey) -> Result<Vec<Operation>, StoreError> {
-        let sql = "SELECT number, kind, state, time, command, actor, inverts, tokens_before, tokens_after, last_row,
-                   after_bytes, after_hash, base_bytes, base_hash, point FROM operations WHERE session = ?1 ORDER BY number";
+        let sql = "SELECT number, kind, state, time, open(command), actor, inverts, tokens_before, tokens_after, open(last_row),
+                   after_bytes, open(after_hash), base_bytes, open(base_hash), point FROM operations WHERE session = ?1 ORDER BY number";
         let mut operations: Vec<Operation> =
             self.connection.prepare_cached(sql)?.query_map([key.0], operation)?.collect::<Result<_, _>>().map_err(damaged)?;
         let places: BTreeMap<OperationId, usize> =
             operations.iter().enumerate().map(|(place, operation)| (operation.id, place)).collect();
-        let sql = "SELECT operation, row, occurrence, slot, before, after, change FROM edits WHERE session = ?1
+        let sql =
+            "SELECT operation, open(row), occurrence, slot, open(before), open(after), open(change) FROM edits WHERE session = ?1
                    ORDER BY operation, place";
         let edits = self.connection.prepare_cached(sql)?.query_map([key.0], edit)?.collect::<Result<Vec<_>, _>>();
         for (id, edit) in edits.map_err(damaged)? {
@@ -206,14 +212,15 @@ impl Store {
                 operations[*place].edits.push(edit);
             }
         }
-        let sql = "SELECT operation, offset, before, after FROM hunks WHERE session = ?1 ORDER BY operation, place";
+        let sql = "SELECT operation, offset, open(before), open(after) FROM hunks WHERE session = ?1 ORDER BY operation, place";
         let hunks = self.connection.prepare_cached(sql)?.query_map([key.0], hunk)?.collect::<Result<Vec<_>, _>>();
         for (id, hunk) in hunks.map_err(damaged)? {
             if let Some(delta) = places.get(&id).and_then(|place| operations[*place].delta.as_mut()) {
                 delta.hunks.push(hunk);
             }
         }
-        let sql = "SELECT operation, row, occurrence, block, content, kind, before, after, number FROM marks
+        let sql =
+            "SELECT operation, open(row), occurrence, block, open(content), kind, open(before), open(after), number FROM marks
                    WHERE session = ?1 ORDER BY operation, place";
         let marks = self.connection.prepare_cached(sql)?.query_map([key.0], mark)?.collect::<Result<Vec<_>, _>>();
         for (id, mark) in marks.map_err(damaged)? {
@@ -324,13 +331,14 @@ impl Store {
     /// Errors: the value is missing, or its hash differs.
     pub fn original(&self, address: &Address) -> Result<Vec<u8>, StoreError> {
         let missing = || StoreError::Damaged(format!("the original {} is missing", hexadecimal(address)));
-        let content: Vec<u8> = self
-            .connection
-            .prepare_cached("SELECT content FROM originals WHERE address = ?1")?
-            .query_row([address], |row| row.get(0))
-            .optional()?
-            .ok_or_else(missing)?;
         let broken = || StoreError::Damaged(format!("the original {} is damaged: its hash does not match", hexadecimal(address)));
+        let content = self
+            .connection
+            .prepare_cached("SELECT open(content, ?1) FROM originals WHERE address = seal(?1)")?
+            .query_row([address], |row| row.get::<_, Vec<u8>>(0))
+            .optional();
+        // A sealed value is authenticated.
+        let content = content.map_err(|error| if is_damaged(&error) { broken() } else { error.into() })?.ok_or_else(missing)?;
         let bytes = zstd::bulk::decompress(&content, decompressed_bytes(&content)).map_err(|_| broken())?;
         if blake3::hash(&bytes).as_bytes() == address { Ok(bytes) } else { Err(broken()) }
     }
@@ -338,7 +346,7 @@ impl Store {
     /// Returns the length of a value in bytes, by its address.
     /// Errors: the value is missing.
     pub fn original_length(&self, address: &Address) -> Result<u64, StoreError> {
-        let sql = "SELECT bytes FROM originals WHERE address = ?1";
+        let sql = "SELECT bytes FROM originals WHERE address = seal(?1)";
         let bytes = self.connection.prepare_cached(sql)?.query_row([address], |row| row.get::<_, i64>(0)).optional()?;
         let missing = || StoreError::Damaged(format!("the original {} is missing", hexadecimal(address)));
         bytes.map(|bytes| bytes as u64).ok_or_else(missing)
@@ -347,14 +355,14 @@ impl Store {
     /// Sets a snapshot; one of the same name is moved.
     pub fn save_snapshot(&self, key: SessionKey, snapshot: &Snapshot) -> Result<(), StoreError> {
         let values = params![key.0, snapshot.name, snapshot.operation, snapshot.time];
-        self.connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4)", values)?;
+        self.connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?1, seal(?2), ?3, ?4)", values)?;
         Ok(())
     }
 
     /// Deletes a snapshot; returns true if it existed.
     pub fn delete_snapshot(&self, key: SessionKey, name: &str) -> Result<bool, StoreError> {
         let values = params![key.0, name];
-        Ok(self.connection.execute("DELETE FROM snapshots WHERE session = ?1 AND name = ?2", values)? > 0)
+        Ok(self.connection.execute("DELETE FROM snapshots WHERE session = ?1 AND name = seal(?2)", values)? > 0)
     }
 
     /// Returns the findings of SQLite's integrity check; empty if there are none.
@@ -366,7 +374,7 @@ impl Store {
     }
 
     pub fn addresses(&self) -> Result<Vec<Address>, StoreError> {
-        let mut statement = self.connection.prepare("SELECT address FROM originals")?;
+        let mut statement = self.connection.prepare("SELECT open(address) FROM originals")?;
         Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
@@ -394,7 +402,7 @@ impl Store {
         }
         for value in values {
             // The stored copy may be damaged; the imported one is checked.
-            transaction.execute("DELETE FROM originals WHERE address = ?1", [*blake3::hash(value).as_bytes()])?;
+            transaction.execute("DELETE FROM originals WHERE address = seal(?1)", [*blake3::hash(value).as_bytes()])?;
             keep(&transaction, value)?;
         }
         for operation in &history.operations {
@@ -407,7 +415,7 @@ impl Store {
         }
         for snapshot in &history.snapshots {
             transaction.execute(
-                "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO snapshots VALUES (?1, seal(?2), ?3, ?4)",
                 params![key.0, snapshot.name, snapshot.operation, snapshot.time],
             )?;
         }

@@ -14,7 +14,7 @@ impl Store {
     pub fn prepare_memories(&self, tree: &str, operation: &MemoryOperation) -> Result<u32, StoreError> {
         let transaction = self.writing()?;
         transaction.execute(
-            "INSERT INTO memory_operations (tree, state, time, command, actor, inverts) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO memory_operations (tree, state, time, command, actor, inverts) VALUES (seal(?1), ?2, ?3, seal(?4), ?5, ?6)",
             params![tree, PREPARED, operation.time, operation.command, operation.actor.name(), operation.inverts],
         )?;
         let number = transaction.last_insert_rowid();
@@ -22,7 +22,9 @@ impl Store {
             let before = change.before.as_deref().map(|bytes| keep(&transaction, bytes)).transpose()?;
             let after = change.after.as_deref().map(|bytes| keep(&transaction, bytes)).transpose()?;
             let values = params![number, change.path, before, after];
-            transaction.prepare_cached("INSERT INTO memory_changes VALUES (?1, ?2, ?3, ?4)")?.execute(values)?;
+            transaction
+                .prepare_cached("INSERT INTO memory_changes VALUES (?1, seal(?2), seal(?3), seal(?4))")?
+                .execute(values)?;
         }
         transaction.commit()?;
         u32::try_from(number).map_err(|_| StoreError::Damaged("the log of memories is full".to_owned()))
@@ -47,30 +49,30 @@ impl Store {
     /// Returns the changes of a tree that an interrupted command left prepared, oldest first.
     /// Errors: the store is damaged, or cannot be read.
     pub fn prepared_memories(&self, tree: &str) -> Result<Vec<MemoryOperation>, StoreError> {
-        let sql = "SELECT number, time, command, actor, inverts FROM memory_operations
-                   WHERE tree = ?1 AND state = ?2 ORDER BY number";
+        let sql = "SELECT number, time, open(command), actor, inverts FROM memory_operations
+                   WHERE tree = seal(?1) AND state = ?2 ORDER BY number";
         self.memory_operations_by(sql, params![tree, PREPARED])
     }
 
     /// Returns the newest committed changes of a tree, at most `most`, newest first.
     /// Errors: the store is damaged, or cannot be read.
     pub fn memory_operations(&self, tree: &str, most: usize) -> Result<Vec<MemoryOperation>, StoreError> {
-        let sql = "SELECT number, time, command, actor, inverts FROM memory_operations
-                   WHERE tree = ?1 AND state = ?2 ORDER BY number DESC LIMIT ?3";
+        let sql = "SELECT number, time, open(command), actor, inverts FROM memory_operations
+                   WHERE tree = seal(?1) AND state = ?2 ORDER BY number DESC LIMIT ?3";
         self.memory_operations_by(sql, params![tree, COMMITTED, i64::try_from(most).unwrap_or(i64::MAX)])
     }
 
     /// Returns a committed change of a tree; `None` if there is none with this number.
     /// Errors: the store is damaged, or cannot be read.
     pub fn memory_operation(&self, tree: &str, number: u32) -> Result<Option<MemoryOperation>, StoreError> {
-        let sql = "SELECT number, time, command, actor, inverts FROM memory_operations
-                   WHERE tree = ?1 AND state = ?2 AND number = ?3";
+        let sql = "SELECT number, time, open(command), actor, inverts FROM memory_operations
+                   WHERE tree = seal(?1) AND state = ?2 AND number = ?3";
         Ok(self.memory_operations_by(sql, params![tree, COMMITTED, number])?.pop())
     }
 
     /// Returns the number of committed changes of a tree.
     pub fn memory_operation_count(&self, tree: &str) -> Result<u64, StoreError> {
-        let sql = "SELECT count(*) FROM memory_operations WHERE tree = ?1 AND state = ?2";
+        let sql = "SELECT count(*) FROM memory_operations WHERE tree = seal(?1) AND state = ?2";
         let count: i64 = self.connection.query_row(sql, params![tree, COMMITTED], |row| row.get(0))?;
         Ok(count.unsigned_abs())
     }
@@ -78,8 +80,8 @@ impl Store {
     /// Returns the files of a tree as aperture wrote them last, by path; `None` for a file that it deleted.
     /// Errors: the store is damaged, or cannot be read.
     pub fn last_written_memories(&self, tree: &str) -> Result<BTreeMap<String, Option<Vec<u8>>>, StoreError> {
-        let sql = "SELECT path, after, max(number) FROM memory_changes JOIN memory_operations ON number = operation
-                   WHERE tree = ?1 AND state = ?2 GROUP BY path";
+        let sql = "SELECT open(path), open(after), max(number) FROM memory_changes JOIN memory_operations ON number = operation
+                   WHERE tree = seal(?1) AND state = ?2 GROUP BY path";
         let mut select = self.connection.prepare_cached(sql)?;
         let rows = select.query_map(params![tree, COMMITTED], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let mut files = BTreeMap::new();
@@ -93,7 +95,7 @@ impl Store {
     /// Returns true if a file of a tree once had these bytes, by the log.
     pub fn was_written_memory(&self, tree: &str, path: &str, bytes: &[u8]) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM memory_changes JOIN memory_operations ON number = operation
-                   WHERE tree = ?1 AND path = ?2 AND (before = ?3 OR after = ?3))";
+                   WHERE tree = seal(?1) AND path = seal(?2) AND (before = seal(?3) OR after = seal(?3)))";
         let address = *blake3::hash(bytes).as_bytes();
         Ok(self.connection.query_row(sql, params![tree, path, address], |row| row.get(0))?)
     }
@@ -113,7 +115,7 @@ impl Store {
     }
 
     fn memory_changes(&self, number: u32) -> Result<Vec<FileChange>, StoreError> {
-        let sql = "SELECT path, before, after FROM memory_changes WHERE operation = ?1 ORDER BY path";
+        let sql = "SELECT open(path) AS name, open(before), open(after) FROM memory_changes WHERE operation = ?1 ORDER BY name";
         let mut select = self.connection.prepare_cached(sql)?;
         let rows = select.query_map([number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let mut changes = Vec::new();
@@ -127,7 +129,7 @@ impl Store {
     }
 
     fn memory_content(&self, address: &Address) -> Result<Vec<u8>, StoreError> {
-        let sql = "SELECT content FROM memory_contents WHERE address = ?1";
+        let sql = "SELECT open(content, ?1) FROM memory_contents WHERE address = seal(?1)";
         let content: Option<Vec<u8>> =
             self.connection.prepare_cached(sql)?.query_row([address], |row| row.get(0)).optional().map_err(damaged)?;
         let bytes = content.and_then(|content| zstd::bulk::decompress(&content, decompressed_bytes(&content)).ok());
@@ -151,7 +153,7 @@ fn operation(row: &Row<'_>) -> rusqlite::Result<(MemoryOperation, String)> {
 /// Stores bytes under their address, once.
 fn keep(connection: &Connection, bytes: &[u8]) -> rusqlite::Result<Address> {
     let address = *blake3::hash(bytes).as_bytes();
-    let sql = "INSERT OR IGNORE INTO memory_contents VALUES (?1, ?2)";
+    let sql = "INSERT OR IGNORE INTO memory_contents VALUES (seal(?1), seal(?2, ?1))";
     connection.prepare_cached(sql)?.execute(params![address, compressed(bytes)?])?;
     Ok(address)
 }

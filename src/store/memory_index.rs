@@ -2,7 +2,8 @@
 //!
 //! It is disposable: every failure is a miss, and a deleted index is built again from the session files.
 
-use super::disposable::{Form, prepared};
+use super::disposable::{Form, opened};
+use super::seal::Seal;
 use crate::fsio::Identity;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ pub const MEMORY_INDEX_FILE: &str = "memory.db";
 /// Version of the indexed facts; increased with any change of their meaning. An index of another version is emptied.
 const FORMAT: i32 = 8;
 const FORM: Form = Form {
+    file: MEMORY_INDEX_FILE,
     version: FORMAT,
     patience: Duration::from_millis(500),
     settings: "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;",
@@ -42,9 +44,8 @@ impl MemoryIndex {
     }
 
     /// Opens the index in an existing directory, or creates it. If that is impossible, the result is as [`MemoryIndex::none`].
-    pub fn open(directory: &Path) -> MemoryIndex {
-        let opened = Connection::open(directory.join(MEMORY_INDEX_FILE)).and_then(|db| prepared(db, &FORM));
-        MemoryIndex { connection: opened.ok().map(|(db, _)| Mutex::new(db)) }
+    pub fn open(directory: &Path, seal: &Seal) -> MemoryIndex {
+        MemoryIndex { connection: opened(directory, &FORM, seal).ok().map(|(db, _)| Mutex::new(db)) }
     }
 
     fn with<T>(&self, run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {
@@ -54,7 +55,7 @@ impl MemoryIndex {
 
     pub fn file(&self, path: &Path) -> Option<IndexedFile> {
         let path = path.to_str()?;
-        let sql = "SELECT identity, directory, facts FROM files WHERE path = ?1";
+        let sql = "SELECT identity, open(directory), open(facts) FROM files WHERE path = seal(?1)";
         let (identity, directory, facts): (Vec<u8>, String, Vec<u8>) = self
             .with(|db| {
                 let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
@@ -68,7 +69,7 @@ impl MemoryIndex {
     /// Returns the working directories of the indexed session files.
     pub fn directories(&self) -> HashMap<PathBuf, PathBuf> {
         let read = self.with(|db| {
-            let mut select = db.prepare_cached("SELECT path, directory FROM files")?;
+            let mut select = db.prepare_cached("SELECT open(path), open(directory) FROM files")?;
             let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
             rows.map(|row| row.map(|(path, directory)| (path.into(), directory.into()))).collect()
         });
@@ -79,7 +80,7 @@ impl MemoryIndex {
     pub fn remember(&self, path: &Path, file: &IndexedFile) {
         let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(&file.identity)) else { return };
         self.with(|db| {
-            db.prepare_cached("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, ?4)")?
+            db.prepare_cached("INSERT OR REPLACE INTO files VALUES (seal(?1), ?2, seal(?3), seal(?4))")?
                 .execute(params![path, identity, file.directory, file.facts])
         });
     }
@@ -88,10 +89,10 @@ impl MemoryIndex {
     pub fn forget(&self, exists: &dyn Fn(&Path) -> bool) {
         self.with(|db| {
             let paths: Vec<String> =
-                db.prepare("SELECT path FROM files")?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+                db.prepare("SELECT open(path) FROM files")?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
             let transaction = db.transaction()?;
             for path in paths.iter().filter(|path| !exists(Path::new(path))) {
-                transaction.execute("DELETE FROM files WHERE path = ?1", [path])?;
+                transaction.execute("DELETE FROM files WHERE path = seal(?1)", [path])?;
             }
             transaction.commit()
         });
@@ -111,8 +112,8 @@ mod tests {
     fn facts_of_a_file_are_kept() {
         let directory = tempfile::tempdir().unwrap();
         let path = Path::new("/w/s.jsonl");
-        MemoryIndex::open(directory.path()).remember(path, &file(b"one"));
-        let index = MemoryIndex::open(directory.path());
+        MemoryIndex::open(directory.path(), &Seal::default()).remember(path, &file(b"one"));
+        let index = MemoryIndex::open(directory.path(), &Seal::default());
         assert_eq!(index.file(path), Some(file(b"one")));
         assert_eq!(index.directories()[path], Path::new("/w"));
         index.remember(path, &file(b"two"));
@@ -123,12 +124,14 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test writes a broken file")]
-    fn a_broken_index_is_empty() {
+    fn a_broken_index_is_built_again() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(MEMORY_INDEX_FILE), "not a database, but long enough to look like one").unwrap();
-        for index in [MemoryIndex::none(), MemoryIndex::open(directory.path())] {
+        for (index, expected) in
+            [(MemoryIndex::none(), None), (MemoryIndex::open(directory.path(), &Seal::default()), Some(file(b"")))]
+        {
             index.remember(Path::new("/s"), &file(b""));
-            assert_eq!(index.file(Path::new("/s")), None);
+            assert_eq!(index.file(Path::new("/s")), expected);
         }
     }
 }

@@ -13,7 +13,9 @@ impl Store {
         let transaction = self.writing()?;
         for memory in memories {
             let values = params![tree, memory, session, time];
-            transaction.prepare_cached("INSERT OR IGNORE INTO memory_reads VALUES (?1, ?2, ?3, ?4)")?.execute(values)?;
+            transaction
+                .prepare_cached("INSERT OR IGNORE INTO memory_reads VALUES (seal(?1), ?2, seal(?3), ?4)")?
+                .execute(values)?;
         }
         transaction.commit()?;
         Ok(())
@@ -21,7 +23,7 @@ impl Store {
 
     /// Returns which sessions received which memories of a tree.
     pub fn memory_reads(&self, tree: &str) -> Result<Vec<MemoryRead>, StoreError> {
-        let sql = "SELECT memory, session, time FROM memory_reads WHERE tree = ?1";
+        let sql = "SELECT memory, open(session) AS id, time FROM memory_reads WHERE tree = seal(?1) ORDER BY memory, id";
         let mut select = self.connection.prepare_cached(sql)?;
         let rows =
             select.query_map([tree], |row| Ok(MemoryRead { memory: row.get(0)?, session: row.get(1)?, time: row.get(2)? }))?;
@@ -29,7 +31,8 @@ impl Store {
     }
 
     pub fn memories_read_by(&self, tree: &str, session: &str) -> Result<Vec<u32>, StoreError> {
-        let mut select = self.connection.prepare_cached("SELECT memory FROM memory_reads WHERE tree = ?1 AND session = ?2")?;
+        let mut select =
+            self.connection.prepare_cached("SELECT memory FROM memory_reads WHERE tree = seal(?1) AND session = seal(?2)")?;
         let rows = select.query_map([tree, session], |row| row.get(0))?;
         rows.collect::<Result<_, _>>().map_err(damaged)
     }

@@ -1,7 +1,7 @@
 //! Proposals: commands of the model, each stored once.
 
 use super::database::{SessionKey, Store, StoreError, StoredSession};
-use super::rows::{key, stored, word};
+use super::rows::{SESSION, key, stored, word};
 use crate::model::{CommandPlace, Key, MessageId, OperationId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage};
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -28,8 +28,7 @@ pub struct NewProposal<'a> {
     pub request: Option<&'a str>,
 }
 
-const COLUMNS: &str =
-    "number, row, block, place, turn, command, blocks, status, answer, operation, count, time, message, request";
+const COLUMNS: &str = "number, open(row), block, place, turn, open(command), open(blocks), status, open(answer), operation, count, time, message, open(request)";
 
 impl Store {
     /// Returns the first turn of a session with unread commands; `None` if the session was never searched for commands.
@@ -54,7 +53,7 @@ impl Store {
     ) -> Result<Option<ProposalNumber>, StoreError> {
         let sql = "INSERT OR IGNORE INTO proposals
                    (session, row, block, place, turn, command, blocks, status, answer, told, count, time, request)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'begun', '', 1, 0, ?8, ?9)";
+                   VALUES (?1, seal(?2), ?3, ?4, ?5, seal(?6), seal(?7), 'begun', seal(''), 1, 0, ?8, seal(?9))";
         let NewProposal { place, turn, command, blocks, request } = proposal;
         let row = place.row.0.to_le_bytes();
         let values = params![session.0, row, place.block, place.offset, turn, command, blocks, time, request];
@@ -63,7 +62,7 @@ impl Store {
     }
 
     pub fn is_proposed(&self, place: CommandPlace) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM proposals WHERE row = ?1 AND block = ?2 AND place = ?3";
+        let sql = "SELECT 1 FROM proposals WHERE row = seal(?1) AND block = ?2 AND place = ?3";
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(statement.exists(params![place.row.0.to_le_bytes(), place.block, place.offset])?)
     }
@@ -80,7 +79,7 @@ impl Store {
     ) -> Result<Option<MessageId>, StoreError> {
         let transaction = self.writing()?;
         let after = message.after.unwrap_or(Key(0)).0.to_le_bytes();
-        let sql = "INSERT OR IGNORE INTO messages (session, after, prompts, content) VALUES (?1, ?2, ?3, ?4)";
+        let sql = "INSERT OR IGNORE INTO messages (session, after, prompts, content) VALUES (?1, seal(?2), ?3, seal(?4))";
         if transaction.execute(sql, params![session.0, after, message.prompts, message.content])? == 0 {
             return Ok(None);
         }
@@ -89,7 +88,7 @@ impl Store {
         for (offset, command) in commands {
             let sql = "INSERT INTO proposals
                        (session, row, block, place, turn, command, blocks, status, answer, told, count, time, message)
-                       VALUES (?1, ?2, 0, ?3, ?4, ?5, '', 'recorded', '', 1, 0, ?6, ?7)";
+                       VALUES (?1, seal(?2), 0, ?3, ?4, seal(?5), seal(''), 'recorded', seal(''), 1, 0, ?6, ?7)";
             transaction.execute(sql, params![session.0, row, offset, turn, command, time, id])?;
         }
         transaction.commit()?;
@@ -99,8 +98,8 @@ impl Store {
     /// Returns the reported messages without a row, oldest first: those of a session, and those that follow a row
     /// of any session, because forks keep the identities of rows.
     pub fn unlocated_messages(&self, session: SessionKey) -> Result<Vec<(MessageId, ReportedMessage)>, StoreError> {
-        let sql = "SELECT id, after, prompts, content FROM messages
-                   WHERE row IS NULL AND (session = ?1 OR after <> zeroblob(16)) ORDER BY id";
+        let sql = "SELECT id, open(after), prompts, open(content) FROM messages
+                   WHERE row IS NULL AND (session = ?1 OR after <> seal(zeroblob(16))) ORDER BY id";
         let message = |row: &Row<'_>| {
             let after = Some(key(row, 1)?).filter(|after| *after != Key(0));
             Ok((row.get(0)?, ReportedMessage { after, prompts: row.get(2)?, content: row.get(3)? }))
@@ -110,13 +109,13 @@ impl Store {
 
     /// True if the row is that of a reported message.
     pub fn is_located(&self, row: Key) -> Result<bool, StoreError> {
-        let mut statement = self.connection.prepare_cached("SELECT 1 FROM messages WHERE row = ?1")?;
+        let mut statement = self.connection.prepare_cached("SELECT 1 FROM messages WHERE row = seal(?1)")?;
         Ok(statement.exists([row.0.to_le_bytes()])?)
     }
 
     /// Returns the commands of a reported message, in the order of its text.
     pub fn commands_of(&self, message: MessageId) -> Result<Vec<(ProposalNumber, String)>, StoreError> {
-        let sql = "SELECT number, command FROM proposals WHERE message = ?1 ORDER BY place";
+        let sql = "SELECT number, open(command) FROM proposals WHERE message = ?1 ORDER BY place";
         let command = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         Ok(self.connection.prepare_cached(sql)?.query_map([message], command)?.collect::<Result<_, _>>()?)
     }
@@ -129,10 +128,10 @@ impl Store {
         places: &[(ProposalNumber, CommandPlace)],
     ) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        transaction.execute("UPDATE messages SET row = ?2 WHERE id = ?1", params![message, row.0.to_le_bytes()])?;
+        transaction.execute("UPDATE messages SET row = seal(?2) WHERE id = ?1", params![message, row.0.to_le_bytes()])?;
         for (number, place) in places {
             // A fork of the session may have stored it.
-            let sql = "UPDATE OR IGNORE proposals SET row = ?2, block = ?3, place = ?4 WHERE number = ?1 AND message = ?5";
+            let sql = "UPDATE OR IGNORE proposals SET row = seal(?2), block = ?3, place = ?4 WHERE number = ?1 AND message = ?5";
             transaction.execute(sql, params![number, place.row.0.to_le_bytes(), place.block, place.offset, message])?;
         }
         transaction.commit()?;
@@ -141,7 +140,7 @@ impl Store {
 
     /// Returns the last row of the conversation when the manifest was last sent to the model; the outer `None` if it never was.
     pub fn manifest_told(&self, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
-        let mut statement = self.connection.prepare_cached("SELECT after FROM manifests WHERE session = ?1")?;
+        let mut statement = self.connection.prepare_cached("SELECT open(after) FROM manifests WHERE session = ?1")?;
         let after = statement.query_row([session.0], |row| key(row, 0)).optional()?;
         Ok(after.map(|after| Some(after).filter(|after| *after != Key(0))))
     }
@@ -149,14 +148,14 @@ impl Store {
     /// Records that the manifest was sent to the model after a row.
     pub fn record_manifest(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
         let after = after.unwrap_or(Key(0)).0.to_le_bytes();
-        self.connection.execute("INSERT OR REPLACE INTO manifests VALUES (?1, ?2)", params![session.0, after])?;
+        self.connection.execute("INSERT OR REPLACE INTO manifests VALUES (?1, seal(?2))", params![session.0, after])?;
         Ok(())
     }
 
     /// Claims a recorded command for execution on the blocks of a selector; true if it was undecided. The claim is durable
     /// when this returns.
     pub fn begin_recorded(&self, number: ProposalNumber, blocks: &str) -> Result<bool, StoreError> {
-        let sql = "UPDATE proposals SET status = 'begun', blocks = ?2 WHERE number = ?1 AND status = 'recorded'";
+        let sql = "UPDATE proposals SET status = 'begun', blocks = seal(?2) WHERE number = ?1 AND status = 'recorded'";
         Ok(self.connection.execute(sql, params![number, blocks])? > 0)
     }
 
@@ -168,7 +167,7 @@ impl Store {
 
     /// Sets the outcome of a proposal and marks it as not yet reported to the model.
     pub fn conclude(&self, number: ProposalNumber, outcome: &Outcome) -> Result<(), StoreError> {
-        let sql = "UPDATE proposals SET status = ?2, answer = ?3, told = ?4, operation = ?5, count = ?6 WHERE number = ?1";
+        let sql = "UPDATE proposals SET status = ?2, answer = seal(?3), told = ?4, operation = ?5, count = ?6 WHERE number = ?1";
         let Outcome { status, answer, operation, count } = outcome;
         self.connection.execute(sql, params![number, status.name(), answer, answer.is_empty(), operation, count])?;
         Ok(())
@@ -191,9 +190,8 @@ impl Store {
         let Some(found) = self.connection.prepare_cached(&sql)?.query_row([number], proposal).optional()? else {
             return Ok(None);
         };
-        let sql = "SELECT id, provider, session, path, project FROM sessions
-                   WHERE id = (SELECT session FROM proposals WHERE number = ?1)";
-        let session = self.connection.prepare_cached(sql)?.query_row([number], stored).optional()?;
+        let sql = format!("{SESSION} WHERE id = (SELECT session FROM proposals WHERE number = ?1)");
+        let session = self.connection.prepare_cached(&sql)?.query_row([number], stored).optional()?;
         Ok(session.map(|session| (session, found)))
     }
 

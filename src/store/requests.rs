@@ -1,6 +1,8 @@
 //! The newest requests that passed a proxy, in a database of their own: each write to the store makes running proxies read it again.
 
 use super::database::{StoreError, damaged, is_there, named};
+use super::disposable::format;
+use super::seal::Seal;
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::Path;
 use std::time::Duration;
@@ -44,18 +46,24 @@ pub struct LoggedRequest {
 impl RequestLog {
     /// Opens the log in an existing directory, or creates it.
     /// Errors: it is damaged, or cannot be opened.
-    pub fn open(directory: &Path) -> Result<RequestLog, StoreError> {
+    pub fn open(directory: &Path, seal: &Seal) -> Result<RequestLog, StoreError> {
         let connection = Connection::open(directory.join(REQUESTS_FILE))?;
         connection.busy_timeout(PATIENCE)?;
         // The log is not needed to undo anything: a commit need not be durable.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL").map_err(damaged)?;
-        if format(&connection)? != FORMAT {
-            connection.execute_batch(&format!("BEGIN IMMEDIATE; {TABLE} PRAGMA user_version = {FORMAT}; COMMIT"))?;
+        let (version, id) = format(&connection).map_err(damaged)?;
+        if version != FORMAT {
+            let id = seal.id();
+            let settings = format!("PRAGMA user_version = {FORMAT}; PRAGMA application_id = {id}");
+            connection.execute_batch(&format!("BEGIN IMMEDIATE; {TABLE} {settings}; COMMIT"))?;
+            seal.register(&connection)?;
+        } else {
+            seal.of_database(id)?.register(&connection)?;
         }
         Ok(RequestLog { connection })
     }
 
-    pub fn open_existing(directory: &Path) -> Result<Option<RequestLog>, StoreError> {
+    pub fn open_existing(directory: &Path, seal: &Seal) -> Result<Option<RequestLog>, StoreError> {
         let file = directory.join(REQUESTS_FILE);
         if !is_there(&file)? {
             return Ok(None);
@@ -64,14 +72,19 @@ impl RequestLog {
         let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY));
         let connection = connection.map_err(|error| named(error.into(), &file))?;
         connection.busy_timeout(PATIENCE)?;
-        Ok((format(&connection)? == FORMAT).then_some(RequestLog { connection }))
+        let (version, id) = format(&connection).map_err(damaged)?;
+        if version != FORMAT {
+            return Ok(None);
+        }
+        seal.of_database(id)?.register(&connection)?;
+        Ok(Some(RequestLog { connection }))
     }
 
     /// Adds requests, and deletes the oldest beyond the maximum, in one transaction.
     pub fn add(&mut self, requests: &[LoggedRequest]) -> Result<(), StoreError> {
         let transaction = self.connection.transaction()?;
         for request in requests {
-            let sql = "INSERT OR REPLACE INTO requests VALUES (?1, ?2, ?3)";
+            let sql = "INSERT OR REPLACE INTO requests VALUES (?1, ?2, seal(?3))";
             transaction.prepare_cached(sql)?.execute(params![request.time, request.number as i64, request.content])?;
         }
         let excess = "DELETE FROM requests WHERE (time, number) IN
@@ -82,7 +95,8 @@ impl RequestLog {
     }
 
     pub fn requests(&self) -> Result<Vec<LoggedRequest>, StoreError> {
-        let mut select = self.connection.prepare_cached("SELECT time, number, content FROM requests ORDER BY time, number")?;
+        let mut select =
+            self.connection.prepare_cached("SELECT time, number, open(content) FROM requests ORDER BY time, number")?;
         let rows = select.query_map([], |row| {
             let number: i64 = row.get(1)?;
             Ok(LoggedRequest { time: row.get(0)?, number: number.unsigned_abs(), content: row.get(2)? })
@@ -98,10 +112,6 @@ impl RequestLog {
     }
 }
 
-fn format(connection: &Connection) -> Result<i32, StoreError> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(damaged)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,14 +123,14 @@ mod tests {
     #[test]
     fn the_newest_requests_are_kept() {
         let directory = tempfile::tempdir().unwrap();
-        assert!(RequestLog::open_existing(directory.path()).unwrap().is_none());
-        let mut log = RequestLog::open(directory.path()).unwrap();
+        assert!(RequestLog::open_existing(directory.path(), &Seal::default()).unwrap().is_none());
+        let mut log = RequestLog::open(directory.path(), &Seal::default()).unwrap();
         assert_eq!((log.requests().unwrap(), log.last_number().unwrap()), (vec![], 0));
         for batch in 0..12 {
             let batch: Vec<_> = (1..=100).map(|number| request(batch * 10, batch as u64 * 100 + number)).collect();
             log.add(&batch).unwrap();
         }
-        let known = RequestLog::open_existing(directory.path()).unwrap().unwrap();
+        let known = RequestLog::open_existing(directory.path(), &Seal::default()).unwrap().unwrap();
         let requests = known.requests().unwrap();
         assert_eq!((requests.len(), requests[0].number, known.last_number().unwrap()), (KEPT, 201, 1200));
         assert_eq!(requests[KEPT - 1], request(110, 1200));
@@ -129,7 +139,7 @@ mod tests {
     #[test]
     fn requests_of_two_proxies_are_kept_apart() {
         let directory = tempfile::tempdir().unwrap();
-        let mut logs = [(); 2].map(|()| RequestLog::open(directory.path()).unwrap());
+        let mut logs = [(); 2].map(|()| RequestLog::open(directory.path(), &Seal::default()).unwrap());
         logs[0].add(&[request(1, 1)]).unwrap();
         logs[1].add(&[request(2, 1), request(2, 1)]).unwrap();
         assert_eq!(logs[0].requests().unwrap(), [request(1, 1), request(2, 1)]);
@@ -139,16 +149,16 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "damages the file")]
     fn a_log_of_another_version_is_emptied_and_a_damaged_one_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
-        RequestLog::open(directory.path()).unwrap().add(&[request(1, 1)]).unwrap();
+        RequestLog::open(directory.path(), &Seal::default()).unwrap().add(&[request(1, 1)]).unwrap();
         let connection = Connection::open(directory.path().join(REQUESTS_FILE)).unwrap();
         connection.pragma_update(None, "user_version", FORMAT + 1).unwrap();
         drop(connection);
-        assert!(RequestLog::open_existing(directory.path()).unwrap().is_none());
-        assert_eq!(RequestLog::open(directory.path()).unwrap().requests().unwrap(), []);
+        assert!(RequestLog::open_existing(directory.path(), &Seal::default()).unwrap().is_none());
+        assert_eq!(RequestLog::open(directory.path(), &Seal::default()).unwrap().requests().unwrap(), []);
         std::fs::write(directory.path().join(REQUESTS_FILE), "something else, long enough to be read as a header").unwrap();
         for name in ["-wal", "-shm"] {
             let _ = std::fs::remove_file(directory.path().join(format!("{REQUESTS_FILE}{name}")));
         }
-        assert!(RequestLog::open(directory.path()).is_err());
+        assert!(RequestLog::open(directory.path(), &Seal::default()).is_err());
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn insert(connection: &Connection, key: SessionKey, operation: &Opera
     connection.execute(
         "INSERT INTO operations (session, number, kind, state, time, command, actor, inverts, tokens_before, tokens_after,
          last_row, after_bytes, after_hash, base_bytes, base_hash, point)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+         VALUES (?1, ?2, ?3, ?4, ?5, seal(?6), ?7, ?8, ?9, ?10, seal(?11), ?12, seal(?13), ?14, seal(?15), ?16)",
         params![
             key.0,
             operation.id,
@@ -35,26 +35,29 @@ pub(super) fn insert(connection: &Connection, key: SessionKey, operation: &Opera
     )?;
     for (hunk, place) in operation.delta.iter().flat_map(|delta| &delta.hunks).zip(0i64..) {
         connection
-            .prepare_cached("INSERT INTO hunks VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .prepare_cached("INSERT INTO hunks VALUES (?1, ?2, ?3, ?4, seal(?5), seal(?6))")?
             .execute(params![key.0, operation.id, place, hunk.offset as i64, hunk.before, hunk.after,])?;
     }
     for (edit, place) in operation.edits.iter().zip(0i64..) {
         let change = edit.change.as_ref().and_then(|change| serde_json::to_string(change).ok());
-        connection.prepare_cached("INSERT INTO edits VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?.execute(params![
-            key.0,
-            operation.id,
-            place,
-            edit.row.id.0.to_le_bytes(),
-            edit.row.occurrence,
-            edit.slot.name(),
-            edit.before,
-            edit.after,
-            change,
-        ])?;
+        connection
+            .prepare_cached("INSERT INTO edits VALUES (?1, ?2, ?3, seal(?4), ?5, ?6, seal(?7), seal(?8), seal(?9))")?
+            .execute(params![
+                key.0,
+                operation.id,
+                place,
+                edit.row.id.0.to_le_bytes(),
+                edit.row.occurrence,
+                edit.slot.name(),
+                edit.before,
+                edit.after,
+                change,
+            ])?;
     }
     for (mark, place) in operation.marks.iter().zip(0i64..) {
-        connection.prepare_cached("INSERT INTO marks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?.execute(
-            params![
+        connection
+            .prepare_cached("INSERT INTO marks VALUES (?1, ?2, ?3, seal(?4), ?5, ?6, seal(?7), ?8, seal(?9), seal(?10), ?11)")?
+            .execute(params![
                 key.0,
                 operation.id,
                 place,
@@ -66,11 +69,13 @@ pub(super) fn insert(connection: &Connection, key: SessionKey, operation: &Opera
                 mark.before,
                 mark.after,
                 mark.number,
-            ],
-        )?;
+            ])?;
     }
     Ok(())
 }
+
+/// The columns of a session, for [`stored`].
+pub(super) const SESSION: &str = "SELECT id, provider, open(session), open(path), open(project) FROM sessions";
 
 pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
     Ok(StoredSession {

@@ -3,10 +3,11 @@
 //! It is disposable: without it, or while another process writes it, files are read again. The words of one reading are a segment:
 //! later ones do not change it. Small segments are joined when there are many.
 
-use super::disposable::{Form, prepared};
+use super::disposable::{Form, opened, prepared};
+use super::seal::Seal;
 use crate::engine::search::{FileTerms, Posting, read_postings, write_postings};
 use crate::fsio::Identity;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,6 +19,7 @@ pub const SEARCH_INDEX_FILE: &str = "search.db";
 /// Version of the index; increased when its form or meaning changes. An index of another version is emptied.
 const FORMAT: i32 = 3;
 const FORM: Form = Form {
+    file: SEARCH_INDEX_FILE,
     version: FORMAT,
     patience: Duration::from_millis(2_000),
     settings: "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;",
@@ -65,35 +67,28 @@ pub struct IndexedTurn {
     pub is_left: bool,
 }
 
-/// Returns true if an error means that the file of an index is damaged.
-pub fn is_damaged(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
-}
-
 /// An index.
 pub struct SearchIndex {
     connection: Connection,
+    is_sealed: bool,
 }
 
 impl SearchIndex {
     /// Opens the index in an existing directory, or creates it.
     /// Errors: it cannot be read or created.
-    pub fn open(directory: &Path) -> rusqlite::Result<SearchIndex> {
-        SearchIndex::prepared(Connection::open(directory.join(SEARCH_INDEX_FILE))?)
+    pub fn open(directory: &Path, seal: &Seal) -> rusqlite::Result<SearchIndex> {
+        Ok(SearchIndex { connection: opened(directory, &FORM, seal)?.0, is_sealed: seal.is_sealed() })
     }
 
     /// Returns an index that is lost with the process.
     /// Errors: there is no memory for it.
     pub fn in_memory() -> rusqlite::Result<SearchIndex> {
-        SearchIndex::prepared(Connection::open_in_memory()?)
-    }
-
-    fn prepared(connection: Connection) -> rusqlite::Result<SearchIndex> {
-        Ok(SearchIndex { connection: prepared(connection, &FORM)?.0 })
+        let connection = prepared(Connection::open_in_memory()?, &FORM, &Seal::default())?.0;
+        Ok(SearchIndex { connection, is_sealed: false })
     }
 
     pub fn files(&self) -> rusqlite::Result<FxHashMap<OsString, IndexedSession>> {
-        let mut select = self.connection.prepare_cached("SELECT path, id, identity, stamp FROM files")?;
+        let mut select = self.connection.prepare_cached("SELECT open(path), id, identity, stamp FROM files")?;
         let rows = select.query_map([], |row| {
             let identity: Vec<u8> = row.get(2)?;
             let identity = postcard::from_bytes(&identity).unwrap_or_default();
@@ -104,7 +99,10 @@ impl SearchIndex {
 
     /// Returns what the next reading of a file continues with.
     pub fn state(&self, file: i64) -> rusqlite::Result<Option<Vec<u8>>> {
-        self.connection.prepare_cached("SELECT state FROM files WHERE id = ?1")?.query_row([file], |row| row.get(0)).optional()
+        self.connection
+            .prepare_cached("SELECT open(state) FROM files WHERE id = ?1")?
+            .query_row([file], |row| row.get(0))
+            .optional()
     }
 
     /// Adds what was read, as one segment, and deletes what is known of files that are gone.
@@ -117,7 +115,7 @@ impl SearchIndex {
         let mut next = first;
         for session in read {
             let file = file(&transaction, session)?;
-            let mut insert = transaction.prepare_cached("INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
+            let mut insert = transaction.prepare_cached("INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, seal(?8), ?9)")?;
             for (index, turn) in session.terms.turns.iter().enumerate() {
                 let known =
                     (index == 0 && session.continues.is_some()).then(|| turn_of(&transaction, file, turn.number)).transpose()?;
@@ -161,7 +159,8 @@ impl SearchIndex {
         let mut segments = self.connection.prepare_cached("SELECT id, first FROM segments")?;
         let segments: Vec<(i64, u32)> =
             segments.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-        let mut select = self.connection.prepare_cached("SELECT postings FROM words WHERE segment = ?1 AND word = ?2")?;
+        let mut select =
+            self.connection.prepare_cached("SELECT open(postings) FROM words WHERE segment = ?1 AND word = seal(?2)")?;
         let mut found = Vec::new();
         for (segment, first) in segments {
             for word in words {
@@ -182,9 +181,13 @@ impl SearchIndex {
     pub fn words_like(&self, word: &str) -> rusqlite::Result<Vec<(String, u32)>> {
         let Some(first) = word.chars().next() else { return Ok(Vec::new()) };
         let after = char::from_u32(u32::from(first) + 1).unwrap_or(char::MAX);
-        let sql =
-            "SELECT word, length(postings) FROM words WHERE segment IN (SELECT id FROM segments) AND word >= ?1 AND word < ?2";
-        let mut select = self.connection.prepare_cached(sql)?;
+        // Sealed words have no order: each is opened.
+        let word = if self.is_sealed { "open(word)" } else { "word" };
+        let sql = format!(
+            "SELECT {word} AS text, length(postings) FROM words
+             WHERE segment IN (SELECT id FROM segments) AND text >= ?1 AND text < ?2"
+        );
+        let mut select = self.connection.prepare_cached(&sql)?;
         let rows = select.query_map([first.to_string(), after.to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?;
         rows.collect()
     }
@@ -202,7 +205,7 @@ impl SearchIndex {
 
     /// Returns a turn; `None` if its file is gone or was read again.
     pub fn turn(&self, turn: u32) -> rusqlite::Result<Option<IndexedTurn>> {
-        let sql = "SELECT file, number, block, time, start, content, is_left,
+        let sql = "SELECT file, number, block, time, start, open(content), is_left,
             (SELECT min(start) FROM turns AS after WHERE after.file = turns.file AND after.number = turns.number + 1) FROM turns WHERE id = ?1";
         let mut select = self.connection.prepare_cached(sql)?;
         let row = |row: &rusqlite::Row<'_>| {
@@ -226,14 +229,16 @@ fn file(transaction: &Transaction<'_>, session: &ReadSession<'_>) -> rusqlite::R
     let path = session.path.to_string_lossy();
     let identity = postcard::to_stdvec(&session.identity).unwrap_or_default();
     if let Some(file) = session.continues {
-        let sql = "UPDATE files SET identity = ?2, stamp = ?3, state = ?4 WHERE id = ?1";
+        let sql = "UPDATE files SET identity = ?2, stamp = ?3, state = seal(?4) WHERE id = ?1";
         transaction.prepare_cached(sql)?.execute(params![file, identity, session.stamp, session.state])?;
         return Ok(file);
     }
-    let known =
-        transaction.prepare_cached("SELECT id FROM files WHERE path = ?1")?.query_row([&path], |row| row.get(0)).optional()?;
+    let known = transaction
+        .prepare_cached("SELECT id FROM files WHERE path = seal(?1)")?
+        .query_row([&path], |row| row.get(0))
+        .optional()?;
     known.map(|file| forget(transaction, file)).transpose()?;
-    let sql = "INSERT INTO files (path, identity, stamp, state) VALUES (?1, ?2, ?3, ?4)";
+    let sql = "INSERT INTO files (path, identity, stamp, state) VALUES (seal(?1), ?2, ?3, seal(?4))";
     transaction.prepare_cached(sql)?.execute(params![path, identity, session.stamp, session.state])?;
     Ok(transaction.last_insert_rowid())
 }
@@ -264,7 +269,7 @@ fn insert_segment<'a>(
 ) -> rusqlite::Result<()> {
     transaction.execute("INSERT INTO segments (first, last, bytes) VALUES (?1, ?2, 0)", params![first, last])?;
     let segment = transaction.last_insert_rowid();
-    let mut insert = transaction.prepare_cached("INSERT INTO words VALUES (?1, ?2, ?3)")?;
+    let mut insert = transaction.prepare_cached("INSERT INTO words VALUES (?1, seal(?2), seal(?3))")?;
     let mut bytes = 0;
     for (word, postings) in words {
         bytes += word.len() + postings.len();
@@ -296,7 +301,7 @@ fn join_segments(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         live.contains(&turn).then(|| continues.unwrap_or(turn))
     };
     let mut words: FxHashMap<String, Vec<(u32, Posting)>> = FxHashMap::default();
-    let mut select = transaction.prepare("SELECT word, postings FROM words WHERE segment = ?1")?;
+    let mut select = transaction.prepare("SELECT open(word), open(postings) FROM words WHERE segment = ?1")?;
     for (segment, ..) in small {
         let rows = select.query_map([segment], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
         for row in rows {
@@ -447,9 +452,9 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a test writes a broken file")]
-    fn a_damaged_file_is_told() {
+    fn a_damaged_file_is_replaced() {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(SEARCH_INDEX_FILE), "not a database, but long enough to look like one").unwrap();
-        assert!(SearchIndex::open(directory.path()).is_err_and(|error| is_damaged(&error)));
+        assert_eq!(SearchIndex::open(directory.path(), &Seal::default()).unwrap().file_count().unwrap(), 0);
     }
 }

@@ -17,7 +17,7 @@ CREATE TABLE turns (
     block INTEGER NOT NULL,
     time INTEGER NOT NULL,
     start INTEGER NOT NULL,
-    content INTEGER NOT NULL,
+    content BLOB NOT NULL,
     is_left INTEGER NOT NULL
 );
 CREATE INDEX turns_of_file ON turns (file, number);

@@ -3,7 +3,8 @@
 //! The queue has places and addresses, never contents. Everything in it can be made again, so no write waits for the disk.
 
 use super::database::{StoreError, damaged, is_there, named};
-use super::disposable::{Form, prepared};
+use super::disposable::{Form, format, opened};
+use super::seal::Seal;
 use crate::engine::sidecar::{MOST_ATTEMPTS, SidecarTask, TASKS, is_unreliable, retry_after};
 use crate::model::Key;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
@@ -24,6 +25,7 @@ const MOST_TASKS: i64 = 50_000;
 const MOST_FAILURES: u32 = 3;
 
 const FORM: Form = Form {
+    file: SIDECAR_FILE,
     version: 1,
     patience: PATIENCE,
     settings: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON",
@@ -168,23 +170,23 @@ pub struct QueueCounts {
 
 /// Attempts that ended without an answer, as by a kill, after which a task is set aside.
 const MOST_KILLED: u32 = 3 * MOST_ATTEMPTS;
-const EXPIRE: &str = "UPDATE queue SET lease = 0, is_aside = attempts >= ?1, error = COALESCE(error, 'ended without an answer')
+const EXPIRE: &str =
+    "UPDATE queue SET lease = 0, is_aside = attempts >= ?1, error = COALESCE(error, seal('ended without an answer'))
                       WHERE lease > 0";
-const TASK_COLUMNS: &str = "id, task, version, address, place, attempts, due, lease, error, is_aside";
+const TASK_COLUMNS: &str = "id, task, version, open(address), open(place), attempts, due, lease, open(error), is_aside";
 
 impl SidecarStore {
     /// Opens the database in an existing directory, or creates it. The caller makes its file private.
     /// Errors: it is damaged, or cannot be opened.
-    pub fn open(directory: &Path) -> Result<SidecarStore, StoreError> {
+    pub fn open(directory: &Path, seal: &Seal) -> Result<SidecarStore, StoreError> {
         let file = directory.join(SIDECAR_FILE);
         is_there(&file)?;
-        let connection = Connection::open(&file).map_err(|error| named(error.into(), &file))?;
-        let (connection, _) = prepared(connection, &FORM).map_err(damaged)?;
+        let (connection, _) = opened(directory, &FORM, seal).map_err(|error| named(damaged(error), &file))?;
         Ok(SidecarStore { connection })
     }
 
-    /// Opens the existing database for a command, which hardly waits; `None` if there is none of this version.
-    pub fn open_existing(directory: &Path) -> Result<Option<SidecarStore>, StoreError> {
+    /// Opens the existing database for a command, which hardly waits; `None` if there is none of this version with these keys.
+    pub fn open_existing(directory: &Path, seal: &Seal) -> Result<Option<SidecarStore>, StoreError> {
         let file = directory.join(SIDECAR_FILE);
         if !is_there(&file)? {
             return Ok(None);
@@ -192,13 +194,14 @@ impl SidecarStore {
         let open = |flags| Connection::open_with_flags(&file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
         let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
         connection.busy_timeout(SHORT_PATIENCE)?;
-        let version: i32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(damaged)?;
-        Ok((version == FORM.version).then_some(SidecarStore { connection }))
+        seal.register(&connection)?;
+        let is_known = format(&connection).map_err(damaged)? == (FORM.version, seal.id());
+        Ok(is_known.then_some(SidecarStore { connection }))
     }
 
     /// Returns the answer of a model about a content; `None` if there is none yet.
     pub fn result(&self, task: SidecarTask, address: Key, model: &str) -> Result<Option<SidecarResult>, StoreError> {
-        let sql = "SELECT value, fault FROM results WHERE address = ?1 AND task = ?2 AND version = ?3 AND model = ?4";
+        let sql = "SELECT open(value), fault FROM results WHERE address = seal(?1) AND task = ?2 AND version = ?3 AND model = ?4";
         let mut select = self.connection.prepare_cached(sql)?;
         let found = select.query_row(params![bytes(address), task.name(), task.row().version, model], |row| {
             Ok(match row.get::<_, Option<Vec<u8>>>(0)? {
@@ -212,7 +215,7 @@ impl SidecarStore {
     /// Queues tasks that are neither queued nor answered, and returns their number. Returns 0 if another process writes for long.
     pub fn enqueue(&self, tasks: &[NewTask]) -> Result<usize, StoreError> {
         let is_missing = |new: &&NewTask| -> Result<bool, StoreError> {
-            let sql = "SELECT 1 FROM queue WHERE address = ?1 AND task = ?2 AND version = ?3";
+            let sql = "SELECT 1 FROM queue WHERE address = seal(?1) AND task = ?2 AND version = ?3";
             let values = params![bytes(new.address), new.task.name(), new.task.row().version];
             Ok(!self.connection.prepare_cached(sql)?.exists(values)?)
         };
@@ -238,8 +241,8 @@ impl SidecarStore {
             let row = new.task.row();
             let place = new.session.to_string_lossy();
             let sql = "INSERT OR IGNORE INTO queue (task, version, address, priority, place)
-                       SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS
-                       (SELECT 1 FROM results WHERE address = ?3 AND task = ?1 AND version = ?2 AND model = ?6)";
+                       SELECT ?1, ?2, seal(?3), ?4, seal(?5) WHERE NOT EXISTS
+                       (SELECT 1 FROM results WHERE address = seal(?3) AND task = ?1 AND version = ?2 AND model = ?6)";
             let values = params![new.task.name(), row.version, bytes(new.address), row.priority, place, new.model];
             added += transaction.prepare_cached(sql)?.execute(values)?;
         }
@@ -286,7 +289,7 @@ impl SidecarStore {
             SidecarResult::Value(value) => (Some(value), None),
             SidecarResult::Refused(fault) => (None, Some(fault)),
         };
-        let sql = "INSERT INTO results VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let sql = "INSERT INTO results VALUES (seal(?1), ?2, ?3, ?4, seal(?5), ?6, ?7)";
         let values = params![bytes(task.address), task.task.name(), task.version, model, value, fault, now];
         transaction.prepare_cached(sql)?.execute(values)?;
         let sql = "INSERT INTO models (model, answers, refused) VALUES (?1, 1, ?2)
@@ -316,8 +319,7 @@ impl SidecarStore {
             true => (task.attempts, now + retry_after(task.attempts)),
             false => (task.attempts.saturating_sub(1), now),
         };
-        let sql =
-            "UPDATE queue SET lease = 0, attempts = ?3, due = ?4, error = ?5, is_aside = ?3 >= ?6 WHERE id = ?1 AND lease = ?2";
+        let sql = "UPDATE queue SET lease = 0, attempts = ?3, due = ?4, error = seal(?5), is_aside = ?3 >= ?6 WHERE id = ?1 AND lease = ?2";
         transaction.execute(sql, params![task.id, task.lease, attempts, due, failure.error, MOST_ATTEMPTS])?;
         if failure.is_of_server {
             transaction.execute("INSERT OR IGNORE INTO models (model) VALUES (?1)", [model])?;
@@ -334,8 +336,7 @@ impl SidecarStore {
 
     /// Records the figures of a call, and deletes the oldest beyond the maximum.
     pub fn record_call(&self, model: &str, call: &SidecarCall) -> Result<(), StoreError> {
-        let sql =
-            "INSERT INTO calls (model, time, milliseconds, sent_tokens, answer_tokens, error) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let sql = "INSERT INTO calls (model, time, milliseconds, sent_tokens, answer_tokens, error) VALUES (?1, ?2, ?3, ?4, ?5, seal(?6))";
         let values = params![model, call.time, call.milliseconds, call.sent_tokens, call.answer_tokens, call.error];
         self.connection.prepare_cached(sql)?.execute(values)?;
         let sql = "DELETE FROM calls WHERE id <= (SELECT MAX(id) FROM calls) - ?1";
@@ -345,7 +346,7 @@ impl SidecarStore {
 
     /// Returns the newest calls of a model, the oldest first.
     pub fn calls(&self, model: &str) -> Result<Vec<SidecarCall>, StoreError> {
-        let sql = "SELECT time, milliseconds, sent_tokens, answer_tokens, error FROM calls WHERE model = ?1 ORDER BY id";
+        let sql = "SELECT time, milliseconds, sent_tokens, answer_tokens, open(error) FROM calls WHERE model = ?1 ORDER BY id";
         let mut select = self.connection.prepare_cached(sql)?;
         let calls = select.query_map([model], |row| {
             Ok(SidecarCall {
@@ -434,14 +435,15 @@ impl SidecarStore {
 
     /// Deletes the answers whose text is meant, and returns their number.
     pub fn forget(&self, is_meant: &dyn Fn(&[u8]) -> bool) -> Result<usize, StoreError> {
-        let mut select = self.connection.prepare("SELECT address, task, version, model, value FROM results WHERE task != ?1")?;
+        let mut select =
+            self.connection.prepare("SELECT open(address), task, version, model, open(value) FROM results WHERE task != ?1")?;
         let mut rows = select.query([SidecarTask::Embedding.name()])?;
         let mut deleted = 0;
         while let Some(row) = rows.next()? {
             if row.get::<_, Option<Vec<u8>>>(4)?.is_some_and(|value| is_meant(&value)) {
                 let (address, task): ([u8; 16], String) = (row.get(0)?, row.get(1)?);
                 let (version, model): (u32, String) = (row.get(2)?, row.get(3)?);
-                let sql = "DELETE FROM results WHERE address = ?1 AND task = ?2 AND version = ?3 AND model = ?4";
+                let sql = "DELETE FROM results WHERE address = seal(?1) AND task = ?2 AND version = ?3 AND model = ?4";
                 deleted += self.connection.execute(sql, params![address, task, version, model])?;
             }
         }
@@ -507,7 +509,7 @@ mod tests {
 
     fn open() -> (tempfile::TempDir, SidecarStore) {
         let directory = tempfile::tempdir().unwrap();
-        let store = SidecarStore::open(directory.path()).unwrap();
+        let store = SidecarStore::open(directory.path(), &Seal::default()).unwrap();
         (directory, store)
     }
 
@@ -523,7 +525,7 @@ mod tests {
         assert!(store.complete(&leased, MODEL, &value, 11).unwrap());
         assert!(!store.complete(&leased, MODEL, &value, 11).unwrap());
         assert_eq!(store.enqueue(&[task(1)]).unwrap(), 0, "it is answered");
-        let reader = SidecarStore::open_existing(directory.path()).unwrap().unwrap();
+        let reader = SidecarStore::open_existing(directory.path(), &Seal::default()).unwrap().unwrap();
         assert_eq!(reader.result(SidecarTask::Turn, Key(1), MODEL).unwrap(), Some(value));
         assert_eq!(reader.result(SidecarTask::Turn, Key(1), "other").unwrap(), None);
         assert_eq!(reader.result(SidecarTask::Block, Key(1), MODEL).unwrap(), None);
@@ -598,7 +600,7 @@ mod tests {
     #[test]
     fn a_command_does_not_wait_for_the_worker() {
         let (directory, store) = open();
-        let reader = SidecarStore::open_existing(directory.path()).unwrap().unwrap();
+        let reader = SidecarStore::open_existing(directory.path(), &Seal::default()).unwrap().unwrap();
         let writing = Transaction::new_unchecked(&store.connection, TransactionBehavior::Immediate).unwrap();
         assert_eq!(reader.enqueue(&[task(1)]).unwrap(), 0);
         assert_eq!(reader.result(SidecarTask::Turn, Key(1), MODEL).unwrap(), None);

@@ -3,7 +3,8 @@
 //! In the database they dominated the time of a list of cached sessions: opening it, copying its
 //! pages, and copying each value out of them.
 
-use super::sealed;
+use super::seal::Seal;
+use super::whole_file;
 use crate::fsio::{Disk, Identity};
 use crate::provider::Totals;
 use rustc_hash::FxHashMap;
@@ -25,27 +26,28 @@ pub const TOTALS_FILE: &str = "totals";
 #[derive(Debug)]
 pub struct TotalsCache {
     file: Option<PathBuf>,
+    seal: Seal,
 }
 
 impl TotalsCache {
     /// Returns a cache without a file: every lookup is a miss, every write a no-op.
     pub fn none() -> TotalsCache {
-        TotalsCache { file: None }
+        TotalsCache { file: None, seal: Seal::default() }
     }
 
     /// Returns the cache in a directory where the file must exist: each new file takes the mode of the old one.
-    pub fn at(directory: &Path) -> TotalsCache {
-        TotalsCache { file: Some(directory.join(TOTALS_FILE)) }
+    pub fn at(directory: &Path, seal: &Seal) -> TotalsCache {
+        TotalsCache { file: Some(directory.join(TOTALS_FILE)), seal: seal.clone() }
     }
 
     pub fn read(&self, disk: &dyn Disk) -> KnownTotals {
-        self.file.as_ref().and_then(|path| KnownTotals::parse(sealed::read(disk, path)?)).unwrap_or_default()
+        self.file.as_ref().and_then(|path| KnownTotals::parse(whole_file::read(disk, path, &self.seal)?)).unwrap_or_default()
     }
 
     /// Stores totals of files. Totals of other files stay in the directories in `kept`, and are deleted in all others.
     pub fn remember(&self, disk: &dyn Disk, files: &[(&Path, Identity, &Totals)], kept: impl Fn(&Path) -> bool) {
         let Some(path) = &self.file else { return };
-        sealed::replace(disk, path, || {
+        whole_file::replace(disk, path, &self.seal, || {
             let mut known = self.read(disk);
             known.directories.retain(|directory, _| kept(Path::new(directory)));
             known.with(files)
@@ -74,7 +76,7 @@ impl KnownTotals {
 
     /// Parses the file; empty if it is damaged or of another version.
     fn parse(bytes: Vec<u8>) -> Option<KnownTotals> {
-        let (index, pieces): (Vec<(String, u32)>, _) = postcard::take_from_bytes(sealed::open(FORMAT, &bytes)?).ok()?;
+        let (index, pieces): (Vec<(String, u32)>, _) = postcard::take_from_bytes(whole_file::content(FORMAT, &bytes)?).ok()?;
         let mut end = bytes.len() - pieces.len();
         let place = |(directory, length)| {
             let start = end;
@@ -100,7 +102,7 @@ impl KnownTotals {
         let index: Vec<(&str, u32)> = pieces.iter().map(|(directory, piece)| (*directory, piece.len() as u32)).collect();
         let mut content = postcard::to_stdvec(&index).ok()?;
         pieces.values().for_each(|piece| content.extend_from_slice(piece));
-        Some(sealed::seal(FORMAT, &content))
+        Some(whole_file::with_hash(FORMAT, &content))
     }
 }
 

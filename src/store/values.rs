@@ -53,11 +53,13 @@ pub fn hexadecimal(address: &Address) -> String {
 /// Stores a value under its address, once.
 pub(super) fn keep(connection: &Connection, value: &[u8]) -> rusqlite::Result<Address> {
     let address = *blake3::hash(value).as_bytes();
-    let known =
-        connection.prepare_cached("SELECT 1 FROM originals WHERE address = ?1")?.query_row([address], |_| Ok(())).optional()?;
+    let known = connection
+        .prepare_cached("SELECT 1 FROM originals WHERE address = seal(?1)")?
+        .query_row([address], |_| Ok(()))
+        .optional()?;
     if known.is_none() {
         let content = compressed(value)?;
-        connection.prepare_cached("INSERT INTO originals VALUES (?1, ?2, ?3)")?.execute(params![
+        connection.prepare_cached("INSERT INTO originals VALUES (seal(?1), ?2, seal(?3, ?1))")?.execute(params![
             address,
             value.len() as i64,
             content

@@ -10,7 +10,7 @@ impl Store {
     /// Returns the change of the window by an operation; `None` if it has none, or an earlier version logged it.
     /// Errors: it is damaged, or the store cannot be read.
     pub fn window_change(&self, key: SessionKey, id: OperationId) -> Result<Option<WindowChange>, StoreError> {
-        let sql = "SELECT packed FROM window_changes WHERE session = ?1 AND operation = ?2";
+        let sql = "SELECT open(packed) FROM window_changes WHERE session = ?1 AND operation = ?2";
         let packed: Option<Vec<u8>> =
             self.connection.prepare_cached(sql)?.query_row(params![key.0, id], |row| row.get(0)).optional()?;
         let Some(packed) = packed else { return Ok(None) };
@@ -43,6 +43,6 @@ pub(super) fn insert_window_change(
     let Some(change) = change else { return Ok(()) };
     let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
     let packed = compressed(&serde_json::to_vec(change).map_err(unwritable)?)?;
-    connection.execute("INSERT INTO window_changes VALUES (?1, ?2, ?3)", params![key.0, id, packed])?;
+    connection.execute("INSERT INTO window_changes VALUES (?1, ?2, seal(?3))", params![key.0, id, packed])?;
     Ok(())
 }

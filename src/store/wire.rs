@@ -1,7 +1,7 @@
 //! The state of requests that pass a proxy: what was dropped, inserted and staged.
 
 use super::database::{Store, StoreError, StoredSession, damaged};
-use super::rows::stored;
+use super::rows::{SESSION, stored};
 use crate::model::{BlockEdit, Key, OperationId, OperationState, ProposalNumber, WindowChange, request_id};
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, params};
@@ -56,9 +56,9 @@ impl Store {
 
     /// Returns the sessions with this id: those with a file first, then the newest.
     pub fn sessions_with_id(&self, id: &str) -> Result<Vec<StoredSession>, StoreError> {
-        let sql = "SELECT id, provider, session, path, project FROM sessions WHERE session = ?1 ORDER BY id DESC";
+        let sql = format!("{SESSION} WHERE session = seal(?1) ORDER BY id DESC");
         let mut sessions: Vec<StoredSession> =
-            self.connection.prepare_cached(sql)?.query_map([id], stored)?.collect::<Result<_, _>>()?;
+            self.connection.prepare_cached(&sql)?.query_map([id], stored)?.collect::<Result<_, _>>()?;
         sessions.sort_by_key(|session| request_id(&session.path).is_some());
         Ok(sessions)
     }
@@ -83,7 +83,8 @@ impl Store {
 
     /// Returns the state of a line of requests; `None` before the first request that was changed.
     pub fn wire_line(&self, session: &str, line: &str) -> Result<Option<WireLine>, StoreError> {
-        let sql = "SELECT point, dropped, observed, unapplied FROM wire_lines WHERE session = ?1 AND line = ?2";
+        let sql =
+            "SELECT point, open(dropped), open(observed), unapplied FROM wire_lines WHERE session = seal(?1) AND line = seal(?2)";
         let read = |row: &Row<'_>| {
             let dropped: Vec<u8> = row.get(1)?;
             let keys = dropped.chunks(16).map(|bytes| key(bytes, 1)).collect::<Result<_, _>>()?;
@@ -99,27 +100,27 @@ impl Store {
         let dropped: Vec<u8> = state.dropped.iter().flat_map(|key| key.0.to_be_bytes()).collect();
         let unapplied: Vec<u8> = state.unapplied.iter().flat_map(|operation| operation.to_be_bytes()).collect();
         let sql = "INSERT OR REPLACE INTO wire_lines (session, line, point, dropped, observed, unapplied)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+                   VALUES (seal(?1), seal(?2), ?3, seal(?4), seal(?5), ?6)";
         self.connection.execute(sql, params![session, line, state.point, dropped, state.observed, unapplied])?;
         Ok(())
     }
 
     /// Returns the sessions whose last request did not have the contents of an operation.
     pub fn sessions_with_unapplied(&self) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT session FROM wire_lines WHERE line = '' AND unapplied <> x'' AND observed IS NULL ORDER BY session";
+        let sql = "SELECT open(session) AS id FROM wire_lines WHERE line = seal('') AND unapplied <> x'' AND observed IS NULL ORDER BY id";
         Ok(self.connection.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
     /// Returns the reason why requests of a session are no longer changed, the first time that it is called after they are not.
     pub fn take_refusal(&self, session: &str) -> Result<Option<String>, StoreError> {
         let sql = "UPDATE wire_lines SET announced = 1
-                   WHERE session = ?1 AND line = '' AND observed IS NOT NULL AND announced = 0 RETURNING observed";
+                   WHERE session = seal(?1) AND line = seal('') AND observed IS NOT NULL AND announced = 0 RETURNING open(observed)";
         Ok(self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
     }
 
     /// Returns the texts that requests of a line contain, oldest first.
     pub fn insertions(&self, session: &str, line: &str) -> Result<Vec<Insertion>, StoreError> {
-        let sql = "SELECT anchor, occurrence, text FROM wire_insertions WHERE session = ?1 AND line = ?2 ORDER BY number";
+        let sql = "SELECT open(anchor), occurrence, open(text) FROM wire_insertions WHERE session = seal(?1) AND line = seal(?2) ORDER BY number";
         let read = |row: &Row<'_>| {
             let anchor: Vec<u8> = row.get(0)?;
             Ok(Insertion { anchor: key(&anchor, 0)?, occurrence: row.get(1)?, text: row.get(2)? })
@@ -140,8 +141,9 @@ impl Store {
         time: i64,
     ) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        let sql = "INSERT INTO wire_insertions SELECT ?1, ?2, COALESCE(MAX(number), 0) + 1, ?3, ?4, ?5, ?6
-                   FROM wire_insertions WHERE session = ?1 AND line = ?2";
+        let sql =
+            "INSERT INTO wire_insertions SELECT seal(?1), seal(?2), COALESCE(MAX(number), 0) + 1, seal(?3), ?4, seal(?5), ?6
+                   FROM wire_insertions WHERE session = seal(?1) AND line = seal(?2)";
         let anchor = insertion.anchor.0.to_be_bytes();
         transaction.execute(sql, params![session, line, anchor, insertion.occurrence, insertion.text, time])?;
         for text in staged {
@@ -153,32 +155,32 @@ impl Store {
     }
 
     pub fn record_proxy(&self, session: &str, process: u32) -> Result<(), StoreError> {
-        self.connection.execute("INSERT OR REPLACE INTO wire_sessions VALUES (?1, ?2)", params![session, process])?;
+        self.connection.execute("INSERT OR REPLACE INTO wire_sessions VALUES (seal(?1), ?2)", params![session, process])?;
         Ok(())
     }
 
     /// Returns the process of the proxy that the requests of a session passed last.
     pub fn proxy_of(&self, session: &str) -> Result<Option<u32>, StoreError> {
-        let sql = "SELECT process FROM wire_sessions WHERE session = ?1";
+        let sql = "SELECT process FROM wire_sessions WHERE session = seal(?1)";
         Ok(self.connection.prepare_cached(sql)?.query_row([session], |row| row.get(0)).optional()?)
     }
 
     pub fn stage(&self, session: &str, text: &str, time: i64) -> Result<(), StoreError> {
-        let sql = "INSERT INTO staged_texts (session, text, time) VALUES (?1, ?2, ?3)";
+        let sql = "INSERT INTO staged_texts (session, text, time) VALUES (seal(?1), seal(?2), ?3)";
         self.connection.execute(sql, params![session, text, time])?;
         Ok(())
     }
 
     /// Returns the staged texts of a session, oldest first.
     pub fn staged(&self, session: &str) -> Result<Vec<StagedText>, StoreError> {
-        let sql = "SELECT number, text FROM staged_texts WHERE session = ?1 ORDER BY number";
+        let sql = "SELECT number, open(text) FROM staged_texts WHERE session = seal(?1) ORDER BY number";
         let read = |row: &Row<'_>| Ok(StagedText { number: row.get(0)?, text: row.get(1)? });
         Ok(self.connection.prepare_cached(sql)?.query_map([session], read)?.collect::<Result<_, _>>()?)
     }
 
     /// Deletes the staged texts of a session and returns their number.
     pub fn unstage(&self, session: &str) -> Result<usize, StoreError> {
-        Ok(self.connection.execute("DELETE FROM staged_texts WHERE session = ?1", [session])?)
+        Ok(self.connection.execute("DELETE FROM staged_texts WHERE session = seal(?1)", [session])?)
     }
 }
 

@@ -10,18 +10,19 @@ use serde_json::value::RawValue;
 impl Store {
     /// Returns true if the requests of a line offer the tool; `None` before it was decided.
     pub fn offers_tool(&self, session: &str, line: &str) -> Result<Option<bool>, StoreError> {
-        let sql = "SELECT offered FROM wire_tools WHERE session = ?1 AND line = ?2";
+        let sql = "SELECT offered FROM wire_tools WHERE session = seal(?1) AND line = seal(?2)";
         Ok(self.connection.prepare_cached(sql)?.query_row([session, line], |row| row.get(0)).optional()?)
     }
 
     pub fn save_offer(&self, session: &str, line: &str, offered: bool) -> Result<(), StoreError> {
-        self.connection.execute("INSERT OR REPLACE INTO wire_tools VALUES (?1, ?2, ?3)", params![session, line, offered])?;
+        self.connection
+            .execute("INSERT OR REPLACE INTO wire_tools VALUES (seal(?1), seal(?2), ?3)", params![session, line, offered])?;
         Ok(())
     }
 
     /// Returns the responses of a line with withheld calls, oldest first.
     pub fn withheld_replies(&self, session: &str, line: &str) -> Result<Vec<WithheldReply>, StoreError> {
-        let sql = "SELECT parts, results, next FROM wire_calls WHERE session = ?1 AND line = ?2 ORDER BY number";
+        let sql = "SELECT open(parts), open(results), open(next) FROM wire_calls WHERE session = seal(?1) AND line = seal(?2) ORDER BY number";
         let read = |row: &Row<'_>| {
             let next: Option<Vec<u8>> = row.get(2)?;
             let parts = elements(row, 0)?.into_iter().map(part).collect();
@@ -41,8 +42,9 @@ impl Store {
         time: i64,
     ) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        let sql = "INSERT INTO wire_calls SELECT ?1, ?2, COALESCE(MAX(number), 0) + 1, ?3, ?4, ?5, ?6
-                   FROM wire_calls WHERE session = ?1 AND line = ?2";
+        let sql =
+            "INSERT INTO wire_calls SELECT seal(?1), seal(?2), COALESCE(MAX(number), 0) + 1, seal(?3), seal(?4), seal(?5), ?6
+                   FROM wire_calls WHERE session = seal(?1) AND line = seal(?2)";
         for reply in replies {
             let parts: Vec<String> = reply.parts.iter().map(text).collect();
             let array = |elements: &[String]| format!("[{}]", elements.join(","));

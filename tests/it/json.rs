@@ -329,6 +329,11 @@ const LINES: &[&str] = &[
     "memory export",
     "memory why 1",
     "memory undo",
+    "store",
+    "store encrypt --key-file ../key --dry-run",
+    "store encrypt --key-file ../key",
+    "store status",
+    "store decrypt",
 ];
 
 /// Reads and changes the sessions of fixtures.

@@ -589,7 +589,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         expect![[r#"
             error: cannot import PROJECT/foreign
             because: it is not an aperture export
-            hint: give a file that the command export wrote
+            hint: give a file that the command export wrote; one that is encrypted is decrypted first: age -d
             exit code 1
         "#]],
     );

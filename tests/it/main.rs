@@ -64,6 +64,7 @@ mod proxy_tool_forms;
 mod reliability;
 mod sandbox;
 mod score;
+mod sealing;
 mod searching;
 mod secrets;
 mod shrink;

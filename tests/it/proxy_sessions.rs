@@ -452,6 +452,36 @@ fn first_body(form: Form, client: &Client, prompt: &str) -> Value {
 }
 
 #[test]
+fn a_sealed_store_serves_a_proxy_and_without_its_key_requests_pass() {
+    let sandbox = Sandbox::new();
+    sandbox.write("aperture.toml", "[pipeline]\nmanifest = false\n");
+    sandbox.seal();
+    let mut client = Client::with(Form::Messages, sandbox, "ses_1");
+    client.send(&[]);
+    let (result, prompts) = (client.result(), ["one", "two", "three"]);
+    let original = client.send(&prompts);
+    assert!(client.run(&["archive", &result]).contains("1 block archived"));
+    let archived = client.send(&prompts);
+    assert!(original.contains(WORD) && !archived.contains(WORD));
+    let refused = client.sandbox.run(&["store", "decrypt"]);
+    assert!(refused.code == 3 && refused.stderr.contains("another process has it open"), "{}", refused.stderr);
+    client.stop();
+    let (key, elsewhere) = (client.sandbox.home.with_file_name("key"), client.sandbox.home.with_file_name("elsewhere"));
+    fs::rename(&key, &elsewhere).unwrap();
+    client.proxy = Some(Proxy::of(&client.sandbox, &client.api));
+    assert_eq!(client.send(&prompts), original, "it passes as the client sent it");
+    // With the key, the change is in force again.
+    fs::rename(&elsewhere, &key).unwrap();
+    client.restart();
+    assert_eq!(client.send(&prompts), archived);
+    client.stop();
+    assert_eq!(client.sandbox.json(&["store"], "aperture.store-status/1")["state"], "sealed");
+    client.sandbox.text(&["store", "decrypt"]);
+    client.proxy = Some(Proxy::of(&client.sandbox, &client.api));
+    assert_eq!(client.send(&prompts), archived);
+}
+
+#[test]
 fn the_first_prompt_of_a_new_session_brings_memories() {
     const LESSON: &str = "The linter needs the network.";
     for form in FORMS {

@@ -47,7 +47,7 @@ fn done(sandbox: &Sandbox, file: &Path, arguments: &[&str]) {
 }
 
 /// Takes everything back.
-fn undo_all(sandbox: &Sandbox, file: &Path) {
+pub fn undo_all(sandbox: &Sandbox, file: &Path) {
     for _ in 0..1_000 {
         let outcome = run(sandbox, file, &["undo"]);
         if outcome.code == 1 {

@@ -98,7 +98,17 @@ impl Sandbox {
         let (home, project) = (path.join("home"), path.join("project"));
         fs::create_dir(&home).unwrap();
         fs::create_dir(&project).unwrap();
-        Sandbox { _root: root, home, project, columns: 80 }
+        let sandbox = Sandbox { _root: root, home, project, columns: 80 };
+        if std::env::var_os("APERTURE_SEALED").is_some() {
+            sandbox.seal();
+        }
+        sandbox
+    }
+
+    /// Seals the store with a key file.
+    pub fn seal(&self) {
+        let key = self.home.with_file_name("key");
+        assert_eq!(self.run(&["store", "encrypt", "--key-file", &key.to_string_lossy()]).code, 0);
     }
 
     /// A copy of a fixture's home, whose sessions are those of the project.

@@ -3,7 +3,7 @@
 
 use crate::network::{Api, Seen, send};
 use crate::sandbox::{Sandbox, all_or, wait_for};
-use aperture::store::SidecarStore;
+use aperture::store::{Seal, SidecarStore};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::net::TcpStream;
@@ -75,7 +75,7 @@ pub fn configure(sandbox: &Sandbox, url: &str, more: &str) {
 }
 
 fn store(sandbox: &Sandbox) -> SidecarStore {
-    SidecarStore::open(&sandbox.home.join(".aperture")).unwrap()
+    SidecarStore::open(&sandbox.home.join(".aperture"), &Seal::default()).unwrap()
 }
 
 /// Returns the text of a request, and the names of the fields that it asks for.

@@ -13,10 +13,12 @@ use rustc_hash::FxHashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Returns the tool result with each long text trimmed, if the settings enable that. The whole text, with credentials masked, is
+/// Returns the tool result with each long text trimmed, if the settings enable that and the store is not sealed. The whole text, with credentials masked, is
 /// first written to a file that the model can read.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
-    let (Some(name), Some(id), true) = (&payload.tool_name, &payload.tool_use_id, env.hooks.reduce_results) else {
+    // The model could not read a sealed file.
+    let is_enabled = env.hooks.reduce_results && env.keys.seal().is_ok_and(|seal| !seal.is_sealed());
+    let (Some(name), Some(id), true) = (&payload.tool_name, &payload.tool_use_id, is_enabled) else {
         return Ok(None);
     };
     let mut output = payload.tool_response.clone();

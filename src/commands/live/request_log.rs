@@ -46,14 +46,14 @@ impl RequestWriter {
         match &mut self.log {
             Some(log) => Ok(log),
             log => {
-                let directory = self.env.store_directory()?;
+                let (directory, seal) = (self.env.store_directory()?, self.env.keys.seal()?);
                 files::make_private(&directory, REQUESTS_FILE)?;
-                let opened = RequestLog::open(&directory);
+                let opened = RequestLog::open(&directory, &seal);
                 // It is disposable, unlike the store.
                 let opened = opened.or_else(|error| match error {
                     StoreError::Damaged(_) => {
                         let _ = self.env.disk.remove(&directory.join(REQUESTS_FILE));
-                        RequestLog::open(&directory)
+                        RequestLog::open(&directory, &seal)
                     }
                     error => Err(error),
                 });
@@ -65,12 +65,17 @@ impl RequestWriter {
 
 /// Returns the logged requests, oldest first. Those of other versions of aperture that cannot be read are left out.
 pub fn requests(env: &Env) -> Result<Vec<ProxyRequest>, CommandError> {
-    let Some(log) = RequestLog::open_existing(&env.store_directory()?)? else { return Ok(Vec::new()) };
+    let Some(log) = open(env)? else { return Ok(Vec::new()) };
     Ok(log.requests()?.iter().filter_map(|logged| serde_json::from_str(&logged.content).ok()).collect())
 }
 
 /// Returns the highest number of a logged request.
 pub fn last_number(env: &Env) -> Result<u64, CommandError> {
-    let log = RequestLog::open_existing(&env.store_directory()?)?;
-    Ok(log.map(|log| log.last_number()).transpose()?.unwrap_or_default())
+    Ok(open(env)?.map(|log| log.last_number()).transpose()?.unwrap_or_default())
+}
+
+/// Opens the log; `None` if there is none, or the store is locked.
+fn open(env: &Env) -> Result<Option<RequestLog>, CommandError> {
+    let Ok(seal) = env.keys.seal() else { return Ok(None) };
+    Ok(RequestLog::open_existing(&env.store_directory()?, &seal)?)
 }

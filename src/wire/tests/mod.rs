@@ -7,7 +7,7 @@ use super::stages::STAGES;
 use super::*;
 use crate::model::{BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart, WithheldReply};
 use crate::provider::{KnownHashes, PromptElements};
-use crate::store::SessionKey;
+use crate::store::{Seal, SessionKey};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,8 +40,8 @@ impl Place {
         let path = self.path();
         Box::new(move |create| {
             let opened = match create {
-                true => Store::open_within(&path, Duration::ZERO).map(Some),
-                false => Store::open_existing_within(&path, Duration::ZERO),
+                true => Store::open_within(&path, Duration::ZERO, &Seal::default()).map(Some),
+                false => Store::open_existing_within(&path, Duration::ZERO, &Seal::default()),
             };
             opened.map_err(|error| error.to_string())
         })

@@ -37,6 +37,11 @@ pub struct KeptCopies<'a> {
     directory: PathBuf,
 }
 
+/// Returns the folder of the copies in the data directory of aperture.
+pub fn kept_folder(data: &Path) -> PathBuf {
+    data.join(FOLDER)
+}
+
 /// Returns the copies of sessions whose files no longer exist, in the data directory of aperture. They are read like any session.
 pub fn kept_sessions(disk: &dyn Disk, places: &Places, data: &Path) -> Vec<(Found, Identity)> {
     KeptCopies::new(disk, places, data).orphans()
@@ -51,7 +56,7 @@ pub fn days_left(modified: i128, retention: u32, now: i64) -> u32 {
 
 impl<'a> KeptCopies<'a> {
     pub fn new(disk: &'a dyn Disk, places: &'a Places, data: &Path) -> KeptCopies<'a> {
-        KeptCopies { disk, places, directory: data.join(FOLDER) }
+        KeptCopies { disk, places, directory: kept_folder(data) }
     }
 
     /// Returns the directory of the copies, which may not exist.

@@ -8,7 +8,7 @@ use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
 use crate::model::limits::HELD_FILE_BYTES;
 use crate::model::{Level, OperationKind};
 use crate::provider::Places;
-use crate::store::TotalsCache;
+use crate::store::{Seal, TotalsCache};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;
@@ -90,7 +90,7 @@ fn check_store(place: &Place, disk: &dyn Disk) {
 #[test]
 fn reading_opens_a_file_once_and_reads_each_byte_once() {
     let place = Place::new(small("2.1.330").as_bytes());
-    let cache = Arc::new(Cache::open(place.directory.path()));
+    let cache = Arc::new(Cache::open(place.directory.path(), &Seal::default()));
     let disk = CountingDisk::default();
     let bytes = place.bytes().len() as u64;
     place.open_cached(&disk, &Arc::new(Cache::none())).unwrap();
@@ -113,7 +113,7 @@ fn reading_opens_a_file_once_and_reads_each_byte_once() {
 #[test]
 fn the_hash_of_an_unchanged_file_is_not_computed_again() {
     let place = Place::new(small("2.1.330").as_bytes());
-    let cache = Arc::new(Cache::open(place.directory.path()));
+    let cache = Arc::new(Cache::open(place.directory.path(), &Seal::default()));
     let disk = CountingDisk::default();
     let base_hash = || {
         let workspace = place.open_cached(&disk, &cache).unwrap();

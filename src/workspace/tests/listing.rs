@@ -5,7 +5,7 @@ use super::*;
 use crate::fsio::failing::FailingDisk;
 use crate::fsio::{Identity, RealDisk};
 use crate::provider::{PROVIDERS, Places, Totals};
-use crate::store::{TOTALS_FILE, TotalsCache, directory_and_name};
+use crate::store::{Seal, TOTALS_FILE, TotalsCache, directory_and_name};
 use crate::testing::fixtures;
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,7 +37,7 @@ impl Home {
     }
 
     fn cache(&self) -> TotalsCache {
-        TotalsCache::at(self.directory.path())
+        TotalsCache::at(self.directory.path(), &Seal::default())
     }
 
     fn list(&self, disk: &dyn Disk, cache: &TotalsCache, project: Option<&Project>) -> Option<BTreeMap<PathBuf, Totals>> {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fsio::RealDisk;
 use crate::provider::{Client, PROVIDERS, Places, claude_code};
-use crate::store::TotalsCache;
+use crate::store::{Seal, TotalsCache};
 use crate::testing::fixtures;
 use std::fs;
 use std::path::Path;
@@ -54,7 +54,7 @@ impl Machine {
             ids
         };
         fs::write(self.root.join(crate::store::TOTALS_FILE), "").unwrap();
-        let cache = || TotalsCache::at(&self.root);
+        let cache = || TotalsCache::at(&self.root, &Seal::default());
         list(&RealDisk, &cache(), &self.places(), None, true, &mut |_, _| {}).unwrap();
         assert_eq!(ids(&cache()), ids(&TotalsCache::none()), "{}", directory.display());
         ids(&cache())

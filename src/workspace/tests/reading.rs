@@ -7,6 +7,7 @@ use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
 use crate::model::{Block, FileUsage, RowKind, Session, Zone};
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{FileKind, PROVIDERS, sniff};
+use crate::store::Seal;
 use crate::testing::{fixtures, sample};
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +32,7 @@ fn a_growing_file_reads_the_same_from_the_cache() {
     for fixture in sample(fixtures(), 4) {
         let bytes = fs::read(&fixture).unwrap();
         let directory = tempfile::tempdir().unwrap();
-        let cache = Cache::open(directory.path());
+        let cache = Cache::open(directory.path(), &Seal::default());
         let file = directory.path().join("s.jsonl");
         for part in 0..=6 {
             // The file is truncated within rows, as when a client is writing.
@@ -67,7 +68,7 @@ fn an_outline_says_what_a_reading_says() {
 fn a_rewritten_file_is_read_again() {
     let bytes = fs::read(&fixtures()[0]).unwrap();
     let directory = tempfile::tempdir().unwrap();
-    let cache = Cache::open(directory.path());
+    let cache = Cache::open(directory.path(), &Seal::default());
     let file = directory.path().join("s.jsonl");
     let other = fs::read(&fixtures()[1]).unwrap();
     let half = bytes[..bytes.len() / 2].to_vec();
@@ -84,7 +85,7 @@ fn a_rewritten_file_is_read_again() {
 #[test]
 fn a_content_that_was_counted_is_not_counted_again() {
     let directory = tempfile::tempdir().unwrap();
-    let cache = Cache::open(directory.path());
+    let cache = Cache::open(directory.path(), &Seal::default());
     let session = cached(&cache, &fixtures()[0]);
     let block = session.blocks.iter().find(|block| block.counts.o200k > 20).unwrap();
     assert_eq!(cache.count(block.hash), Some(block.counts.o200k));
@@ -94,7 +95,7 @@ fn a_content_that_was_counted_is_not_counted_again() {
 fn a_last_row_without_a_line_feed_is_counted_once() {
     let bytes = fs::read(&fixtures()[0]).unwrap();
     let directory = tempfile::tempdir().unwrap();
-    let cache = Cache::open(directory.path());
+    let cache = Cache::open(directory.path(), &Seal::default());
     let file = directory.path().join("s.jsonl");
     fs::write(&file, bytes.trim_ascii_end()).unwrap();
     let session = cached(&cache, &file);
@@ -107,8 +108,8 @@ fn an_unusable_cache_is_ignored() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("cache.db"), b"this is no database, however long it may be").unwrap();
     let file = &fixtures()[0];
-    assert!(cached(&Cache::open(directory.path()), file) == fresh(file));
-    assert!(cached(&Cache::open(&directory.path().join("missing")), file) == fresh(file));
+    assert!(cached(&Cache::open(directory.path(), &Seal::default()), file) == fresh(file));
+    assert!(cached(&Cache::open(&directory.path().join("missing"), &Seal::default()), file) == fresh(file));
 }
 
 #[test]
@@ -121,7 +122,7 @@ fn a_fault_at_any_call_of_the_disk_is_an_error_and_no_wrong_reading() {
         loop {
             // The cache has the first half of the file, so that every code path of reading is taken.
             fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-            let cache = Cache::open(directory.path());
+            let cache = Cache::open(directory.path(), &Seal::default());
             cached(&cache, &file);
             fs::write(&file, &bytes).unwrap();
             let disk = FailingDisk::new(faults, lasting);
@@ -164,7 +165,7 @@ impl Disk for ReplacingDisk<'_> {
 fn a_file_that_is_replaced_while_it_is_read_is_read_again() {
     let (first, second) = (fs::read(&fixtures()[0]).unwrap(), fs::read(&fixtures()[1]).unwrap());
     let directory = tempfile::tempdir().unwrap();
-    let cache = Cache::open(directory.path());
+    let cache = Cache::open(directory.path(), &Seal::default());
     let file = directory.path().join("s.jsonl");
     fs::write(&file, &first).unwrap();
     let disk = ReplacingDisk { inner: RealDisk, by: &second, once: Default::default() };
