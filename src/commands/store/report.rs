@@ -108,8 +108,8 @@ impl Report for StoreStatusReport {
         if let Some(locked) = &self.locked {
             text.push_str(&format!("locked     {locked}\n"));
         }
-        let mut counts: Vec<String> =
-            self.stored.iter().map(|stored| format!("{} {}", stored.rows, stored.table.replace('_', " "))).collect();
+        let count = |stored: &StoredRows| plural(stored.rows as usize, stored.table.replace('_', " ").trim_end_matches('s'));
+        let mut counts: Vec<String> = self.stored.iter().map(count).collect();
         counts.extend((self.kept_files > 0).then(|| format!("{} of kept sessions", plural(self.kept_files as usize, "file"))));
         let counts = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
         text.push_str(&format!("holds      {counts} ({})\n", bytes(self.bytes)));
