@@ -301,9 +301,9 @@ impl State {
 
     fn run(&self, line: &str) -> Outcome {
         let words = words(line);
-        let output =
-            self.sandbox.command(&words.iter().map(String::as_str).collect::<Vec<_>>()).current_dir(&self.directory).output();
-        let output = output.unwrap();
+        let mut command = self.sandbox.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        // The user enters it.
+        let output = command.current_dir(&self.directory).env("APERTURE_PASSPHRASE", "a passphrase").output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Outcome { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
     }
