@@ -65,7 +65,13 @@ impl CommandLine {
     fn command_for(words: &[OsString]) -> clap::Command {
         let named = |word: &OsString| word.to_str().is_some_and(Request::has);
         match words.get(1) {
-            Some(first) if named(first) => with_globals_in_a_line(Request::define(Line::command(), &|name| first == name)),
+            Some(first) if named(first) => {
+                // Its arguments must be there already: what is deferred would replace the line in its help.
+                let line = Request::define(Line::command(), &|name| first == name);
+                let name = first.to_string_lossy();
+                let defined = Request::arguments_of(&name).unwrap_or_default();
+                with_globals_in_a_line(line.mut_subcommand(&*name, |command| defined.hide(command.is_hide_set())))
+            }
             _ if words.iter().skip(1).any(named) => CommandLine::command(),
             _ => CommandLine::command().mut_args(|option| option.global(false)),
         }
@@ -501,6 +507,18 @@ mod tests {
         assert!(error("aperture --opn sessions").contains("'sessions --open'"));
         assert!(error("aperture --help sessions").contains("statusline"));
         assert!(error("aperture sessions --jsn").contains("'--json'"));
+    }
+
+    #[test]
+    fn help_of_a_command_names_the_options_of_every_command_in_one_line() {
+        for line in ["aperture status --help", "aperture status -h", "aperture memory add --help", "aperture memory -h"] {
+            let help = CommandLine::try_parse_from(line.split(' ')).unwrap_err().to_string();
+            let note = "Every command takes --session, --json, --window, --color, --directory, --no-cache, --no-pager";
+            assert!(help.split_whitespace().collect::<Vec<_>>().join(" ").contains(note), "{line}\n{help}");
+            assert!(!help.contains("  --no-pager"), "{help}");
+        }
+        let help = CommandLine::try_parse_from(["aperture", "--help"]).unwrap_err().to_string();
+        assert!(help.contains("  --no-pager"), "{help}");
     }
 
     #[test]
