@@ -130,6 +130,13 @@ impl<'a> SourceText<'a> {
         if lone_negations.iter().all(is_known) { Ok(()) } else { Err(AnswerFault::Negation) }
     }
 
+    /// Returns true if this text has each path, number and name of the lines of a shortened content.
+    pub fn has_facts_of(&self, shortened: &str) -> bool {
+        // Markers tell how much is left out.
+        let mut lines = shortened.lines().filter(|line| !line.starts_with("[…") && !line.starts_with("[@"));
+        lines.all(|line| units(line).0.iter().all(|unit| unit.kind == UnitKind::Word || self.places.contains_key(&unit.key)))
+    }
+
     fn has_word(&self, unit: &Unit) -> bool {
         // Compounds and other endings: half of the languages have no stemmer here.
         let begins = |key: &String| {

@@ -6,7 +6,7 @@ use super::select::{Selection, Text, select};
 use crate::engine::content::terms::terms;
 use crate::engine::cost::tokens::estimate;
 use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
-use crate::engine::sidecar::kept_lines;
+use crate::engine::sidecar::{SourceText, kept_lines};
 use crate::engine::{Analysis, hint, marker};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Key, Level, Outdated, Role};
 use rayon::prelude::*;
@@ -104,13 +104,14 @@ impl Subject<'_> {
     pub fn at_levels<const N: usize>(&self, levels: [Level; N], context: &Context<'_>) -> [Option<String>; N] {
         let apart = Levels::new(&self.input(), context);
         levels.map(|level| {
+            let by_rules = apart.as_ref().and_then(|apart| apart.at(level, &|bare| self.marker(level, bare)));
             if level == Level::Summarized
                 && let Some(content) = self.written.and_then(|text| self.with_written(text))
+                && by_rules.as_deref().is_none_or(|kept| SourceText::new(&content).has_facts_of(kept))
             {
                 return Some(content);
             }
-            let left = apart.as_ref()?.at(level, &|bare| self.marker(level, bare));
-            left.filter(|content| self.is_worth(content))
+            by_rules.filter(|content| self.is_worth(content))
         })
     }
 
