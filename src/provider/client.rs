@@ -54,6 +54,17 @@ pub trait Client: Sync {
         None
     }
 
+    /// Returns the newest version of the client with whose sessions aperture was tested; empty if it was tested with none.
+    fn tested_version(&self) -> &'static str {
+        ""
+    }
+
+    /// Returns the path at which the client finds a new session of a directory; `time` is the local time, as `2026-04-11T14-53-51`.
+    /// `None` if no session of it is written.
+    fn new_path(&self, _places: &Places, _directory: &Path, _id: &str, _time: &str) -> Option<PathBuf> {
+        None
+    }
+
     /// Returns the command with which the client continues a session.
     fn resume_command(&self, id: &str) -> String {
         id.to_owned()
@@ -217,6 +228,16 @@ impl Places {
         let directory =
             |client: &dyn Client| variable(client.variables().home).filter(|path| !path.is_empty()).map(PathBuf::from);
         Places { home, claude_config: directory(&super::claude_code::ClaudeCode), codex_home: directory(&super::codex::Codex) }
+    }
+
+    /// Returns the directory of Claude Code.
+    pub fn claude_directory(&self) -> PathBuf {
+        self.claude_config.clone().unwrap_or_else(|| self.home.join(".claude"))
+    }
+
+    /// Returns the directory of Codex.
+    pub fn codex_directory(&self) -> PathBuf {
+        self.codex_home.clone().unwrap_or_else(|| self.home.join(".codex"))
     }
 }
 

@@ -43,7 +43,7 @@ pub struct McpClient {
 /// Codex: one file for all projects.
 pub const CODEX: McpClient = McpClient {
     name: "codex",
-    user: |places| places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex")).join("config.toml"),
+    user: |places| places.codex_directory().join("config.toml"),
     project: None,
     list: ServerList::Toml { key: "mcp_servers" },
 };

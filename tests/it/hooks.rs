@@ -607,3 +607,36 @@ fn the_status_line() {
     "#]]
     .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));
 }
+
+/// The first prompt after the cache expired has a price, which is told once, and with `[resume] ask` the prompt is held once.
+#[test]
+fn a_cold_resume_has_a_price() {
+    let sandbox = Sandbox::of("older-model");
+    let path = session(&sandbox, "77777777");
+    // A window of 180k tokens, answered long ago.
+    let text = fs::read_to_string(&path).unwrap();
+    let bill = |line: &str| {
+        let mut row: Value = serde_json::from_str(line).unwrap();
+        if row["message"]["usage"].is_object() {
+            row["message"]["usage"]["cache_read_input_tokens"] = json!(150_000);
+        }
+        format!("{row}\n")
+    };
+    fs::write(&path, text.lines().map(bill).collect::<String>()).unwrap();
+    let ask = |event: &str, source: &str| {
+        let payload = json!({"source": source, "transcript_path": path, "prompt": "go on"});
+        let outcome = given(&sandbox, &["hook", event], &payload.to_string());
+        assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event}");
+        serde_json::from_str::<Value>(&outcome.stdout).unwrap_or_default()
+    };
+    let told = ask("SessionStart", "resume")["systemMessage"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("The prompt cache expired ") && told.contains(": the next prompt costs ~$"), "{told}");
+    assert_eq!(ask("SessionStart", "startup")["systemMessage"], Value::Null);
+    assert_eq!(ask("UserPromptSubmit", "")["decision"], Value::Null, "nothing is held by default");
+    sandbox.run(&["config", "set", "resume.ask", "true"]);
+    assert_eq!(ask("SessionStart", "resume")["systemMessage"], Value::Null, "it is told once");
+    let held = ask("UserPromptSubmit", "");
+    assert_eq!(held["decision"], "block");
+    assert!(held["reason"].as_str().unwrap().ends_with("To continue as it is, send the prompt again."), "{held}");
+    assert_eq!(ask("UserPromptSubmit", "")["decision"], Value::Null, "the second one passes");
+}

@@ -3,6 +3,7 @@
 //! A hook never blocks the client: an error is one line on standard error, and the exit code is 0, because the client interprets
 //! other exit codes.
 
+mod cold;
 pub mod compaction;
 mod memory;
 mod prompt;
@@ -94,7 +95,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if ANNOUNCING.contains(&event.name)
         && let Some(message) = session.find(None).ok().and_then(|found| proxied::take_refusal(env, &found.location.id))
     {
-        report.get_or_insert(HookReport::empty(event.name)).message = Some(message);
+        let report = report.get_or_insert(HookReport::empty(event.name));
+        report.message = Some(report.message.take().map_or_else(|| message.clone(), |first| format!("{first}\n{message}")));
     }
     match report {
         Some(report) => env.print(&report),

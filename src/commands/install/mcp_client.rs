@@ -1,8 +1,8 @@
 //! `aperture install codex`, `cursor`, `vscode`, `gemini` and `opencode`: the MCP server in the list of another client.
 
 use super::made::{Made, read, refused, write};
-use super::report::{FileChange, InstallReport};
-use crate::app::{CommandError, Env, ErrorKind};
+use super::report::{FileChange, InstallReport, InstallState};
+use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::provider::EditError;
 use crate::provider::claude_code::settings::NO_FILE;
 use crate::provider::mcp_client::McpClient;
@@ -41,6 +41,23 @@ pub fn run(env: &Env, client: &McpClient, arguments: &Arguments) -> Result<(), C
         client.list.install(text, &program).map(|edited| (Some(edited.text), edited.taken))
     })?;
     if *check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Returns what a client of the user has; `None` if it has no directory of settings, as a client that is not in use.
+pub fn state(env: &Env, client: &McpClient) -> Result<Option<InstallState>, CommandError> {
+    let Some(path) = client.file(&env.places, None) else { return Ok(None) };
+    if !path.parent().is_some_and(files::is_there) {
+        return Ok(None);
+    }
+    let (program, before) = (super::program(env, false)?, read(env, &path)?);
+    let text = before.as_deref().unwrap_or(NO_FILE);
+    let edited = client.list.install(text, &program).map_err(|error| refused(error, &path))?;
+    let removed = client.list.uninstall(text).map_err(|error| refused(error, &path))?;
+    Ok(Some(match (edited.text == text && before.is_some(), removed == text) {
+        (true, _) => InstallState::Complete,
+        (false, false) => InstallState::Partial,
+        (false, true) => InstallState::Missing,
+    }))
 }
 
 /// Removes the server.

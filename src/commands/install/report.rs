@@ -30,6 +30,11 @@ pub struct FileChange {
 }
 
 impl FileChange {
+    /// Returns true if the content is another than before.
+    pub fn is_change(&self) -> bool {
+        self.before != self.after
+    }
+
     /// Returns the change between two contents of a file.
     pub fn new(
         path: &Path,
@@ -47,6 +52,26 @@ impl FileChange {
         let (old, new) = (before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
         let difference = unified(old, new, 2);
         FileChange { path: path.to_owned(), action, parts, taken, difference: mask(&difference).into_owned(), before, after }
+    }
+}
+
+/// The parts of aperture that a client has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstallState {
+    Missing,
+    /// Some parts, or those that start another program.
+    Partial,
+    Complete,
+}
+
+impl InstallState {
+    /// Returns the state by the files that an installation and a removal would leave.
+    pub fn of(additions: &[FileChange], removals: &[FileChange]) -> InstallState {
+        match (additions.iter().any(FileChange::is_change), removals.iter().any(FileChange::is_change)) {
+            (false, _) => InstallState::Complete,
+            (true, true) => InstallState::Partial,
+            (true, false) => InstallState::Missing,
+        }
     }
 }
 
@@ -125,6 +150,11 @@ impl Report for InstallReport {
 }
 
 impl InstallReport {
+    /// Returns true if a file is another than before.
+    pub fn is_change(&self) -> bool {
+        self.files.iter().any(FileChange::is_change)
+    }
+
     fn conclusion(&self) -> String {
         let changed = self.files.iter().filter(|file| file.action != "keep").count();
         let scope = if self.scope == "user" { String::new() } else { format!(" --scope {}", self.scope) };
