@@ -2057,6 +2057,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Remove a setting')
             [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add a value to a list')
             [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Remove a value from a list')
+            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print the path of the settings file')
             [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Open the settings in the editor')
             break
         }
@@ -2141,6 +2142,21 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--in-project', '--in-project', [CompletionResultType]::ParameterName, 'In the settings of the project')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'aperture;config;path' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--in-project', '--in-project', [CompletionResultType]::ParameterName, 'That of the project')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

@@ -232,6 +232,9 @@ _aperture() {
             aperture__subcmd__config,list)
                 cmd="aperture__subcmd__config__subcmd__list"
                 ;;
+            aperture__subcmd__config,path)
+                cmd="aperture__subcmd__config__subcmd__path"
+                ;;
             aperture__subcmd__config,remove)
                 cmd="aperture__subcmd__config__subcmd__remove"
                 ;;
@@ -833,7 +836,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__config)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help list get set unset add remove edit"
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help list get set unset add remove path edit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -986,6 +989,44 @@ _aperture() {
             ;;
         aperture__subcmd__config__subcmd__list)
             opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__config__subcmd__path)
+            opts="-s -C -h --in-project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1947,6 +1947,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand unset 'Remove a setting'
             cand add 'Add a value to a list'
             cand remove 'Remove a value from a list'
+            cand path 'Print the path of the settings file'
             cand edit 'Open the settings in the editor'
         }
         &'aperture;config;list'= {
@@ -2025,6 +2026,20 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
             cand --in-project 'In the settings of the project'
+            cand --json 'Print JSON'
+            cand --no-cache 'Do not read or write the cache'
+            cand --no-pager 'Do not use a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'aperture;config;path'= {
+            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
+            cand --color 'When to use colours'
+            cand -C 'Run as if started in this directory'
+            cand --directory 'Run as if started in this directory'
+            cand --in-project 'That of the project'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'

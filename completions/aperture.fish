@@ -1643,23 +1643,24 @@ complete -c aperture -n "__fish_aperture_using_subcommand doctor" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand doctor" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand doctor" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "list" -d 'List what is set, and the stages of the proxy'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "get" -d 'Print a value'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "set" -d 'Set a value'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "unset" -d 'Remove a setting'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "add" -d 'Add a value to a list'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "remove" -d 'Remove a value from a list'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "edit" -d 'Open the settings in the editor'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "list" -d 'List what is set, and the stages of the proxy'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "get" -d 'Print a value'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "set" -d 'Set a value'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "unset" -d 'Remove a setting'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "add" -d 'Add a value to a list'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "remove" -d 'Remove a value from a list'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "path" -d 'Print the path of the settings file'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "edit" -d 'Open the settings in the editor'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1724,6 +1725,17 @@ complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l in-project -d 'That of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
