@@ -38,6 +38,9 @@ pub struct McpClient {
     /// The file of a project, below its directory; `None` if the client has none.
     project: Option<&'static str>,
     pub list: ServerList,
+    /// The file of the user with hooks in the form of those of Claude Code, below its directory; `None` if the client has no hooks that
+    /// aperture answers.
+    hooks: Option<fn(&Places) -> PathBuf>,
 }
 
 /// Codex: one file for all projects.
@@ -46,6 +49,7 @@ pub const CODEX: McpClient = McpClient {
     user: |places| places.codex_directory().join("config.toml"),
     project: None,
     list: ServerList::Toml { key: "mcp_servers" },
+    hooks: Some(|places| places.codex_directory().join("hooks.json")),
 };
 
 /// Cursor.
@@ -54,6 +58,7 @@ pub const CURSOR: McpClient = McpClient {
     user: |places| places.home.join(".cursor/mcp.json"),
     project: Some(".cursor/mcp.json"),
     list: ServerList::Json { key: "mcpServers", kind: None },
+    hooks: None,
 };
 
 /// Visual Studio Code, with its own form of the list.
@@ -62,6 +67,7 @@ pub const VSCODE: McpClient = McpClient {
     user: |places| places.home.join(EDITOR_DIRECTORY).join("Code/User/mcp.json"),
     project: Some(".vscode/mcp.json"),
     list: ServerList::Json { key: "servers", kind: Some("stdio") },
+    hooks: None,
 };
 
 /// Gemini CLI.
@@ -70,6 +76,7 @@ pub const GEMINI: McpClient = McpClient {
     user: |places| places.home.join(".gemini/settings.json"),
     project: Some(".gemini/settings.json"),
     list: ServerList::Json { key: "mcpServers", kind: None },
+    hooks: None,
 };
 
 /// opencode.
@@ -78,6 +85,7 @@ pub const OPENCODE: McpClient = McpClient {
     user: |places| places.home.join(".config/opencode/opencode.json"),
     project: Some("opencode.json"),
     list: ServerList::JsonWords { key: "mcp", kind: "local" },
+    hooks: None,
 };
 
 /// Where the platform keeps the settings of desktop programs, below the home directory.
@@ -90,6 +98,11 @@ const EDITOR_DIRECTORY: &str = if cfg!(target_os = "macos") {
 };
 
 impl McpClient {
+    /// Returns the file with the hooks of the user.
+    pub fn hooks_file(&self, places: &Places) -> Option<PathBuf> {
+        self.hooks.map(|file| file(places))
+    }
+
     /// Returns the file with the servers of the user, or of a project; `None` if the client has none for projects.
     pub fn file(&self, places: &Places, project: Option<&Path>) -> Option<PathBuf> {
         match project {

@@ -640,3 +640,41 @@ fn a_cold_resume_has_a_price() {
     assert!(held["reason"].as_str().unwrap().ends_with("To continue as it is, send the prompt again."), "{held}");
     assert_eq!(ask("UserPromptSubmit", "")["decision"], Value::Null, "the second one passes");
 }
+
+/// Codex has the hooks of Claude Code in a file of its own, with other entries beside them.
+#[test]
+fn codex_gets_hooks_and_the_server_and_loses_exactly_these() {
+    let sandbox = Sandbox::of("codex-tools");
+    let hooks = sandbox.home.join(".codex/hooks.json");
+    let own = "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n";
+    fs::write(&hooks, own).unwrap();
+    fs::write(sandbox.home.join(".codex/config.toml"), "model = \"gpt-5.5\"\n").unwrap();
+    let before = tree(&sandbox.home.join(".codex"));
+    expect![[r#"
+        changed ~/.codex/config.toml: MCP server
+        changed ~/.codex/hooks.json: 4 hooks
+        active in new sessions; to remove: aperture uninstall codex
+        codex runs the hooks once you trust them there: /hooks
+    "#]]
+    .assert_eq(&sandbox.text(&["install", "codex"]).replace("HOME", "~"));
+    let settings: Value = serde_json::from_str(&fs::read_to_string(&hooks).unwrap()).unwrap();
+    let events: Vec<&String> = settings["hooks"].as_object().unwrap().keys().collect();
+    assert_eq!(events, ["Stop", "SessionStart", "UserPromptSubmit", "SessionEnd"]);
+    assert_eq!(settings["hooks"]["Stop"].as_array().unwrap().len(), 2, "the other hook stays");
+    assert_eq!(sandbox.run(&["install", "codex", "--check"]).code, 0);
+    assert_eq!(sandbox.run(&["doctor"]).stdout.matches("codex: installed").count(), 1);
+    // The payload and the answers are those of Claude Code.
+    let rollout = &sandbox.rollouts().into_iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
+    let payload =
+        json!({"session_id": "s", "transcript_path": rollout, "cwd": sandbox.project, "source": "resume", "model": "m"});
+    assert!(told(&sandbox, "SessionStart", &payload).contains("CONTEXT MANIFEST"));
+    // Before the first prompt the file has texts of the client already, and the session is new all the same.
+    let rows = fs::read_to_string(rollout).unwrap();
+    let head: String = rows.lines().take(3).map(|row| format!("{row}\n")).collect();
+    let new = sandbox.write("rollout-2026-11-23T01-50-24-01a20618-e4ce-7ee0-a638-442533742866.jsonl", head);
+    let payload = json!({"session_id": "s", "transcript_path": new, "cwd": sandbox.project, "source": "startup", "model": "m"});
+    let started = told(&sandbox, "SessionStart", &payload);
+    assert!(started.contains("aperture keeps the memory of this session") && !started.contains("MANIFEST"), "{started}");
+    sandbox.text(&["uninstall", "codex"]);
+    assert_eq!(tree(&sandbox.home.join(".codex")), before);
+}

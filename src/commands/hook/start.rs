@@ -19,6 +19,9 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let (mut parts, mut price) = (Vec::new(), None);
     let workspace = if payload.has_session(env) { Some(env.open(None)?) } else { None };
     register(env, payload, workspace.as_ref());
+    // A client can write its own texts before the first prompt.
+    let is_new = |workspace: &Workspace<'_>| payload.source.as_deref() == Some("startup") && workspace.reading.turns.is_empty();
+    let workspace = workspace.filter(|workspace| !is_new(workspace));
     // The client deletes old sessions after it started.
     if env.keeping == Keeping::On && payload.source.as_deref() != Some("compact") {
         keep::keep_in_background(env, None);

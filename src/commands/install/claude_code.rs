@@ -182,7 +182,7 @@ fn report(env: &Env, verb: &'static str, options: &Options, check: bool) -> Inst
         InstallScope::Local => "local",
     };
     let home = env.places.home.to_string_lossy().into_owned();
-    InstallReport { verb, into: "claude-code", scope, dry_run: options.dry_run, check, files: Vec::new(), home }
+    InstallReport { verb, into: "claude-code", scope, dry_run: options.dry_run, check, files: Vec::new(), note: None, home }
 }
 
 /// Returns the files, and the directory that is never deleted.
@@ -220,5 +220,5 @@ fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
 }
 
 fn calls(env: &Env, options: &Options) -> Result<Calls, CommandError> {
-    Ok(Calls { program: program(env, options)?, events: hook::wanted(env) })
+    Ok(Calls { program: program(env, options)?, events: hook::wanted(env), has_status_line: true })
 }

@@ -45,7 +45,7 @@ pub struct UninstallArguments {
 pub enum InstallTarget {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::Arguments),
-    /// MCP server of Codex
+    /// Hooks and MCP server of Codex
     Codex(mcp_client::Arguments),
     /// MCP server of Cursor
     Cursor(mcp_client::Arguments),
@@ -65,7 +65,7 @@ pub enum InstallTarget {
 pub enum From {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::Options),
-    /// MCP server of Codex
+    /// Hooks and MCP server of Codex
     Codex(mcp_client::Options),
     /// MCP server of Cursor
     Cursor(mcp_client::Options),

@@ -90,6 +90,9 @@ pub struct InstallReport {
     pub check: bool,
     /// Files.
     pub files: Vec<FileChange>,
+    /// A sentence about the client, after an installation.
+    #[serde(skip)]
+    pub note: Option<String>,
     /// The home directory, displayed as `~`.
     #[serde(skip)]
     pub home: String,
@@ -145,6 +148,9 @@ impl Report for InstallReport {
             line(Some(Paint::Warning), &format!("skipped: {what} in {} was not written by aperture", name(file)));
         }
         line(None, &self.conclusion());
+        if let Some(note) = self.note.as_ref().filter(|_| self.is_change() && !self.check && !self.dry_run) {
+            line(None, note);
+        }
         text
     }
 }
