@@ -19,12 +19,14 @@ pub struct SidecarTexts {
 }
 
 impl Env {
-    /// Returns the answers about a session; `None` if no server is configured, or no worker ran yet.
+    /// Returns the answers about a session; `None` if no server is configured, or the queue can be neither read nor made.
     pub fn sidecar_texts(&self, session: &Path) -> Option<SidecarTexts> {
         if !self.sidecar.is_on() {
             return None;
         }
-        let store = SidecarStore::open_existing(&self.store_directory().ok()?, &self.keys.seal().ok()?).ok()??;
+        let known = SidecarStore::open_existing(&self.store_directory().ok()?, &self.keys.seal().ok()?).ok()?;
+        // The first command makes the queue, so that the first worker finds its contents.
+        let store = known.or_else(|| self.sidecar_store().ok())?;
         Some(SidecarTexts {
             store: Mutex::new(store),
             model: self.sidecar.model.clone(),

@@ -5,7 +5,7 @@
 use super::database::{StoreError, damaged, is_there, named};
 use super::disposable::{Form, format, opened};
 use super::seal::Seal;
-use crate::engine::sidecar::{MOST_ATTEMPTS, SidecarTask, TASKS, is_unreliable, retry_after};
+use crate::engine::sidecar::{AnswerFault, MOST_ATTEMPTS, SidecarTask, TASKS, is_unreliable, retry_after};
 use crate::model::Key;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
@@ -294,7 +294,9 @@ impl SidecarStore {
         transaction.prepare_cached(sql)?.execute(values)?;
         let sql = "INSERT INTO models (model, answers, refused) VALUES (?1, 1, ?2)
                    ON CONFLICT (model) DO UPDATE SET answers = answers + 1, refused = refused + ?2, failures = 0, asked_again = 0";
-        transaction.prepare_cached(sql)?.execute(params![model, fault.is_some()])?;
+        // A poor answer is true: it says nothing against the model.
+        let is_untrue = fault.is_some_and(|fault| *fault != AnswerFault::Poor.name());
+        transaction.prepare_cached(sql)?.execute(params![model, is_untrue])?;
         let sql = "SELECT answers, refused FROM models WHERE model = ?1";
         let counts = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs()));
         let (answers, refused) = transaction.prepare_cached(sql)?.query_row([model], counts)?;

@@ -51,6 +51,8 @@ words! {
         Language = "language",
         /// Too many of its words are not in its source.
         Words = "words",
+        /// It says too little, or nothing of the prompt that it is about.
+        Poor = "poor",
         /// It lacks a line that must be kept.
         Lost = "lost",
     }
@@ -135,6 +137,18 @@ impl<'a> SourceText<'a> {
         // Markers tell how much is left out.
         let mut lines = shortened.lines().filter(|line| !line.starts_with("[…") && !line.starts_with("[@"));
         lines.all(|line| units(line).0.iter().all(|unit| unit.kind == UnitKind::Word || self.places.contains_key(&unit.key)))
+    }
+
+    /// Returns true if a text of an answer has this many words, names and paths, one of them no path, and one of the subject if
+    /// that has any.
+    pub fn says_enough(answer: &str, least_words: usize, subject: &str) -> bool {
+        let is_said = |unit: &&Unit| unit.kind != UnitKind::Number && unit.key.chars().count() > 2;
+        let (found, subject) = (units(answer).0, units(subject).0);
+        let mut of_subject = subject.iter().filter(is_said).peekable();
+        let is_shared = |unit: &Unit| found.iter().any(|other| other.key.ends_with(&unit.key));
+        found.iter().filter(is_said).count() >= least_words
+            && found.iter().any(|unit| is_said(&unit) && unit.kind != UnitKind::Path)
+            && (of_subject.peek().is_none() || of_subject.any(is_shared))
     }
 
     fn has_word(&self, unit: &Unit) -> bool {

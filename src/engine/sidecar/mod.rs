@@ -44,6 +44,16 @@ pub struct AnswerField {
     pub name: &'static str,
     /// Its maximum length in tokens of the o200k vocabulary.
     pub most_tokens: u32,
+    /// The minimum number of its words that carry meaning.
+    pub least_words: usize,
+    /// True if it has a word of the prompt.
+    pub is_about_prompt: bool,
+}
+
+impl AnswerField {
+    const fn new(name: &'static str, most_tokens: u32, least_words: usize) -> AnswerField {
+        AnswerField { name, most_tokens, least_words, is_about_prompt: false }
+    }
 }
 
 /// A row of the table of tasks.
@@ -70,7 +80,7 @@ pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
         prompt: "You write notes about one exchange between a user and a coding agent. Use only facts of the text, in its language \
                  and with its own words, names and numbers. Answer with JSON: \"header\" has the topic and the outcome in at most \
                  8 words; \"summary\" has the decisions, results and open points in at most 3 short sentences.",
-        fields: &[AnswerField { name: "header", most_tokens: 12 }, AnswerField { name: "summary", most_tokens: 90 }],
+        fields: &[AnswerField { is_about_prompt: true, ..AnswerField::new("header", 12, 2) }, AnswerField::new("summary", 90, 2)],
         improves: "header and key points of a turn",
         read_by: "summary, pack, recall --turns",
     },
@@ -81,7 +91,7 @@ pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
         prompt: "You shorten the output of a tool for a coding agent. Use only facts of the text, in its language and with its own \
                  names, paths and numbers. Answer with JSON: \"summary\" states in at most 3 short sentences the result, and the \
                  names and values that are needed later.",
-        fields: &[AnswerField { name: "summary", most_tokens: 100 }],
+        fields: &[AnswerField::new("summary", 100, 2)],
         improves: "level summarized of a large block",
         read_by: "compress --level summarized, expand --level summarized, explain",
     },
@@ -91,7 +101,7 @@ pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
         priority: 2,
         prompt: "You name the subject of some prompts to a coding agent. Use only words of the text. Answer with JSON: \"label\" is a \
                  noun phrase of at most 5 words, without a full stop.",
-        fields: &[AnswerField { name: "label", most_tokens: 10 }],
+        fields: &[AnswerField::new("label", 10, 1)],
         improves: "label of a topic",
         read_by: "manifest, blocks, selectors",
     },
@@ -102,7 +112,7 @@ pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
         prompt: "You describe the work in a session with a coding agent, from notes about it. Use only facts of the text, in its \
                  language and with its own names and numbers. Answer with JSON: \"story\" states in at most 3 short sentences what \
                  was done, in order.",
-        fields: &[AnswerField { name: "story", most_tokens: 100 }],
+        fields: &[AnswerField::new("story", 100, 2)],
         improves: "course of a session",
         read_by: "summary",
     },
@@ -121,7 +131,7 @@ pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
         priority: 6,
         prompt: "You compare two notes about a project: an old one, and a newer one that shall replace it. Answer with JSON: \"lost\" \
                  is one fact of the old note, in its own words, that the new one does not have; empty if the new one has all.",
-        fields: &[AnswerField { name: "lost", most_tokens: 40 }],
+        fields: &[AnswerField::new("lost", 40, 1)],
         improves: "review of replaced memories",
         read_by: "memory review",
     },
@@ -184,6 +194,10 @@ impl TaskRow {
                 return Err(AnswerFault::Form);
             }
             known.check(&text)?;
+            let subject = if field.is_about_prompt { prompt_of(source) } else { "" };
+            if !SourceText::says_enough(&text, field.least_words, subject) {
+                return Err(AnswerFault::Poor);
+            }
             if is_kept(&text) {
                 return Err(AnswerFault::Words);
             }
@@ -191,6 +205,11 @@ impl TaskRow {
         };
         self.fields.iter().map(text).collect()
     }
+}
+
+/// Returns the prompt in the text of an exchange.
+fn prompt_of(source: &str) -> &str {
+    source.strip_prefix("User: ").map_or("", |rest| rest.split("\n\nAgent: ").next().unwrap_or(rest))
 }
 
 /// Returns the first JSON object in a response: a server without schemas lets the model write around it.

@@ -32,10 +32,12 @@ fn a_response_is_an_object_with_true_texts() {
         ("", AnswerFault::Empty),
         ("All tests pass now, and invoices were wrong by one cent, so the function truncated amounts", AnswerFault::Length),
         ("[@3 | archived from 9 tests]", AnswerFault::Form),
+        ("42 tests pass", AnswerFault::Poor),
+        ("src/tax.rs 42", AnswerFault::Poor),
     ] {
         assert_eq!(header(text), Some(fault), "{text}");
     }
-    assert_eq!(judged("{\"header\": \"rounding\"}"), Err(AnswerFault::Form));
+    assert_eq!(judged("{\"header\": \"rounding in src/tax.rs\"}"), Err(AnswerFault::Form));
     assert_eq!(judged("All 42 tests pass."), Err(AnswerFault::Form));
     let cut = |end| SidecarTask::Turn.row().judge(SOURCE, good, end, 20).err();
     assert_eq!(cut(ResponseEnd { is_cut: true, tokens: None }), Some(AnswerFault::Length));
