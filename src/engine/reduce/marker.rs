@@ -105,7 +105,12 @@ mod tests {
     #[test]
     fn other_lines_are_not_markers() {
         for text in [
-            "", "[@7]", "[@7 | original from 3]", "[@expand(7) | trimmed from 3]", "[@+7 | trimmed from 3]", "[@0 | trimmed from 3]",
+            "",
+            "[@7]",
+            "[@7 | original from 3]",
+            "[@expand(7) | trimmed from 3]",
+            "[@+7 | trimmed from 3]",
+            "[@0 | trimmed from 3]",
             "text",
         ] {
             assert_eq!(parse(text), None, "{text}");
