@@ -337,7 +337,7 @@ impl Place {
         let edit = |content: String| BlockEdit {
             content: Key::from_bytes(content.as_bytes()),
             occurrence: 0,
-            text: "[@recall(16) | archived]".to_owned(),
+            text: "[@16 | archived]".to_owned(),
             level: Level::Archived,
             reason: String::new(),
         };

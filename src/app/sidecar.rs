@@ -5,7 +5,7 @@ use super::files::make_private;
 use crate::engine::sidecar::{AnswerTexts, SidecarTask, SubjectPlace, block_address, topic_subjects};
 use crate::model::{Key, request_id};
 use crate::store::{NewTask, SIDECAR_FILE, SidecarResult, SidecarStore};
-use crate::workspace::{ModelTexts, Workspace};
+use crate::workspace::Workspace;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -76,6 +76,12 @@ impl SidecarTexts {
         serde_json::from_slice(&value).ok()
     }
 
+    /// Returns the text of a block and the name of its model, by the hash of the original.
+    pub fn summarized(&self, original: Key) -> Option<(String, String)> {
+        let text = self.of(SidecarTask::Block, block_address(original))?.remove("summary")?;
+        Some((text, self.model.clone()))
+    }
+
     /// Returns true if the vectors improved search on the user's own sessions.
     pub fn improves_search(&self) -> bool {
         self.store.lock().is_ok_and(|store| store.improves(&self.embedding_model).unwrap_or_default())
@@ -98,13 +104,6 @@ impl SidecarTexts {
                 None
             }
         }
-    }
-}
-
-impl ModelTexts for SidecarTexts {
-    fn summarized(&self, original: Key) -> Option<(String, String)> {
-        let text = self.of(SidecarTask::Block, block_address(original))?.remove("summary")?;
-        Some((text, self.model.clone()))
     }
 }
 

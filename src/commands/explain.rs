@@ -7,7 +7,7 @@ use crate::engine::{self, Explanation, LevelPreview, Referred, Selector, Selecto
 use crate::model::{As, Block, BlockNumber, History, Level, OperationId, OperationKind, Time};
 use crate::output::{Paint, Report, Style, age, amount, clip, padded, plural, printable, tokens};
 use crate::store::Store;
-use crate::workspace::{Aim, DigestFold, ModelTexts, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
+use crate::workspace::{Aim, DigestFold, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
 use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;

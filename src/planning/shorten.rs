@@ -440,7 +440,7 @@ fn shorten_block(
     let why = Why { reason: reason.to_owned(), stands_again: false };
     let mut source = Source { named, ..Source::new(draft, original, why, false, None) };
     if level == Level::Summarized && source.tagged.is_none() {
-        source.written = draft.texts.as_ref().and_then(|texts| texts.summarized(source.original.block.hash));
+        source.written = draft.texts.as_ref().and_then(|texts| texts(source.original.block.hash));
     }
     let Some(content) = source.subject().at_level(level, context) else { return keep(SkipReason::NotShorter) };
     let content = source.wrapped(content);

@@ -68,13 +68,11 @@ pub fn one_line(text: &str) -> String {
 /// not known yet; no command and no path begins with such a line.
 pub fn unmarked(text: &str) -> &str {
     let is_mark = |line: &str| {
-        // Earlier versions wrote `@expand(7)` and `@recall(7)` in the place of `@7`.
-        let inner = line.strip_prefix("[@").map(|inner| inner.trim_start_matches("expand(").trim_start_matches("recall("));
         let is_number = |inner: &str| {
             let behind = inner.trim_start_matches(|c: char| c.is_ascii_digit());
-            behind.len() < inner.len() && behind.trim_start_matches(')').starts_with(" | ")
+            behind.len() < inner.len() && behind.starts_with(" | ")
         };
-        inner.is_some_and(is_number) && line.ends_with(']')
+        line.strip_prefix("[@").is_some_and(is_number) && line.ends_with(']')
     };
     let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
     if is_mark(line) { rest } else { text }
@@ -89,7 +87,7 @@ mod tests {
         for (text, rest) in [
             ("[@13 | trimmed from 812]\nmake check", "make check"),
             ("[@13 | minimal from 812 | 12 lines]", ""),
-            ("[@expand(13) | minimal from 812]\n", ""),
+            ("[@13 | minimal from 812]\n", ""),
             ("make check", "make check"),
             ("[@ho | x]", "[@ho | x]"),
         ] {

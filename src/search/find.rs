@@ -4,7 +4,6 @@ use super::source::{Source, SourceKind};
 use super::update::Indexed;
 use crate::engine::search::{
     Candidate, Echoes, Match, Matcher, Passage, PassageKind, Query, candidates, nearest, passage, rate, read_postings,
-    with_further,
 };
 use crate::fsio::Disk;
 use crate::model::{Key, TraceContent, TraceEvent};
@@ -89,14 +88,8 @@ pub struct Hits {
     pub query: Query,
 }
 
-/// A score beside that of the words.
-pub trait TurnScore: Sync {
-    /// Returns the factor that a value of 1 adds to the score of a turn.
-    fn weight(&self) -> f32;
-
-    /// Returns the values of turns, from 0 to 1, best first by their words; `None` for an unknown one.
-    fn scores(&self, turns: &[FoundTurn]) -> Vec<Option<f32>>;
-}
+/// Changes the scores of turns, which are in the order of their scores by words.
+pub type Adjust<'a> = dyn Fn(&mut [FoundTurn]) + 'a;
 
 /// The files that are searched.
 pub struct Searched<'a> {
@@ -105,8 +98,7 @@ pub struct Searched<'a> {
     /// Returns the session that a source belongs to.
     pub session_of: &'a dyn Fn(usize) -> String,
     pub is_wanted: &'a dyn Fn(usize) -> bool,
-    /// Scores beside that of the words.
-    pub further: &'a [&'a dyn TurnScore],
+    pub adjust: Option<&'a Adjust<'a>>,
     /// The current time, in milliseconds since 1970, UTC.
     pub now: i64,
 }
@@ -152,28 +144,16 @@ pub fn find(
         Some(FoundTurn { source: *source, turn: *turn, session, score: candidate.score * factor, found })
     };
     let mut turns: Vec<FoundTurn> = chosen.par_iter().filter_map(read).collect();
-    turns.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.turn.time.cmp(&a.turn.time)));
-    add_scores(&mut turns, searched.further);
+    sort(&mut turns);
+    if let Some(adjust) = searched.adjust {
+        adjust(&mut turns);
+        sort(&mut turns);
+    }
     drop(matcher);
     Ok(Hits { turns, total, is_capped, replaced, query })
 }
 
-/// Adds further scores to those of the words, and orders the turns again.
-fn add_scores(turns: &mut [FoundTurn], further: &[&dyn TurnScore]) {
-    if further.is_empty() {
-        return;
-    }
-    let of_score = |score: &&dyn TurnScore| {
-        let values = score.scores(turns);
-        let known: Vec<f32> = values.iter().flatten().copied().collect();
-        let mean = known.iter().sum::<f32>() / known.len().max(1) as f32;
-        (score.weight(), values, mean)
-    };
-    let lists: Vec<(f32, Vec<Option<f32>>, f32)> = further.iter().map(of_score).collect();
-    for (at, turn) in turns.iter_mut().enumerate() {
-        let values = lists.iter().map(|(weight, values, mean)| (*weight, values.get(at).copied().flatten(), *mean));
-        turn.score = with_further(turn.score, &values.collect::<Vec<_>>());
-    }
+fn sort(turns: &mut [FoundTurn]) {
     turns.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.turn.time.cmp(&a.turn.time)));
 }
 

@@ -11,7 +11,7 @@ mod tests;
 mod texts;
 mod update;
 
-pub use find::{Filter, FoundTurn, Hits, Searched, TurnScore, find};
+pub use find::{Adjust, Filter, FoundTurn, Hits, Searched, find};
 pub use literal::{FileLines, FoundLine, Pattern, PatternError, scan};
 pub use related::{RelatedTurn, related};
 pub use source::{Source, SourceKind, prompt_files};

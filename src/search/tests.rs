@@ -42,7 +42,7 @@ fn search(index: &mut SearchIndex, paths: &[PathBuf], query: &str) -> Vec<(usize
     let session_of = |source: usize| source.to_string();
     let query = Query::parse(query).unwrap();
     let searched =
-        Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted: &|_| true, further: &[], now: 0 };
+        Searched { disk: &RealDisk, sources: &sources, session_of: &session_of, is_wanted: &|_| true, adjust: None, now: 0 };
     let hits = find(&searched, index, &indexed, query, &Filter::default()).unwrap();
     hits.turns.into_iter().map(|turn| (turn.source, turn.turn.number, turn.found.tier, turn.found.excerpt.line)).collect()
 }

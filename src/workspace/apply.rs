@@ -130,7 +130,7 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
     discard(disk, &temporary(&path));
     let Some(session) = store.find(&path)? else { return Ok(None) };
     for operation in store.prepared(session.key)? {
-        let done = was_done(disk, store, &path, &operation)?;
+        let done = was_done(disk, &path, &operation)?;
         let mut logged = store.companions(session.key)?;
         logged.retain(|companion| companion.operation == operation.id);
         companions::settle(disk, store, &logged, done)?;
@@ -142,32 +142,15 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
 
 /// Returns true if a file has the state that a prepared operation wrote, possibly with appended rows. If the operation truncates
 /// the file, the old file starts with the new state too: then it was done if the file does not start with the old state.
-pub fn was_done(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
+pub fn was_done(disk: &dyn Disk, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
     let (Some(bytes), Some(after)) = (operation.after_bytes, operation.after_hash) else { return Ok(true) };
     let base = SessionFile::new(disk, path);
     let begins_with = |bytes, expected| -> io::Result<bool> { Ok(base.hash(bytes)? == Some(expected)) };
     match &operation.delta {
         _ if !begins_with(bytes, after)? => Ok(false),
         Some(delta) => Ok(delta.base_bytes <= bytes || !begins_with(delta.base_bytes, delta.base_hash)?),
-        None => Ok(!is_row_present(disk, store, path, operation)?),
+        None => Ok(true),
     }
-}
-
-/// Returns true if a row that an operation of an earlier version removes is still present after the bytes that it wrote.
-fn is_row_present(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
-    let removed = operation.edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
-    let removed: Vec<Address> = removed.filter_map(|edit| edit.before).collect();
-    if removed.is_empty() {
-        return Ok(false);
-    }
-    let mut rest = Vec::new();
-    disk.open(path, operation.after_bytes.unwrap_or_default())?.read_to_end(&mut rest)?;
-    for address in removed {
-        if memchr::memmem::find(&rest, store.original(&address)?.trim_ascii()).is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Returns the settled history of a session, by the path of its file.

@@ -127,8 +127,7 @@ impl Verifier<'_> {
         let mut verified = Verified { file, ..Verified::default() };
         for operation in prepared {
             // The next command decides the same way: by the contents of the file.
-            let done = verified.file == FileState::There
-                && was_done(self.disk, self.store, &stored.path, &operation).unwrap_or_default();
+            let done = verified.file == FileState::There && was_done(self.disk, &stored.path, &operation).unwrap_or_default();
             verified.interrupted.push((operation.id, done));
             if done {
                 history.operations.push(operation);

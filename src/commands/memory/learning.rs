@@ -89,7 +89,7 @@ impl Learning {
         let (session_of, is_wanted) = (|_| String::new(), |_| true);
         let now = env.style.now.as_millisecond();
         let searched =
-            Searched { disk: env.disk, sources: &sources, session_of: &session_of, is_wanted: &is_wanted, further: &[], now };
+            Searched { disk: env.disk, sources: &sources, session_of: &session_of, is_wanted: &is_wanted, adjust: None, now };
         let question = |index: &_, indexed: &_| related(&searched, index, indexed, query);
         let turns = ask(env, &sources, false, &|_, _| {}, &question)?;
         let ids: HashMap<&Path, &str> = self.files.iter().map(|(found, _)| (&*found.path, &*found.location.id)).collect();

@@ -1,6 +1,6 @@
 use super::index::{ask, asking_session, restore_originals};
 use super::report::{Coverage, ReplacedWord, SearchReport, SessionFound, TurnFound};
-use super::vectors::VectorScore;
+use super::vectors::similarity;
 use super::{Arguments, Scope, Sort, kind};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::usage::{Day, check_client};
@@ -9,7 +9,7 @@ use crate::engine::{Selector, tokens};
 use crate::output::json;
 use crate::output::{Report, plural, short_id};
 use crate::provider::ProviderAdapter;
-use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, TurnScore, find, prompt_files, scan};
+use crate::search::{Filter, FoundTurn, Hits, Pattern, PatternError, Searched, Source, find, prompt_files, scan};
 use crate::text::shell::quoted_word;
 use crate::workspace::{self, FindError, Listed};
 use anyhow::anyhow;
@@ -278,9 +278,8 @@ fn ranked(
 ) -> Result<SearchReport, CommandError> {
     let vectors = match has_vectors {
         Some(false) => None,
-        measured => VectorScore::new(env, &files.sources, measured.is_some()),
+        measured => similarity(env, &files.sources, measured.is_some()),
     };
-    let further: Vec<&dyn TurnScore> = vectors.iter().map(|score| score as &dyn TurnScore).collect();
     let bar = env.progress(files.sources.len());
     let progress = |done: u64, total: u64| {
         bar.set_length(total.max(1));
@@ -298,7 +297,7 @@ fn ranked(
             sources: &files.sources,
             session_of: &session_of,
             is_wanted: &is_wanted,
-            further: &further,
+            adjust: vectors.as_deref(),
             now,
         };
         find(&searched, index, indexed, query.clone(), &filter)

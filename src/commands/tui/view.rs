@@ -8,12 +8,13 @@ use crate::app::Env;
 use crate::engine::amount;
 use crate::model::{Level, Pin, State, Zone};
 use crate::output::{Gate, Style as TextStyle, clip, clip_start, padded, plural, times_of_day};
+use crate::text::differences::{differences, lines};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
-use similar::{ChangeTag, TextDiff};
+use similar::ChangeTag;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The smallest screen, in columns and rows.
@@ -416,8 +417,9 @@ fn content_lines(screen: &Screen, detail: &Detail, width: usize, look: &Look) ->
     let wrapped = |text: &str| -> Vec<String> { text.lines().take(CONTENT_LINES).flat_map(|line| pieces(line, width)).collect() };
     match kept {
         Some(kept) if screen.is_difference => {
-            let difference = TextDiff::from_lines(&*detail.content, kept);
-            let lines = difference.iter_all_changes().take(CONTENT_LINES).map(|change| {
+            let (old, new) = (lines(&detail.content), lines(kept));
+            let changes = differences(&old, &new).into_iter().flat_map(|operation| operation.iter_changes(&old, &new));
+            let lines = changes.take(CONTENT_LINES).map(|change| {
                 let (sign, style) = match change.tag() {
                     ChangeTag::Delete => ("- ", look.color(Color::Red)),
                     ChangeTag::Insert => ("+ ", look.color(Color::Green)),

@@ -243,12 +243,12 @@ fn newest<'a>(ranked: impl IntoIterator<Item = &'a Ranked<'a>>) -> Vec<Sighting>
 
 #[cfg(test)]
 mod tests {
-    use super::super::work::{NamedUse, UseKind};
+    use super::super::work::{Use, UseKind};
     use super::*;
 
-    fn used(name: &'static str, call: u64) -> NamedUse<'static> {
+    fn used(name: &'static str, call: u64) -> Use<&'static str> {
         let kind = if name.contains('.') { UseKind::File } else { UseKind::Command };
-        NamedUse { name, kind, block: call as u32, call, time: call as i64 }
+        Use { name, kind, block: call as u32, call, time: call as i64 }
     }
 
     #[test]

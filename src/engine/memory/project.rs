@@ -1,7 +1,7 @@
 //! The work of all sessions of a project: which commands and files it used, and how much each is worth now.
 
 use super::failures::command_heads::{heads, is_publishing};
-use super::work::{NamedUse, UseKind};
+use super::work::{Use, UseKind};
 use crate::model::Sighting;
 use crate::model::paths::is_absolute;
 use crate::text::names::file_name;
@@ -29,7 +29,7 @@ pub struct ProjectWork<'a> {
 #[derive(Debug)]
 struct SessionUses<'a> {
     id: &'a str,
-    uses: Vec<NamedUse<'a>>,
+    uses: Vec<Use<&'a str>>,
 }
 
 /// A command or a file with its worth.
@@ -47,7 +47,7 @@ pub struct Ranked<'a> {
 impl<'a> ProjectWork<'a> {
     /// Collects the uses of sessions: pairs of an id and its uses. A call that several sessions have, because one is a fork or a
     /// resumed copy of another, counts in the one that ended first.
-    pub fn new(sessions: impl IntoIterator<Item = (&'a str, Vec<NamedUse<'a>>)>) -> ProjectWork<'a> {
+    pub fn new(sessions: impl IntoIterator<Item = (&'a str, Vec<Use<&'a str>>)>) -> ProjectWork<'a> {
         let mut sessions: Vec<SessionUses<'a>> = sessions.into_iter().map(|(id, uses)| SessionUses { id, uses }).collect();
         let last = |session: &SessionUses<'_>| session.uses.iter().map(|used| used.time).max();
         sessions.sort_by(|one, other| last(one).cmp(&last(other)).then_with(|| one.id.cmp(other.id)));
@@ -89,7 +89,7 @@ impl<'a> ProjectWork<'a> {
     fn ranked(&self, kind: UseKind) -> Vec<Ranked<'a>> {
         let mut all: FxHashMap<&'a str, Ranked<'a>> = FxHashMap::default();
         for (age, session) in self.sessions.iter().rev().enumerate() {
-            let mut first: FxHashMap<&'a str, &NamedUse<'a>> = FxHashMap::default();
+            let mut first: FxHashMap<&'a str, &Use<&'a str>> = FxHashMap::default();
             for used in session.uses.iter().filter(|used| used.kind == kind) {
                 first.entry(used.name).or_insert(used);
             }
@@ -144,8 +144,8 @@ fn is_passing(path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn used(name: &str, kind: UseKind, call: u64, time: i64) -> NamedUse<'_> {
-        NamedUse { name, kind, block: 1, call, time }
+    fn used(name: &str, kind: UseKind, call: u64, time: i64) -> Use<&str> {
+        Use { name, kind, block: 1, call, time }
     }
 
     fn names<'a>(ranked: &[Ranked<'a>]) -> Vec<&'a str> {

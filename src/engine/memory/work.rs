@@ -23,7 +23,7 @@ const PURPOSES: usize = 400;
 pub struct Work {
     /// The names of commands and files, each once.
     names: Vec<Box<str>>,
-    uses: Vec<Use>,
+    uses: Vec<Use<u32>>,
     /// The purposes of files and folders, by their paths.
     pub purposes: BTreeMap<Box<str>, Box<str>>,
     open: BTreeMap<Key, OpenCall>,
@@ -42,16 +42,17 @@ struct OpenCall {
     file: Option<Box<str>>,
 }
 
-/// The use of a command or a file by a call.
+/// The use of a command or a file by a call, with its name: the command in full, or the path of the file, relative to the directory of the
+/// session if it is below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Use {
-    block: u32,
-    /// The id of the call, shortened: forks and resumed copies of a session repeat it.
-    call: u64,
+pub struct Use<Name> {
+    pub block: u32,
+    /// The id of the call, shortened to 64 bits: forks and resumed copies of a session repeat it.
+    pub call: u64,
     /// The time of the call, in milliseconds since 1970, UTC.
-    time: i64,
-    name: u32,
-    kind: UseKind,
+    pub time: i64,
+    pub name: Name,
+    pub kind: UseKind,
 }
 
 /// The kind of a use.
@@ -61,19 +62,6 @@ pub enum UseKind {
     Command,
     /// A file that was read, changed, searched or named.
     File,
-}
-
-/// The use of a command or a file by a call, with its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NamedUse<'a> {
-    /// The command in full, or the path of the file, relative to the directory of the session if it is below it.
-    pub name: &'a str,
-    pub kind: UseKind,
-    pub block: u32,
-    /// The id of the call, shortened to 64 bits.
-    pub call: u64,
-    /// The time of the call, in milliseconds since 1970, UTC.
-    pub time: i64,
 }
 
 impl Work {
@@ -132,10 +120,10 @@ impl Work {
         self.uses.push(Use { block, call, time, name, kind });
     }
 
-    pub fn uses(&self) -> impl Iterator<Item = NamedUse<'_>> {
+    pub fn uses(&self) -> impl Iterator<Item = Use<&str>> {
         self.uses.iter().filter_map(|used| {
-            let name = self.names.get(used.name as usize)?;
-            Some(NamedUse { name, kind: used.kind, block: used.block, call: used.call, time: used.time })
+            let Use { block, call, time, name, kind } = *used;
+            Some(Use { block, call, time, name: &**self.names.get(name as usize)?, kind })
         })
     }
 }

@@ -4,37 +4,29 @@ use super::nesting::nest;
 use super::output::mark_repeated;
 use super::piece::line_pieces;
 use super::salience::Style;
-use super::{Piece, Reducer, Reducible};
+use super::{Piece, Reducible};
 
-/// Any text, by its lines.
-pub(super) struct Code;
+/// Returns true for any text.
+pub(super) fn fits(_: &Reducible<'_>) -> bool {
+    true
+}
 
-impl Reducer for Code {
-    fn name(&self) -> &'static str {
-        "code"
-    }
-
-    fn fits(&self, _: &Reducible<'_>) -> bool {
-        true
-    }
-
-    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let mut pieces = line_pieces(input.content, Style::detect(input));
-        mark_repeated(&mut pieces);
-        nest(&mut pieces);
-        pieces
-    }
+/// Returns the pieces of such a content.
+pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
+    let mut pieces = line_pieces(input.content, Style::detect(input));
+    mark_repeated(&mut pieces);
+    nest(&mut pieces);
+    pieces
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::check_pieces;
-    use super::*;
     use crate::model::ToolVerb;
 
     #[test]
     fn numbers_stay_with_their_lines() {
         let text = "     1→impl Row {\n     2→    fn price(&self) {\n     3→    }";
-        check_pieces(&Code, ToolVerb::Read, text, text);
+        check_pieces("code", ToolVerb::Read, text, text);
     }
 }

@@ -27,7 +27,7 @@ const CODE: &str = "code";
 /// Paths, patterns and similar values are kept, and so are the first 200 characters of a command.
 pub fn outline<'a>(content: &str, names: &InputNames) -> Option<Outline<'a>> {
     let parts: Vec<Part<'a>> = texts(content)?.iter().filter_map(|text| part(text, content, names)).collect();
-    (!parts.is_empty()).then_some(Outline { reducer: "input", parts })
+    (!parts.is_empty()).then_some(Outline { parts })
 }
 
 /// The pieces of the input of a tool that is a text: a patch or a script. Of a patch the lines stay that name its files.
@@ -46,7 +46,7 @@ pub fn text_outline<'a>(content: &'a str, names: &InputNames) -> Option<Outline<
         }
     }
     nest(&mut pieces);
-    Some(Outline { reducer: "input", parts: vec![Part { pieces, place: None }] })
+    Some(Outline { parts: vec![Part { pieces, place: None }] })
 }
 
 fn part<'a>(text: &Text<'_>, content: &str, names: &InputNames) -> Option<Part<'a>> {

@@ -1,7 +1,7 @@
 //! JSON: its shape and its values as indented lines, without quotes and brackets.
 
 use super::piece::{LINE_END, parts_of_line};
-use super::{Piece, Reducer, Reducible};
+use super::{Piece, Reducible};
 use crate::model::BlockKind;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -15,29 +15,23 @@ const DEPTH: usize = 16;
 /// Bytes of an object that is written in one line.
 const OBJECT_BYTES: usize = 200;
 
-pub(super) struct Json;
+/// Returns true for a JSON object or list.
+pub(super) fn fits(input: &Reducible<'_>) -> bool {
+    let text = input.content.trim();
+    let encloses = |open, close| text.starts_with(open) && text.ends_with(close);
+    input.kind == BlockKind::ToolResult
+        && text.len() >= LEAST_BYTES
+        && (encloses('{', '}') || encloses('[', ']'))
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
 
-impl Reducer for Json {
-    fn name(&self) -> &'static str {
-        "json"
+/// Returns the pieces of such a content.
+pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
+    let mut pieces = Vec::new();
+    if let Ok(value) = serde_json::from_str::<Value>(input.content.trim()) {
+        collect(&value, "", None, 0, false, &mut pieces);
     }
-
-    fn fits(&self, input: &Reducible<'_>) -> bool {
-        let text = input.content.trim();
-        let encloses = |open, close| text.starts_with(open) && text.ends_with(close);
-        input.kind == BlockKind::ToolResult
-            && text.len() >= LEAST_BYTES
-            && (encloses('{', '}') || encloses('[', ']'))
-            && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
-    }
-
-    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let mut pieces = Vec::new();
-        if let Ok(value) = serde_json::from_str::<Value>(input.content.trim()) {
-            collect(&value, "", None, 0, false, &mut pieces);
-        }
-        pieces
-    }
+    pieces
 }
 
 pub(super) fn collect(value: &Value, name: &str, under: Option<usize>, depth: usize, again: bool, pieces: &mut Vec<Piece<'_>>) {
@@ -98,14 +92,13 @@ fn heading(name: &str, under: Option<usize>, pieces: &mut Vec<Piece<'_>>, indent
 #[cfg(test)]
 mod tests {
     use super::super::check_pieces;
-    use super::*;
     use crate::model::ToolVerb;
 
     #[test]
     fn values_are_lines_under_their_keys() {
         let long = "x".repeat(300);
         check_pieces(
-            &Json,
+            "json",
             ToolVerb::Other,
             &format!(r#"{{"a":1,"items":[{{"name":"n","tags":["t"]}}],"text":"{long}"}}"#),
             &format!("a: 1\nitems[1]\n 0\n  name: n\n  tags: [\"t\"]\ntext: {long}"),

@@ -2,8 +2,7 @@
 //!
 //! `[@412 | archived from 3.2k | Read src/auth.rs | done with auth | 120 lines]`
 //!
-//! It is in-band: the model reads it as part of the content. The rest of the content follows it. Earlier versions wrote `@recall(412)` and
-//! `@expand(412)`.
+//! It is in-band: the model reads it as part of the content. The rest of the content follows it.
 
 use crate::engine::report::numbers::amount;
 use crate::model::{BlockNumber, Conventions, Level, Marker};
@@ -54,17 +53,8 @@ pub fn parse(content: &str) -> Option<(Marker, &str)> {
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
     let inner = first.strip_prefix("[@")?.strip_suffix(']')?;
     let mut parts = inner.split(" | ");
-    let name = parts.next()?;
-    let earlier = ["expand(", "recall("].iter().find_map(|command| name.strip_prefix(command));
-    let number = match earlier {
-        Some(number) => number.strip_suffix(')')?,
-        None => name,
-    };
-    let number = Some(number)
-        .filter(|number| number.starts_with(|c: char| c.is_ascii_digit()))?
-        .parse()
-        .ok()
-        .filter(|number| *number > 0)?;
+    let number = parts.next().filter(|number| number.starts_with(|c: char| c.is_ascii_digit()))?;
+    let number = number.parse().ok().filter(|number| *number > 0)?;
     let (level, size) = parts.next()?.split_once(" from ")?;
     let level = Level::from_name(level).filter(|level| *level != Level::Original)?;
     let tokens = crate::engine::selector::amount(size)?;
@@ -110,15 +100,18 @@ mod tests {
         assert_eq!(line(Level::Archived, &fields), "[@7 | archived from 812 | Bash cargo test | done | 2 errors]");
         let fields = Line { label: "", hint: "", ..fields };
         assert_eq!(line(Level::Trimmed, &fields), "[@7 | trimmed from 812 | done]");
-        let earlier = "[@expand(7) | trimmed from 812 | done]";
-        assert_eq!(parse(earlier), parse(&line(Level::Trimmed, &fields)));
     }
 
     #[test]
     fn other_lines_are_not_markers() {
         for text in [
-            "", "[@7]", "[@expand(7)]", "[@7 | original from 3]", "[@drop(7) | trimmed from 3]", "[@expand(7 | trimmed from 3]",
-            "[@+7 | trimmed from 3]", "[@0 | trimmed from 3]", "text",
+            "",
+            "[@7]",
+            "[@7 | original from 3]",
+            "[@expand(7) | trimmed from 3]",
+            "[@+7 | trimmed from 3]",
+            "[@0 | trimmed from 3]",
+            "text",
         ] {
             assert_eq!(parse(text), None, "{text}");
         }

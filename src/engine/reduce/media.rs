@@ -3,7 +3,7 @@
 use super::hint::tidy;
 use super::piece::line_pieces;
 use super::salience::Style;
-use super::{Piece, Reducer, Reducible, is_placeholder};
+use super::{Piece, Reducible, is_placeholder};
 use crate::engine::report::numbers::{bytes, count};
 use crate::model::{BlockKind, Document, Image, Media as Contents};
 use crate::text::names::file_name;
@@ -12,28 +12,21 @@ use std::borrow::Cow;
 /// Maximum characters of the name of a document in a description.
 const NAME_CHARACTERS: usize = 40;
 
-/// Contents with images, and documents other than text.
-pub(super) struct Media;
+/// Returns true for contents with images, and documents other than text.
+pub(super) fn fits(input: &Reducible<'_>) -> bool {
+    shows(input)
+}
 
-impl Reducer for Media {
-    fn name(&self) -> &'static str {
-        "media"
+/// Returns the pieces of such a content.
+pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
+    let what = Piece { salience: 1.0, lines: 0, ..Piece::line(Cow::Owned(described(input.kind, input.media))) };
+    if is_placeholder(input) {
+        return vec![what];
     }
-
-    fn fits(&self, input: &Reducible<'_>) -> bool {
-        shows(input)
-    }
-
-    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let what = Piece { salience: 1.0, lines: 0, ..Piece::line(Cow::Owned(described(input.kind, input.media))) };
-        if is_placeholder(input) {
-            return vec![what];
-        }
-        let mut pieces = line_pieces(input.content, Style::detect(input));
-        pieces.retain(|piece| !stands_for_media(&piece.text));
-        pieces.insert(0, what);
-        pieces
-    }
+    let mut pieces = line_pieces(input.content, Style::detect(input));
+    pieces.retain(|piece| !stands_for_media(&piece.text));
+    pieces.insert(0, what);
+    pieces
 }
 
 /// True if a content shows anything but text.

@@ -64,30 +64,27 @@ impl<'a> Reducible<'a> {
 }
 
 /// Knows the pieces of contents of one kind.
-trait Reducer: Sync {
-    fn name(&self) -> &'static str;
+struct Reducer {
+    #[cfg(test)]
+    name: &'static str,
     /// True if it knows contents of this kind.
-    fn fits(&self, input: &Reducible<'_>) -> bool;
-    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>>;
+    fits: fn(&Reducible<'_>) -> bool,
+    pieces: for<'a> fn(&Reducible<'a>) -> Vec<Piece<'a>>,
+}
+
+macro_rules! reducers {
+    ($($name:ident)*) => { &[$(Reducer { #[cfg(test)] name: stringify!($name), fits: $name::fits, pieces: $name::pieces }),*] };
 }
 
 /// All reducers; the first that matches a content is used, and the last one matches every content.
-static REDUCERS: &[&dyn Reducer] = &[
-    &media::Media,
-    &json::Json,
-    &difference::Difference,
-    &search::Search,
-    &paths::Paths,
-    &table::Table,
-    &prose::Prose,
-    &output::Output,
-    &code::Code,
-];
+static REDUCERS: &[Reducer] = reducers! { media json difference search paths table prose output code };
+
+fn reducer(input: &Reducible<'_>) -> Option<&'static Reducer> {
+    REDUCERS.iter().find(|reducer| (reducer.fits)(input))
+}
 
 /// The pieces of a content: those of its text, or of each long text in the input of a tool.
 pub struct Outline<'a> {
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests name the reducer that broke a law"))]
-    pub reducer: &'static str,
     parts: Vec<Part<'a>>,
 }
 
@@ -106,30 +103,26 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
             input::outline(input.content, names).or_else(|| input::text_outline(input.content, names))
         }
         _ => {
-            let (reducer, mut pieces) = readable_pieces(input)?;
+            let mut pieces = readable_pieces(input)?;
             for (place, piece) in pieces.iter_mut().enumerate() {
                 if output::is_envelope(place, &piece.text, input.conventions) {
                     (piece.nameless, piece.salience) = (true, 0.0);
                 }
             }
-            Some(Outline { reducer, parts: vec![Part { pieces, place: None }] })
+            Some(Outline { parts: vec![Part { pieces, place: None }] })
         }
     }
 }
 
 /// The pieces of a content without base64 data, which has a note in its place.
-fn readable_pieces<'a>(input: &Reducible<'a>) -> Option<(&'static str, Vec<Piece<'a>>)> {
-    let reducer = |input: &Reducible<'_>| REDUCERS.iter().find(|reducer| reducer.fits(input));
+fn readable_pieces<'a>(input: &Reducible<'a>) -> Option<Vec<Piece<'a>>> {
     match encoded::without_data(input.content) {
         Cow::Owned(content) if input.held.is_empty() => {
             let input = Reducible { content: &content, ..*input };
-            let reducer = reducer(&input)?;
-            Some((reducer.name(), reducer.pieces(&input).into_iter().map(Piece::into_owned).collect()))
+            Some((reducer(&input)?.pieces)(&input).into_iter().map(Piece::into_owned).collect())
         }
-        _ => {
-            let reducer = reducer(input)?;
-            Some((reducer.name(), if input.held.is_empty() { reducer.pieces(input) } else { around_held(input) }))
-        }
+        _ if input.held.is_empty() => Some((reducer(input)?.pieces)(input)),
+        _ => Some(around_held(input)),
     }
 }
 
@@ -149,8 +142,7 @@ fn around_held<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         }
         let first = pieces.len();
         let part = Reducible { content: rest, held: &[], ..*input };
-        pieces
-            .extend(REDUCERS.iter().find(|reducer| reducer.fits(&part)).map(|reducer| reducer.pieces(&part)).unwrap_or_default());
+        pieces.extend(reducer(&part).map(|reducer| (reducer.pieces)(&part)).unwrap_or_default());
         for piece in &mut pieces[first..] {
             piece.under = piece.under.map(|under| under + first);
         }
@@ -245,7 +237,7 @@ fn is_placeholder(input: &Reducible<'_>) -> bool {
 
 /// Checks how a content reads of which all pieces are kept.
 #[cfg(test)]
-fn check_pieces(reducer: &dyn Reducer, verb: crate::model::ToolVerb, content: &str, expected: &str) {
+fn check_pieces(name: &str, verb: crate::model::ToolVerb, content: &str, expected: &str) {
     let tool = Tool { name: "T".into(), verb, target: "t".into(), scope: 0, whole: true, parameters: 1 };
     let input = Reducible {
         kind: BlockKind::ToolResult,
@@ -256,8 +248,9 @@ fn check_pieces(reducer: &dyn Reducer, verb: crate::model::ToolVerb, content: &s
         conventions: Default::default(),
         content,
     };
-    assert!(reducer.fits(&input));
-    let pieces = reducer.pieces(&input);
+    let reducer = REDUCERS.iter().find(|reducer| reducer.name == name).unwrap();
+    assert!((reducer.fits)(&input));
+    let pieces = (reducer.pieces)(&input);
     let kept = KeptPieces { pieces: vec![true; pieces.len()], ..KeptPieces::default() };
     assert_eq!(rendered(&pieces, &kept), expected);
 }
@@ -305,7 +298,7 @@ mod tests {
     fn each_reducer_is_reached_by_contents_of_its_own() {
         let examples = examples();
         for reducer in REDUCERS {
-            let name = reducer.name();
+            let name = reducer.name;
             let (_, kind, verb, target, content) =
                 examples.iter().find(|(of, ..)| *of == name).unwrap_or_else(|| panic!("no example for {name}"));
             let tool = Tool { name: "T".into(), verb: *verb, target: (*target).into(), scope: 0, whole: true, parameters: 1 };
@@ -321,7 +314,7 @@ mod tests {
                 content,
                 held: &[],
             };
-            assert_eq!(outline(&input).map(|outline| outline.reducer), Some(name));
+            assert!(outline(&input).is_some() && super::reducer(&input).is_some_and(|reducer| reducer.name == name));
         }
         assert_eq!(examples.len(), REDUCERS.len(), "an example for a reducer that is not there");
     }

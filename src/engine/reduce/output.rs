@@ -4,7 +4,7 @@ use super::lines::{lines, without_number};
 use super::nesting::nest;
 use super::piece::pieces_of_line;
 use super::salience::Style;
-use super::{Piece, Reducer, Reducible, json};
+use super::{Piece, Reducible, json};
 use crate::model::{BlockKind, Conventions, starts_with_any};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -26,45 +26,39 @@ const PROGRESS: &[&str] = &[
 /// Bytes of a line from which on JSON in it is taken apart.
 const JSON_BYTES: usize = 400;
 
-pub(super) struct Output;
+/// Returns true for the output of a program.
+pub(super) fn fits(input: &Reducible<'_>) -> bool {
+    input.kind == BlockKind::ToolResult && Style::detect(input) == Style::Output
+}
 
-impl Reducer for Output {
-    fn name(&self) -> &'static str {
-        "output"
-    }
-
-    fn fits(&self, input: &Reducible<'_>) -> bool {
-        input.kind == BlockKind::ToolResult && Style::detect(input) == Style::Output
-    }
-
-    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let mut pieces: Vec<Piece<'a>> = Vec::new();
-        let mut forms: FxHashSet<String> = FxHashSet::default();
-        let mut library = false;
-        for line in lines(input.content) {
-            if let Some((before, value)) = value_in(&line) {
-                let heading = (!before.is_empty()).then_some(pieces.len());
-                pieces.extend(heading.map(|_| Piece::line(Cow::Owned(before.to_owned()))));
-                json::collect(&value, "", heading, 1, false, &mut pieces);
-                continue;
-            }
-            let text = line.trim();
-            let frame = FRAMES.iter().any(|start| text.starts_with(start));
-            // The line of the source that a frame is at follows it.
-            let source = library && !frame && line.starts_with("    ");
-            library = frame && LIBRARIES.iter().any(|part| text.contains(part));
-            let again = library || source || !forms.insert(form(text));
-            let nameless = PROGRESS.iter().any(|start| text.starts_with(start));
-            pieces.extend(pieces_of_line(line, Style::Output).into_iter().map(|piece| Piece {
-                salience: if again { piece.salience / 4.0 } else { piece.salience },
-                again,
-                nameless,
-                ..piece
-            }));
+/// Returns the pieces of such a content.
+pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
+    let mut pieces: Vec<Piece<'a>> = Vec::new();
+    let mut forms: FxHashSet<String> = FxHashSet::default();
+    let mut library = false;
+    for line in lines(input.content) {
+        if let Some((before, value)) = value_in(&line) {
+            let heading = (!before.is_empty()).then_some(pieces.len());
+            pieces.extend(heading.map(|_| Piece::line(Cow::Owned(before.to_owned()))));
+            json::collect(&value, "", heading, 1, false, &mut pieces);
+            continue;
         }
-        nest(&mut pieces);
-        pieces
+        let text = line.trim();
+        let frame = FRAMES.iter().any(|start| text.starts_with(start));
+        // The line of the source that a frame is at follows it.
+        let source = library && !frame && line.starts_with("    ");
+        library = frame && LIBRARIES.iter().any(|part| text.contains(part));
+        let again = library || source || !forms.insert(form(text));
+        let nameless = PROGRESS.iter().any(|start| text.starts_with(start));
+        pieces.extend(pieces_of_line(line, Style::Output).into_iter().map(|piece| Piece {
+            salience: if again { piece.salience / 4.0 } else { piece.salience },
+            again,
+            nameless,
+            ..piece
+        }));
     }
+    nest(&mut pieces);
+    pieces
 }
 
 /// Returns true if the line reports the status of a call, and not its result.
@@ -114,16 +108,12 @@ mod tests {
         let tool = Tool { name: "Bash".into(), verb: ToolVerb::Run, target, scope: 0, whole: true, parameters: 1 };
         let content = "step 1 of 20\nstep 12 of 20\nerror: no\n    at main (/a/node_modules/x.js:1:2)\nstep by step";
         let input = Reducible { tool: Some(&tool), ..input(content) };
-        let again: Vec<bool> = Output.pieces(&input).iter().map(|piece| piece.again).collect();
+        let again: Vec<bool> = pieces(&input).iter().map(|piece| piece.again).collect();
         assert_eq!(again, [false, true, false, true, false]);
     }
 
     fn input(content: &str) -> Reducible<'_> {
         Reducible::plain(BlockKind::ToolResult, content)
-    }
-
-    fn pieces(content: &str) -> Vec<Piece<'_>> {
-        Output.pieces(&input(content))
     }
 
     #[test]
@@ -144,7 +134,7 @@ mod tests {
     #[test]
     fn the_source_of_a_frame_of_a_library_goes_with_it() {
         let content = "  File \"/usr/lib64/python3/a.py\", line 3, in load\n    return parse(x)\n  File \"b.py\", line 1, in <module>\n    main()";
-        let again: Vec<bool> = pieces(content).iter().map(|piece| piece.again).collect();
+        let again: Vec<bool> = pieces(&input(content)).iter().map(|piece| piece.again).collect();
         assert_eq!(again, [true, true, false, false]);
     }
 
@@ -152,7 +142,7 @@ mod tests {
     fn json_in_a_long_line_is_taken_apart() {
         let link = |name: &str| format!(r#"{{"title":"{name}","url":"https://a.b/{}"}}"#, name.repeat(30));
         let content = format!("found\nLinks: [{},{},{}]\nthe end", link("aaaaa"), link("bbbbb"), link("ccccc"));
-        let pieces = pieces(&content);
+        let pieces = pieces(&input(&content));
         assert_eq!((pieces.len(), &*pieces[1].text, pieces[3].under), (7, "Links:", Some(2)));
         assert!(pieces[3].text.trim().starts_with("- title: aaaaa, url: https://a.b/aaaaa"), "{}", pieces[3].text);
     }

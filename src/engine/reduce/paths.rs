@@ -1,7 +1,7 @@
 //! Lists of paths, by directory: `src/engine/ a.rs b.rs`.
 
 use super::lines::lines;
-use super::{Piece, Reducer, Reducible};
+use super::{Piece, Reducible};
 use crate::model::BlockKind;
 use std::borrow::Cow;
 
@@ -10,49 +10,42 @@ const PATHS_PERCENT: usize = 85;
 /// Paths in a list worth the name.
 const LEAST_PATHS: usize = 4;
 
-/// Output of `find`, `ls`, `git ls-files` and tools that find files.
-pub(super) struct Paths;
-
-impl Reducer for Paths {
-    fn name(&self) -> &'static str {
-        "paths"
+/// Returns true for output of `find`, `ls`, `git ls-files` and tools that find files.
+pub(super) fn fits(input: &Reducible<'_>) -> bool {
+    if input.kind != BlockKind::ToolResult {
+        return false;
     }
-
-    fn fits(&self, input: &Reducible<'_>) -> bool {
-        if input.kind != BlockKind::ToolResult {
-            return false;
-        }
-        let (mut paths, mut all) = (0, 0);
-        for line in input.content.lines().filter(|line| !line.trim().is_empty()) {
-            all += 1;
-            paths += usize::from(is_path(line));
-        }
-        paths >= LEAST_PATHS && paths * 100 >= all * PATHS_PERCENT
+    let (mut paths, mut all) = (0, 0);
+    for line in input.content.lines().filter(|line| !line.trim().is_empty()) {
+        all += 1;
+        paths += usize::from(is_path(line));
     }
+    paths >= LEAST_PATHS && paths * 100 >= all * PATHS_PERCENT
+}
 
-    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let mut pieces: Vec<Piece<'a>> = Vec::new();
-        let mut directory: Option<(String, usize)> = None;
-        for line in lines(input.content) {
-            let parts = if is_path(&line) { line.trim_end_matches('/').rsplit_once('/') } else { None };
-            let Some((parent, _)) = parts else {
-                pieces.push(Piece::line(line));
-                directory = None;
-                continue;
-            };
-            let heading = match &directory {
-                Some((known, heading)) if known == parent => *heading,
-                _ => {
-                    directory = Some((parent.to_owned(), pieces.len()));
-                    pieces.push(Piece { lines: 0, ..Piece::line(Cow::Owned(format!("{parent}/"))) });
-                    pieces.len() - 1
-                }
-            };
-            let name = Cow::Owned(format!(" {}", &line[parent.len() + 1..]));
-            pieces.push(Piece { under: Some(heading), inline: true, ..Piece::line(name) });
-        }
-        pieces
+/// Returns the pieces of such a content.
+pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
+    let mut pieces: Vec<Piece<'a>> = Vec::new();
+    let mut directory: Option<(String, usize)> = None;
+    for line in lines(input.content) {
+        let parts = if is_path(&line) { line.trim_end_matches('/').rsplit_once('/') } else { None };
+        let Some((parent, _)) = parts else {
+            pieces.push(Piece::line(line));
+            directory = None;
+            continue;
+        };
+        let heading = match &directory {
+            Some((known, heading)) if known == parent => *heading,
+            _ => {
+                directory = Some((parent.to_owned(), pieces.len()));
+                pieces.push(Piece { lines: 0, ..Piece::line(Cow::Owned(format!("{parent}/"))) });
+                pieces.len() - 1
+            }
+        };
+        let name = Cow::Owned(format!(" {}", &line[parent.len() + 1..]));
+        pieces.push(Piece { under: Some(heading), inline: true, ..Piece::line(name) });
     }
+    pieces
 }
 
 pub(super) fn is_path(line: &str) -> bool {
@@ -63,13 +56,12 @@ pub(super) fn is_path(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::check_pieces;
-    use super::*;
     use crate::model::ToolVerb;
 
     #[test]
     fn a_directory_is_named_once() {
         check_pieces(
-            &Paths,
+            "paths",
             ToolVerb::Search,
             "./src/a.rs\n./src/b.rs\n/x/y\n/x/z/\n./src/c.rs",
             "./src/ a.rs b.rs\n/x/ y z/\n./src/ c.rs",

@@ -1,58 +1,51 @@
 //! Hits of a search: `path:12:text`, by file, each file named once.
 
 use super::lines::lines;
-use super::{Piece, Reducer, Reducible};
+use super::{Piece, Reducible};
 use crate::model::{BlockKind, ToolVerb};
 use std::borrow::Cow;
 
 /// Share of the lines that must be hits, in percent.
 const HITS_PERCENT: usize = 60;
 
-/// Output of `grep`, `rg` and the search tools of clients.
-pub(super) struct Search;
-
-impl Reducer for Search {
-    fn name(&self) -> &'static str {
-        "search"
+/// Returns true for output of `grep`, `rg` and the search tools of clients.
+pub(super) fn fits(input: &Reducible<'_>) -> bool {
+    let searches = input.tool.is_some_and(|tool| matches!(tool.verb, ToolVerb::Search | ToolVerb::Run));
+    if input.kind != BlockKind::ToolResult || !searches {
+        return false;
     }
-
-    fn fits(&self, input: &Reducible<'_>) -> bool {
-        let searches = input.tool.is_some_and(|tool| matches!(tool.verb, ToolVerb::Search | ToolVerb::Run));
-        if input.kind != BlockKind::ToolResult || !searches {
-            return false;
-        }
-        let (mut hits, mut all) = (0, 0);
-        for line in input.content.lines().filter(|line| !line.trim().is_empty()) {
-            all += 1;
-            hits += usize::from(hit(line).is_some());
-        }
-        hits >= 3 && hits * 100 >= all * HITS_PERCENT
+    let (mut hits, mut all) = (0, 0);
+    for line in input.content.lines().filter(|line| !line.trim().is_empty()) {
+        all += 1;
+        hits += usize::from(hit(line).is_some());
     }
+    hits >= 3 && hits * 100 >= all * HITS_PERCENT
+}
 
-    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let mut pieces: Vec<Piece<'a>> = Vec::new();
-        let mut file: Option<(String, usize)> = None;
-        for line in lines(input.content) {
-            let Some((path, number, text)) = hit(&line) else {
-                if line.trim() != "--" {
-                    pieces.push(Piece::line(line));
-                    file = None;
-                }
-                continue;
-            };
-            let heading = match &file {
-                Some((known, heading)) if known == path => *heading,
-                _ => {
-                    file = Some((path.to_owned(), pieces.len()));
-                    pieces.push(Piece { lines: 0, ..Piece::line(Cow::Owned(path.to_owned())) });
-                    pieces.len() - 1
-                }
-            };
-            let text = Cow::Owned(format!("{number}: {}", text.trim()));
-            pieces.push(Piece { under: Some(heading), ..Piece::line(text) });
-        }
-        pieces
+/// Returns the pieces of such a content.
+pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
+    let mut pieces: Vec<Piece<'a>> = Vec::new();
+    let mut file: Option<(String, usize)> = None;
+    for line in lines(input.content) {
+        let Some((path, number, text)) = hit(&line) else {
+            if line.trim() != "--" {
+                pieces.push(Piece::line(line));
+                file = None;
+            }
+            continue;
+        };
+        let heading = match &file {
+            Some((known, heading)) if known == path => *heading,
+            _ => {
+                file = Some((path.to_owned(), pieces.len()));
+                pieces.push(Piece { lines: 0, ..Piece::line(Cow::Owned(path.to_owned())) });
+                pieces.len() - 1
+            }
+        };
+        let text = Cow::Owned(format!("{number}: {}", text.trim()));
+        pieces.push(Piece { under: Some(heading), ..Piece::line(text) });
     }
+    pieces
 }
 
 /// Returns the path, the line number and the text of a match or of a context line.
@@ -86,7 +79,7 @@ mod tests {
     #[test]
     fn a_file_is_named_once() {
         check_pieces(
-            &Search,
+            "search",
             ToolVerb::Search,
             "src/a.rs:12:    let x = 1;\nsrc/a.rs-13-    next();\n--\nsrc/b-2.rs:3:fn y() {}",
             "src/a.rs\n12: let x = 1;\n13: next();\nsrc/b-2.rs\n3: fn y() {}",

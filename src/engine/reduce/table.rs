@@ -1,41 +1,34 @@
 //! Tables: rows under their header.
 
 use super::lines::lines;
-use super::{Piece, Reducer, Reducible};
+use super::{Piece, Reducible};
 use crate::model::BlockKind;
 
 /// Rows of a table worth the name.
 const LEAST_ROWS: usize = 5;
 
-/// Markdown tables, and the output of databases.
-pub(super) struct Table;
-
-impl Reducer for Table {
-    fn name(&self) -> &'static str {
-        "table"
+/// Returns true for Markdown tables, and the output of databases.
+pub(super) fn fits(input: &Reducible<'_>) -> bool {
+    let mut longest = 0;
+    let mut run = 0;
+    for line in input.content.lines() {
+        run = if is_row(line) { run + 1 } else { 0 };
+        longest = longest.max(run);
     }
+    input.kind == BlockKind::ToolResult && longest >= LEAST_ROWS && longest * 2 >= input.content.lines().count()
+}
 
-    fn fits(&self, input: &Reducible<'_>) -> bool {
-        let mut longest = 0;
-        let mut run = 0;
-        for line in input.content.lines() {
-            run = if is_row(line) { run + 1 } else { 0 };
-            longest = longest.max(run);
-        }
-        input.kind == BlockKind::ToolResult && longest >= LEAST_ROWS && longest * 2 >= input.content.lines().count()
+/// Returns the pieces of such a content.
+pub(super) fn pieces<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
+    let mut pieces: Vec<Piece<'a>> = Vec::new();
+    let mut header = None;
+    for line in lines(input.content) {
+        let row = is_row(&line);
+        let under = header.filter(|_| row);
+        header = if row { header.or(Some(pieces.len())) } else { None };
+        pieces.push(Piece { under, ..Piece::line(line) });
     }
-
-    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let mut pieces: Vec<Piece<'a>> = Vec::new();
-        let mut header = None;
-        for line in lines(input.content) {
-            let row = is_row(&line);
-            let under = header.filter(|_| row);
-            header = if row { header.or(Some(pieces.len())) } else { None };
-            pieces.push(Piece { under, ..Piece::line(line) });
-        }
-        pieces
-    }
+    pieces
 }
 
 /// True if a line has two column marks at least.
@@ -47,12 +40,11 @@ fn is_row(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::check_pieces;
-    use super::*;
     use crate::model::ToolVerb;
 
     #[test]
     fn rows_stand_under_their_header() {
         let text = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n| 5 | 6 |";
-        check_pieces(&Table, ToolVerb::Run, text, text);
+        check_pieces("table", ToolVerb::Run, text, text);
     }
 }

@@ -102,9 +102,9 @@ mod tests {
     fn texts_are_labelled_by_their_words_also_when_shortened() {
         let marker = Marker { number: 7, level: Level::Trimmed, tokens: 199.0 };
         for (preview, marker, expected) in [
-            ("[@expand(7) | trimmed from 199] The cloud is gone.", Some(marker), "\"The cloud is gone.\""),
-            ("[@recall(7) | archived from 199 | 3 lines]", Some(marker), "\"[@recall(7) | archived from 199 | 3 lines]\""),
-            ("[@expand(7) | trimmed from 199] [… 9 lines] Then it went.", Some(marker), "\"Then it went.\""),
+            ("[@7 | trimmed from 199] The cloud is gone.", Some(marker), "\"The cloud is gone.\""),
+            ("[@7 | archived from 199 | 3 lines]", Some(marker), "\"[@7 | archived from 199 | 3 lines]\""),
+            ("[@7 | trimmed from 199] [… 9 lines] Then it went.", Some(marker), "\"Then it went.\""),
             ("[see] this", None, "\"[see] this\""),
         ] {
             let block = Block { marker, preview: preview.into(), ..Block::new(BlockKind::Text, Role::Assistant) };

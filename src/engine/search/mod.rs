@@ -22,5 +22,5 @@ pub use names::names;
 pub use passages::{Occurrences, RankedPassage, Stretch, print};
 pub use postings::{Posting, Postings, read_postings, write_postings};
 pub use query::{Matcher, Query, QueryError, QueryField, Term};
-pub use rank::{Candidate, Match, MatchTier, Scoring, candidates, nearest, rarities, rate, scores, with_further};
+pub use rank::{Candidate, Match, MatchTier, Scoring, candidates, nearest, rarities, rate, scores};
 pub use terms::{FileTerms, Turn, TurnReader, keys_of, passage, prompt_content};

@@ -82,12 +82,6 @@ pub struct Scoring {
     pub share_power: i32,
 }
 
-/// Returns a score with further ones, each with its weight and its value for a text, from 0 to 1: a score adds its share to what the
-/// words say. A text without a value has the mean of the others.
-pub fn with_further(score: f32, further: &[(f32, Option<f32>, f32)]) -> f32 {
-    score * further.iter().map(|(weight, value, mean)| 1.0 + weight * value.unwrap_or(*mean)).product::<f32>()
-}
-
 /// Returns the turns with any word of a query, best first, and the weights of its terms. `postings` are those of each term and each
 /// segment with the number of the segment's first turn; `turns` is the number of all turns;
 /// `turn_of` returns the turn that another one continues.

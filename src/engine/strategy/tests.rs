@@ -107,7 +107,7 @@ fn check_outline(subject: &Subject<'_>) {
         assert!(
             pieces.iter().enumerate().all(|(place, piece)| piece.under.is_none_or(|under| under < place)),
             "{}",
-            outline.reducer
+            subject.content
         );
         let lines: usize = pieces.iter().map(|piece| piece.lines).sum();
         assert!(lines <= subject.content.len() + 1);

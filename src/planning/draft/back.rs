@@ -10,10 +10,8 @@ impl Draft<'_> {
     /// Errors: a later operation or another program changed the same block.
     pub fn invert(&mut self, operation: &Operation) -> Result<(), PlanError> {
         self.refuse_changed_later(operation)?;
-        // A deleted value is logged as its replacement, so that before and after are equal. Links are exempt: an earlier version
-        // logged unchanged ones.
-        let links = |edit: &&LoggedEdit| matches!(edit.slot, Slot::Parent | Slot::LogicalParent);
-        if operation.edits.iter().any(|edit| edit.before.is_some() && edit.before == edit.after && !links(&edit)) {
+        // A deleted value is logged as its replacement, so that before and after are equal.
+        if operation.edits.iter().any(|edit| edit.before.is_some() && edit.before == edit.after) {
             return Err(PlanError::Forgotten(operation.id));
         }
         let originals = self.originals.ok_or(PlanError::Gone)?;

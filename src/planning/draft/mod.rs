@@ -79,11 +79,8 @@ pub(super) struct Checkpoint {
     folded: Option<Folded>,
 }
 
-/// Texts that a local model made of contents, checked.
-pub trait ModelTexts {
-    /// Returns the text of a content and the name of its model, by the hash of the original.
-    fn summarized(&self, original: Key) -> Option<(String, String)>;
-}
+/// Returns the checked text that a local model made of a content, and the name of the model, by the hash of the original.
+pub type ModelTexts = dyn Fn(Key) -> Option<(String, String)>;
 
 /// A plan under construction.
 pub struct Draft<'a> {
@@ -120,7 +117,7 @@ pub struct Draft<'a> {
     /// True if originals were restored, so that thinking may be valid again.
     restores: bool,
     /// Texts of a local model for the level `summarized`.
-    pub(super) texts: Option<Rc<dyn ModelTexts>>,
+    pub(super) texts: Option<Rc<ModelTexts>>,
     /// The row of the first prompt, computed on first use.
     first_prompt: OnceCell<Option<usize>>,
 }
@@ -164,7 +161,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Uses the texts of a model for the level `summarized`, in the place of those by rules.
-    pub fn use_texts(&mut self, texts: Option<Rc<dyn ModelTexts>>) {
+    pub fn use_texts(&mut self, texts: Option<Rc<ModelTexts>>) {
         self.texts = texts;
     }
 

@@ -1,6 +1,6 @@
 //! Keeps the length of rows, for clients that store byte offsets into the file elsewhere.
 
-use super::{Draft, hash};
+use super::Draft;
 use crate::model::{Edit, Slot};
 use crate::planning::PlanError;
 use crate::planning::revision::Revision;
@@ -18,8 +18,7 @@ impl Draft<'_> {
     }
 
     /// Adds an edit of the padding after the JSON of each edited row, so that the row keeps its length.
-    /// Errors: a row would grow. This is allowed only for values that the row held before, because an earlier version let rows
-    /// shrink.
+    /// Errors: a row would grow.
     pub(super) fn keep_lengths(&mut self, revision: &mut Revision) -> Result<(), PlanError> {
         if !self.source.provider.keeps_offsets(self.session()) {
             return Ok(());
@@ -37,10 +36,8 @@ impl Draft<'_> {
                 continue;
             };
             let left = at.len() as i64 - growth;
-            if left < 0 {
-                self.refuse_growth(row, left.unsigned_abs())?;
-            }
-            let (before, after) = (line[at].to_vec(), vec![b' '; usize::try_from(left).unwrap_or_default()]);
+            let Ok(blanks) = usize::try_from(left) else { return Err(self.no_room(row, left.unsigned_abs())) };
+            let (before, after) = (line[at].to_vec(), vec![b' '; blanks]);
             if before != after {
                 let edit = Edit { row: address, slot: Slot::Padding, before: Some(before), after: Some(after), change: None };
                 self.edits.insert((row, 0, Slot::Padding), edit);
@@ -59,22 +56,12 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Refuses a row that would grow by `bytes`, unless it held all values that make it longer before.
-    fn refuse_growth(&self, row: u32, bytes: u64) -> Result<(), PlanError> {
-        let logged = || self.source.history.operations.iter().flat_map(|operation| &operation.edits);
-        let was_there = |edit: &Edit| {
-            let after = edit.after.as_deref().map(hash);
-            logged().any(|known| (known.row, known.slot) == (edit.row, edit.slot) && known.before == after)
-        };
-        let grows = |edit: &&Edit| edit.after.as_ref().map(Vec::len) > edit.before.as_ref().map(Vec::len);
-        let mut growing = self.edits.iter().filter(|((of, ..), edit)| *of == row && grows(edit));
-        match growing.find(|(_, edit)| !was_there(edit)) {
-            None => Ok(()),
-            Some(((.., slot), _)) => {
-                let blocks = self.session().blocks_of(row);
-                let block = blocks.get(slot.index().unwrap_or_default() as usize);
-                Err(PlanError::NoRoom { number: block.map(|block| block.number), row: row + 1, bytes })
-            }
-        }
+    /// Returns the error of a row that would grow by `bytes`.
+    fn no_room(&self, row: u32, bytes: u64) -> PlanError {
+        let mut edits = self.edits.iter().filter(|((edited, ..), _)| *edited == row);
+        let growing = edits.find(|(_, edit)| edit.after.as_ref().map(Vec::len) > edit.before.as_ref().map(Vec::len));
+        let index = growing.and_then(|((.., slot), _)| slot.index()).unwrap_or_default();
+        let block = self.session().blocks_of(row).get(index as usize);
+        PlanError::NoRoom { number: block.map(|block| block.number), row: row + 1, bytes }
     }
 }

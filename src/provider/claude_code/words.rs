@@ -313,7 +313,7 @@ mod tests {
         // As written by aperture.
         let shown = format!("Error: {head} To go on, the user said:\ntoo slow");
         check(
-            result("[@expand(3) | minimal]\nthe user said:\ntoo slow", true, json!({"toolUseResult": shown})),
+            result("[@3 | minimal]\nthe user said:\ntoo slow", true, json!({"toolUseResult": shown})),
             &[&["the user said:\ntoo slow"]],
         );
     }

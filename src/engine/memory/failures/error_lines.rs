@@ -80,8 +80,6 @@ pub struct CallError {
     pub line: String,
     /// The subject, as far as the words show it.
     pub subject: Subject,
-    /// True if the line starts with the name of a program of the call, or with a word such as `fatal:`.
-    pub is_verdict: bool,
     /// True if the line speaks of a failure, and not of something beside it.
     pub is_clear: bool,
 }
@@ -101,7 +99,7 @@ pub fn call_error(text: &str, programs: &[&str], conventions: &Conventions) -> O
         Subject::Unknown if lines().any(is_usage) => Subject::Usage,
         subject => subject,
     };
-    Some(CallError { line, subject, is_verdict: rank >= VERDICT_RANK, is_clear })
+    Some(CallError { line, subject, is_clear })
 }
 
 /// Returns true if a result without the mark of an error tells one: the exit code was lost behind a pipe.

@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn marks_of_aperture_go_where_it_put_them() {
-        let text = "[@expand(7) | trimmed from 199]\n[… 4 lines: GoodCloud]\nThe cloud is gone.\n";
+        let text = "[@7 | trimmed from 199]\n[… 4 lines: GoodCloud]\nThe cloud is gone.\n";
         let mut block = Block::new(BlockKind::Text, Role::User);
         assert_eq!(unshortened(&block, text, Default::default()), text);
         block.level = Level::Trimmed;
