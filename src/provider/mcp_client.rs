@@ -1,6 +1,7 @@
 //! Where clients list the MCP servers that they start, and in which form: by the documentation of each in 2026-10.
 
 use super::client::Places;
+use super::codex::places::client_home;
 use super::json_edit::{EditError, add, names, remove};
 use crate::text::names::file_name;
 use serde_json::{Value, json};
@@ -43,7 +44,7 @@ pub struct McpClient {
 /// Codex: one file for all projects.
 pub const CODEX: McpClient = McpClient {
     name: "codex",
-    user: |places| places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex")).join("config.toml"),
+    user: |places| client_home(places).join("config.toml"),
     project: None,
     list: ServerList::Toml { key: "mcp_servers" },
 };

@@ -2,6 +2,7 @@
 
 use super::Places;
 use super::claude_code::config as claude_config;
+use super::codex::places::client_home;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -223,7 +224,7 @@ fn codex(launch: &Launch<'_>) -> Route {
     }
     let mut layers = Layers::default();
     layers.add("the arguments", given);
-    let home = launch.places.codex_home.clone().unwrap_or_else(|| launch.places.home.join(".codex"));
+    let home = client_home(launch.places);
     let profile = launch.option(&["-p", "--profile"]).last().map(|name| format!("{name}.config.toml"));
     let own = profile.iter().map(String::as_str).chain(["config.toml"]).map(|name| home.join(name));
     for path in own.chain([PathBuf::from(CODEX_SYSTEM)]) {

@@ -5,9 +5,9 @@ use crate::commands::install::made::{Made, read, refused, write};
 use crate::commands::install::report::{FileChange, InstallReport};
 use crate::commands::{hook, keep};
 use crate::output::plural;
-use crate::provider::claude_code::ClaudeCode;
 use crate::provider::claude_code::extension::{is_sealed, plugin, slash_commands};
 use crate::provider::claude_code::settings::{self, Calls, NO_FILE};
+use crate::provider::claude_code::{self, ClaudeCode};
 use crate::provider::mcp_client::Edited;
 use anyhow::Context;
 use std::path::PathBuf;
@@ -187,7 +187,7 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
         pieces.extend(whole(project.join("commands").join("aperture")));
         return Ok((pieces, env.directory.clone()));
     }
-    let config = env.places.claude_config.clone().unwrap_or_else(|| env.places.home.join(".claude"));
+    let config = claude_code::config(&env.places);
     let directory = config.join("skills").join("aperture");
     let manifest =
         Piece { path: directory.join(".claude-plugin").join("plugin.json"), kind: Kind::Whole(plugin(&program), "MCP server") };

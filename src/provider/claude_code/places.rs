@@ -1,3 +1,4 @@
+use super::ClaudeCode;
 use crate::model::is_subagent_id;
 use crate::provider::{Location, OpenSession, Places, TypedPrompt};
 use serde::Deserialize;
@@ -8,7 +9,7 @@ const SLUG_UNITS: usize = 200;
 
 /// Returns the client's configuration directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
 pub fn config(places: &Places) -> PathBuf {
-    places.claude_config.clone().unwrap_or_else(|| places.home.join(".claude"))
+    places.directory(&ClaudeCode, ".claude")
 }
 
 /// Returns the list of typed prompts.

@@ -1,6 +1,7 @@
 //! The paths of Codex rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, and `archived_sessions/`. The client compresses a
 //! rollout that was not used for some days, to the same name with `.zst`, and unpacks it to continue it.
 
+use super::Codex;
 use crate::provider::{Location, Places, TypedPrompt, WriterLock};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,8 @@ use std::path::{Path, PathBuf};
 const ID_CHARACTERS: usize = 36;
 
 /// Returns the client's home: `CODEX_HOME`, else `~/.codex`.
-fn client_home(places: &Places) -> PathBuf {
-    places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex"))
+pub(in crate::provider) fn client_home(places: &Places) -> PathBuf {
+    places.directory(&Codex, ".codex")
 }
 
 /// Returns the rollout directories in the client's home.
@@ -94,8 +95,8 @@ mod tests {
 
     #[test]
     fn the_home_can_be_elsewhere() {
-        let places = Places { home: "/h".into(), codex_home: Some("/c".into()), ..Places::default() };
+        let places = Places { home: "/h".into(), moved: [("CODEX_HOME", "/c".into())].into() };
         assert_eq!(roots(&places), [PathBuf::from("/c/sessions"), PathBuf::from("/c/archived_sessions")]);
-        assert_eq!(roots(&Places { codex_home: None, ..places })[0], PathBuf::from("/h/.codex/sessions"));
+        assert_eq!(roots(&Places { moved: Default::default(), ..places })[0], PathBuf::from("/h/.codex/sessions"));
     }
 }
