@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 const CHATS: &str = "chats";
 /// The file in the directory of a project that names the directory in which the user works.
 const PROJECT_ROOT: &str = ".project_root";
+/// The number of characters of the id of a session in the name of its file.
+const ID_CHARACTERS: usize = 8;
 /// Part of the window, in percent, at which the client compresses the conversation by default. Source: the bundle of 0.61.0.
 const COMPRESSES_FROM_PERCENT: u64 = 50;
 
@@ -64,9 +66,13 @@ impl Client for Gemini {
     methods! {
         agent() -> &'static str = "Gemini CLI";
         roots(places: &Places) -> Vec<PathBuf> = vec![places.directory(&Gemini, "").join(".gemini").join("tmp")];
-        resume_command(id: &str) -> String = format!("gemini --resume {id}");
         instructions_file() -> Option<&'static str> = Some("GEMINI.md");
         api_base_url() -> &'static str = "https://generativelanguage.googleapis.com";
+    }
+
+    fn resume_command(&self, id: &str) -> String {
+        // The client takes a whole id, or a number in its list; the name of a file has only the start of the id.
+        if id.len() > ID_CHARACTERS { format!("gemini --resume {id}") } else { "gemini --list-sessions".to_owned() }
     }
 
     /// Parses `PROJECT/chats/session-TIME-ID.jsonl`, and `PROJECT/chats/SESSION/ID.jsonl` of a subagent. Of the id of a session, the name
@@ -102,8 +108,7 @@ impl Client for Gemini {
 
     fn conventions(&self) -> Conventions {
         Conventions {
-            envelope_lines: vec!["Directory: ", "Process Group PGID: ", "Exit Code: 0"],
-            envelope_titles: vec!["<untrusted_context>", "</untrusted_context>"],
+            status_lines: vec!["exit code:", "process group pgid:", "<untrusted_context>", "</untrusted_context>"],
             declined: vec!["[Operation Cancelled]"],
             inserted_tags: vec![parse::SESSION_CONTEXT, "hook_context", parse::SNAPSHOT],
             created_files: vec!["Successfully created and wrote to new file"],

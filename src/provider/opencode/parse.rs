@@ -5,7 +5,7 @@ use crate::provider::json::{self, elements, fields, is_true, member, number, tex
 use crate::provider::recorded::{attachment, broken, result, thought, with_blocks};
 use crate::provider::requests::chat::blocks::{spoken, tool_use};
 use crate::provider::requests::chat::tools;
-use crate::provider::{ParsedBlock, ParsedRow, media};
+use crate::provider::{ParsedBlock, ParsedRow, media, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -203,7 +203,7 @@ fn of_user<'a>(part: &PartFields<'a>) -> Option<ParsedBlock<'a>> {
     let text = || text_of(part.text).filter(|text| !text.is_empty() && !is_true(part.ignored));
     match &*text_of(part.kind)? {
         "text" if is_true(part.synthetic) => Some(attachment("synthetic", text()?)),
-        "text" => Some(spoken(text()?, Role::User, "user")),
+        "text" => Some(quoted(spoken(text()?, Role::User, "user"))),
         "compaction" => Some(attachment("compaction", Cow::Borrowed(COMPACTION))),
         "subtask" => {
             let mut parsed = attachment("subtask", Cow::Borrowed(SUBTASK));
@@ -223,6 +223,16 @@ fn of_user<'a>(part: &PartFields<'a>) -> Option<ParsedBlock<'a>> {
         }
         _ => None,
     }
+}
+
+/// Leaves the quotes out of the words of the user: the client puts them around a prompt of its command line.
+fn quoted(mut parsed: ParsedBlock<'_>) -> ParsedBlock<'_> {
+    let inner = parsed.content.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    if let Some(inner) = inner.filter(|_| parsed.block.kind == BlockKind::Text) {
+        parsed.block.preview = inner.into();
+        parsed.block.words = words::typed(&parsed.content, 1, parsed.content.len() - 1).into();
+    }
+    parsed
 }
 
 /// Adds a file of a message to `media`, and returns its placeholder.
@@ -289,6 +299,14 @@ mod tests {
             blocks("user", r#"{"type":"file","mime":"image/png","url":"data:image/png;base64,AAAA"}"#)[0].0,
             BlockKind::Image
         );
+    }
+
+    #[test]
+    fn a_prompt_of_the_command_line_is_what_is_in_the_quotes() {
+        let line = r#"{"id":"m","info":{"role":"user"},"parts":[{"type":"text","text":"\"fix \"it\"\""}]}"#;
+        let block = &parse(line.as_bytes()).blocks[0];
+        assert_eq!((&*block.content, &*block.block.preview), ("\"fix \"it\"\"", "fix \"it\""));
+        assert_eq!(block.block.words_in(&block.content).collect::<Vec<_>>(), ["fix \"it\""]);
     }
 
     #[test]
