@@ -2,6 +2,7 @@
 
 use crate::commands::ids;
 use crate::sandbox::{Sandbox, homes_only_read};
+use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 
@@ -75,6 +76,25 @@ fn sessions_are_found_searched_and_added_up() {
         assert!(usage["total"]["output_tokens"]["value"].as_u64().is_some_and(|tokens| tokens > 0), "{usage}");
         let client = sandbox.json(&["sessions"], "aperture.sessions/2")["sessions"][0]["provider"].as_str().unwrap().to_owned();
         assert_eq!(sandbox.run(&["usage", "--client", &client]).code, 0);
+    }
+}
+
+/// The window of a session before its last answer is the last request of the real client, in which its own prose is replaced as in the
+/// session.
+#[test]
+fn the_window_is_what_the_client_sent() {
+    for home in homes_only_read() {
+        let sandbox = Sandbox::of(&home);
+        let sent: Vec<(String, Value)> = serde_json::from_slice(&fs::read(sandbox.home.join("sent.json")).unwrap()).unwrap();
+        let window = sandbox.json(&["show", "window", "-s", &ids(&sandbox)[0]], "aperture.show/2");
+        let block = |block: &Value| {
+            let is_of_model = ["assistant", "tool_use"].contains(&block["role"].as_str().unwrap());
+            let content = block["content"].as_str().unwrap();
+            let input = Some(content).filter(|_| block["kind"] == "tool_use").and_then(|input| serde_json::from_str(input).ok());
+            (if is_of_model { "assistant" } else { "user" }.to_owned(), input.unwrap_or_else(|| content.into()))
+        };
+        let blocks: Vec<(String, Value)> = window["blocks"].as_array().unwrap().iter().map(block).collect();
+        assert_eq!(blocks[..blocks.len() - 1], sent, "{home}");
     }
 }
 
