@@ -71,6 +71,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Name points in the log')
             [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Restore a session to a point in its log')
             [CompletionResult]::new('fork', 'fork', [CompletionResultType]::ParameterValue, 'Copy a session up to a turn or a block into a new one')
+            [CompletionResult]::new('convert', 'convert', [CompletionResultType]::ParameterValue, 'Write a session as a new one of another client')
             [CompletionResult]::new('obey', 'obey', [CompletionResultType]::ParameterValue, 'Execute the @commands in the model''s messages')
             [CompletionResult]::new('inbox', 'inbox', [CompletionResultType]::ParameterValue, 'List model commands awaiting your approval')
             [CompletionResult]::new('approve', 'approve', [CompletionResultType]::ParameterValue, 'Execute pending model commands')
@@ -89,6 +90,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('uninstall', 'uninstall', [CompletionResultType]::ParameterValue, 'Remove exactly the parts added by install')
             [CompletionResult]::new('hook', 'hook', [CompletionResultType]::ParameterValue, 'Handle a Claude Code hook event (JSON on stdin)')
             [CompletionResult]::new('statusline', 'statusline', [CompletionResultType]::ParameterValue, 'Print the status line of Claude Code (JSON on stdin)')
+            [CompletionResult]::new('doctor', 'doctor', [CompletionResultType]::ParameterValue, 'Examine the installation, the clients and the store')
             [CompletionResult]::new('config', 'config', [CompletionResultType]::ParameterValue, 'Print and change the settings')
             [CompletionResult]::new('keep', 'keep', [CompletionResultType]::ParameterValue, 'Copy sessions before their client deletes them; restore them')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Check sessions in scripts, git hooks and CI: credentials, damage, size')
@@ -960,6 +962,23 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'aperture;convert' {
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Client that continues it')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Report the new session, without writing it')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Report the new session, without writing it')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'aperture;obey' {
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
@@ -1700,7 +1719,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('claude-code', 'claude-code', [CompletionResultType]::ParameterValue, 'Hooks, status line, MCP server and slash commands of Claude Code')
-            [CompletionResult]::new('codex', 'codex', [CompletionResultType]::ParameterValue, 'MCP server of Codex')
+            [CompletionResult]::new('codex', 'codex', [CompletionResultType]::ParameterValue, 'Hooks and MCP server of Codex')
             [CompletionResult]::new('cursor', 'cursor', [CompletionResultType]::ParameterValue, 'MCP server of Cursor')
             [CompletionResult]::new('vscode', 'vscode', [CompletionResultType]::ParameterValue, 'MCP server of Visual Studio Code')
             [CompletionResult]::new('gemini', 'gemini', [CompletionResultType]::ParameterValue, 'MCP server of Gemini CLI')
@@ -1849,7 +1868,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('claude-code', 'claude-code', [CompletionResultType]::ParameterValue, 'Hooks, status line, MCP server and slash commands of Claude Code')
-            [CompletionResult]::new('codex', 'codex', [CompletionResultType]::ParameterValue, 'MCP server of Codex')
+            [CompletionResult]::new('codex', 'codex', [CompletionResultType]::ParameterValue, 'Hooks and MCP server of Codex')
             [CompletionResult]::new('cursor', 'cursor', [CompletionResultType]::ParameterValue, 'MCP server of Cursor')
             [CompletionResult]::new('vscode', 'vscode', [CompletionResultType]::ParameterValue, 'MCP server of Visual Studio Code')
             [CompletionResult]::new('gemini', 'gemini', [CompletionResultType]::ParameterValue, 'MCP server of Gemini CLI')
@@ -2006,6 +2025,20 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'aperture;doctor' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'aperture;config' {
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
@@ -2024,6 +2057,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('unset', 'unset', [CompletionResultType]::ParameterValue, 'Remove a setting')
             [CompletionResult]::new('add', 'add', [CompletionResultType]::ParameterValue, 'Add a value to a list')
             [CompletionResult]::new('remove', 'remove', [CompletionResultType]::ParameterValue, 'Remove a value from a list')
+            [CompletionResult]::new('path', 'path', [CompletionResultType]::ParameterValue, 'Print the path of the settings file')
             [CompletionResult]::new('edit', 'edit', [CompletionResultType]::ParameterValue, 'Open the settings in the editor')
             break
         }
@@ -2108,6 +2142,21 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--in-project', '--in-project', [CompletionResultType]::ParameterName, 'In the settings of the project')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'aperture;config;path' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--in-project', '--in-project', [CompletionResultType]::ParameterName, 'That of the project')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -2363,6 +2412,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         'aperture;export' {
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'File to write; with --all or --project, the directory of the files')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'File to write; with --all or --project, the directory of the files')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'Form of the file')
             [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'Encrypt it for a person, with age: a recipient such as age1…')
             [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')

@@ -43,6 +43,9 @@ _aperture() {
             aperture,config)
                 cmd="aperture__subcmd__config"
                 ;;
+            aperture,convert)
+                cmd="aperture__subcmd__convert"
+                ;;
             aperture,create)
                 cmd="aperture__subcmd__create"
                 ;;
@@ -51,6 +54,9 @@ _aperture() {
                 ;;
             aperture,diff)
                 cmd="aperture__subcmd__diff"
+                ;;
+            aperture,doctor)
+                cmd="aperture__subcmd__doctor"
                 ;;
             aperture,expand)
                 cmd="aperture__subcmd__expand"
@@ -225,6 +231,9 @@ _aperture() {
                 ;;
             aperture__subcmd__config,list)
                 cmd="aperture__subcmd__config__subcmd__list"
+                ;;
+            aperture__subcmd__config,path)
+                cmd="aperture__subcmd__config__subcmd__path"
                 ;;
             aperture__subcmd__config,remove)
                 cmd="aperture__subcmd__config__subcmd__remove"
@@ -413,7 +422,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version status manifest sessions search topics summary pack blocks show explain transcript timeline recall blame usage compress expand archive pin unpin focus unfocus update create redact repair shrink compact uncompact preset undo redo log diff snapshot restore fork obey inbox approve deny housekeeping mcp memory tui serve run proxy stage watch sidecar install uninstall hook statusline config keep check verify gc store export import report completions help"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version status manifest sessions search topics summary pack blocks show explain transcript timeline recall blame usage compress expand archive pin unpin focus unfocus update create redact repair shrink compact uncompact preset undo redo log diff snapshot restore fork convert obey inbox approve deny housekeeping mcp memory tui serve run proxy stage watch sidecar install uninstall hook statusline doctor config keep check verify gc store export import report completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -827,7 +836,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__config)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help list get set unset add remove edit"
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help list get set unset add remove path edit"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1016,6 +1025,44 @@ _aperture() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        aperture__subcmd__config__subcmd__path)
+            opts="-s -C -h --in-project --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         aperture__subcmd__config__subcmd__remove)
             opts="-s -C -h --in-project --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1099,6 +1146,48 @@ _aperture() {
                 return 0
             fi
             case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__convert)
+            opts="-n -s -C -h --to --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --to)
+                    COMPREPLY=($(compgen -W "claude-code codex" -- "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1248,6 +1337,44 @@ _aperture() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        aperture__subcmd__doctor)
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         aperture__subcmd__expand)
             opts="-n -s -C -h --level --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1329,7 +1456,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__export)
-            opts="-o -s -C -h --output --to --force --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-o -s -C -h --output --format --to --force --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1341,6 +1468,10 @@ _aperture() {
                     ;;
                 -o)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "aperture markdown html atif otlp-json" -- "${cur}"))
                     return 0
                     ;;
                 --to)

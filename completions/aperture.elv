@@ -68,6 +68,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand snapshot 'Name points in the log'
             cand restore 'Restore a session to a point in its log'
             cand fork 'Copy a session up to a turn or a block into a new one'
+            cand convert 'Write a session as a new one of another client'
             cand obey 'Execute the @commands in the model''s messages'
             cand inbox 'List model commands awaiting your approval'
             cand approve 'Execute pending model commands'
@@ -86,6 +87,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand uninstall 'Remove exactly the parts added by install'
             cand hook 'Handle a Claude Code hook event (JSON on stdin)'
             cand statusline 'Print the status line of Claude Code (JSON on stdin)'
+            cand doctor 'Examine the installation, the clients and the store'
             cand config 'Print and change the settings'
             cand keep 'Copy sessions before their client deletes them; restore them'
             cand check 'Check sessions in scripts, git hooks and CI: credentials, damage, size'
@@ -912,6 +914,22 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'aperture;convert'= {
+            cand --to 'Client that continues it'
+            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
+            cand --color 'When to use colours'
+            cand -C 'Run as if started in this directory'
+            cand --directory 'Run as if started in this directory'
+            cand -n 'Report the new session, without writing it'
+            cand --dry-run 'Report the new session, without writing it'
+            cand --json 'Print JSON'
+            cand --no-cache 'Do not read or write the cache'
+            cand --no-pager 'Do not use a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'aperture;obey'= {
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
@@ -1610,7 +1628,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand claude-code 'Hooks, status line, MCP server and slash commands of Claude Code'
-            cand codex 'MCP server of Codex'
+            cand codex 'Hooks and MCP server of Codex'
             cand cursor 'MCP server of Cursor'
             cand vscode 'MCP server of Visual Studio Code'
             cand gemini 'MCP server of Gemini CLI'
@@ -1751,7 +1769,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand claude-code 'Hooks, status line, MCP server and slash commands of Claude Code'
-            cand codex 'MCP server of Codex'
+            cand codex 'Hooks and MCP server of Codex'
             cand cursor 'MCP server of Cursor'
             cand vscode 'MCP server of Visual Studio Code'
             cand gemini 'MCP server of Gemini CLI'
@@ -1898,6 +1916,19 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'aperture;doctor'= {
+            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
+            cand --color 'When to use colours'
+            cand -C 'Run as if started in this directory'
+            cand --directory 'Run as if started in this directory'
+            cand --json 'Print JSON'
+            cand --no-cache 'Do not read or write the cache'
+            cand --no-pager 'Do not use a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'aperture;config'= {
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
@@ -1916,6 +1947,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand unset 'Remove a setting'
             cand add 'Add a value to a list'
             cand remove 'Remove a value from a list'
+            cand path 'Print the path of the settings file'
             cand edit 'Open the settings in the editor'
         }
         &'aperture;config;list'= {
@@ -1994,6 +2026,20 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
             cand --in-project 'In the settings of the project'
+            cand --json 'Print JSON'
+            cand --no-cache 'Do not read or write the cache'
+            cand --no-pager 'Do not use a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'aperture;config;path'= {
+            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
+            cand --color 'When to use colours'
+            cand -C 'Run as if started in this directory'
+            cand --directory 'Run as if started in this directory'
+            cand --in-project 'That of the project'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'
@@ -2234,6 +2280,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
         &'aperture;export'= {
             cand -o 'File to write; with --all or --project, the directory of the files'
             cand --output 'File to write; with --all or --project, the directory of the files'
+            cand --format 'Form of the file'
             cand --to 'Encrypt it for a person, with age: a recipient such as age1…'
             cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'

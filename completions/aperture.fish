@@ -72,6 +72,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "diff" -d 'Show th
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "snapshot" -d 'Name points in the log'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "restore" -d 'Restore a session to a point in its log'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "fork" -d 'Copy a session up to a turn or a block into a new one'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "convert" -d 'Write a session as a new one of another client'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "obey" -d 'Execute the @commands in the model\'s messages'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "inbox" -d 'List model commands awaiting your approval'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "approve" -d 'Execute pending model commands'
@@ -90,6 +91,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Inst
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove exactly the parts added by install'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle a Claude Code hook event (JSON on stdin)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of Claude Code (JSON on stdin)'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "doctor" -d 'Examine the installation, the clients and the store'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "config" -d 'Print and change the settings'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "keep" -d 'Copy sessions before their client deletes them; restore them'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "check" -d 'Check sessions in scripts, git hooks and CI: credentials, damage, size'
@@ -804,6 +806,19 @@ complete -c aperture -n "__fish_aperture_using_subcommand fork" -l json -d 'Prin
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand fork" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -l to -d 'Client that continues it' -r -f -a "claude-code\t''
+codex\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -s n -l dry-run -d 'Report the new session, without writing it'
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1392,7 +1407,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fis
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "codex" -d 'MCP server of Codex'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "codex" -d 'Hooks and MCP server of Codex'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "cursor" -d 'MCP server of Cursor'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "vscode" -d 'MCP server of Visual Studio Code'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "gemini" -d 'MCP server of Gemini CLI'
@@ -1504,7 +1519,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __f
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "codex" -d 'MCP server of Codex'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "codex" -d 'Hooks and MCP server of Codex'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "cursor" -d 'MCP server of Cursor'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "vscode" -d 'MCP server of Visual Studio Code'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code codex cursor vscode gemini opencode git-hook" -f -a "gemini" -d 'MCP server of Gemini CLI'
@@ -1618,23 +1633,34 @@ complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand doctor" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand doctor" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand doctor" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "list" -d 'List what is set, and the stages of the proxy'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "get" -d 'Print a value'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "set" -d 'Set a value'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "unset" -d 'Remove a setting'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "add" -d 'Add a value to a list'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "remove" -d 'Remove a value from a list'
-complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove edit" -f -a "edit" -d 'Open the settings in the editor'
+complete -c aperture -n "__fish_aperture_using_subcommand doctor" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand doctor" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand doctor" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand doctor" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "list" -d 'List what is set, and the stages of the proxy'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "get" -d 'Print a value'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "set" -d 'Set a value'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "unset" -d 'Remove a setting'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "add" -d 'Add a value to a list'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "remove" -d 'Remove a value from a list'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "path" -d 'Print the path of the settings file'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and not __fish_seen_subcommand_from list get set unset add remove path edit" -f -a "edit" -d 'Open the settings in the editor'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1699,6 +1725,17 @@ complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_see
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l in-project -d 'That of the project'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from path" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand config; and __fish_seen_subcommand_from edit" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -1886,6 +1923,11 @@ complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen
 complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand store; and __fish_seen_subcommand_from rekey" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write; with --all or --project, the directory of the files' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l format -d 'Form of the file' -r -f -a "aperture\t'Originals and log, for import'
+markdown\t'Conversation to read, calls of tools folded'
+html\t'Page in one file, as of report'
+atif\t'Trajectory (ATIF)'
+otlp-json\t'OpenTelemetry trace, without any text'"
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l to -d 'Encrypt it for a person, with age: a recipient such as age1…' -r
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r

@@ -62,6 +62,8 @@ pub struct Env {
     /// The session of a run over many sessions, which is used instead of `-s`. The run shows its own progress.
     pub(super) visited: Option<Found>,
     pub hooks: Hooks,
+    /// True if the first prompt after the prompt cache expired is held once.
+    pub holds_cold_prompts: bool,
     pub memory: MemorySettings,
     pub keeping: Keeping,
     pub sidecar: SidecarSettings,
@@ -183,6 +185,7 @@ impl Env {
             prices: settings.prices(),
             idle_seconds: settings.idle_seconds(),
             hooks: settings.hooks,
+            holds_cold_prompts: settings.resume.ask,
             memory: settings.memory,
             keeping: settings.sessions.keep,
             sidecar: settings.sidecar.clone(),

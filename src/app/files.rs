@@ -142,6 +142,15 @@ pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
+/// Returns true if other users can read a directory or file; false where permissions are of another kind.
+pub fn is_open_to_others(path: &Path) -> bool {
+    #[cfg(unix)]
+    return fs::metadata(path)
+        .is_ok_and(|metadata| std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0);
+    #[cfg(not(unix))]
+    false
+}
+
 /// Returns true if the path is a symbolic link.
 pub fn is_link(path: &Path) -> bool {
     path.is_symlink()

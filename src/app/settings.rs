@@ -34,6 +34,7 @@ pub struct Settings {
     /// The limits that `check` uses if none are given.
     check: Option<CheckLimits>,
     pub hooks: Hooks,
+    pub resume: ResumeSettings,
     focus: FocusSettings,
     watch: WatchSettings,
     pipeline: PipelineSettings,
@@ -108,6 +109,14 @@ impl Default for Hooks {
     fn default() -> Hooks {
         Hooks { handoff: false, reduce_results: false, reduce_over_tokens: 4000 }
     }
+}
+
+/// The settings for a session that is continued after its prompt cache expired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResumeSettings {
+    /// True if the first prompt is held once, with its price.
+    pub ask: bool,
 }
 
 /// The settings for memories within a client.

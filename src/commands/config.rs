@@ -21,6 +21,7 @@ use toml_edit::{DocumentMut, Item, Key, TableLike, Value};
   aperture config add protect.paths 'docs/**'
   aperture config remove protect.paths 'docs/**'
   aperture config edit
+  cat $(aperture config path)
 
 The settings of a project, in its aperture.toml, come before those of the user, in config.toml. A
 value is TOML (true, 5, [\"a\", \"b\"]) or else a text. A setting that does not exist is refused, and the rest
@@ -80,6 +81,12 @@ pub enum Action {
         #[arg(long)]
         in_project: bool,
     },
+    /// Print the path of the settings file
+    Path {
+        /// That of the project
+        #[arg(long)]
+        in_project: bool,
+    },
     /// Open the settings in the editor
     Edit {
         /// The settings of the project
@@ -91,7 +98,7 @@ pub enum Action {
 impl Arguments {
     /// Returns true if nothing is written.
     pub fn only_reads(&self) -> bool {
-        matches!(self.action, None | Some(Action::List | Action::Get { .. }))
+        matches!(self.action, None | Some(Action::List | Action::Get { .. } | Action::Path { .. }))
     }
 }
 
@@ -137,17 +144,31 @@ pub struct ConfigReport {
     pub values: Vec<ConfigValue>,
     /// Switches of the stages of the proxy, in the order of their work.
     pub switches: Vec<ConfigSwitch>,
-    /// Setting that was asked for, if one was.
+    /// The part of it that is printed as text.
     #[serde(skip)]
-    pub asked: Option<String>,
+    view: View,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum View {
+    #[default]
+    Whole,
+    /// The settings, after one was changed.
+    Files,
+    /// The one value that is left.
+    Value,
+    /// The path of the one file that is left.
+    Path,
 }
 
 impl Report for ConfigReport {
     const SCHEMA: &str = "aperture.config/1";
 
     fn text(&self, style: &Style) -> String {
-        if self.asked.is_some() {
-            return self.values.iter().take(1).map(|value| format!("{}\n", printable(&value.value))).collect();
+        match self.view {
+            View::Value => return self.values.iter().take(1).map(|value| format!("{}\n", printable(&value.value))).collect(),
+            View::Path => return self.files.iter().map(|file| format!("{}\n", printable(&file.path))).collect(),
+            View::Whole | View::Files => {}
         }
         let mut text = String::new();
         for file in &self.files {
@@ -157,6 +178,9 @@ impl Report for ConfigReport {
             for value in self.values.iter().filter(|value| value.in_project == file.in_project) {
                 text += &printable(&format!("  {} = {}\n", value.key, value.value));
             }
+        }
+        if self.view == View::Files {
+            return text;
         }
         text += &style.paint(Paint::Heading, "\nstages of the proxy, which reads the settings when it starts\n");
         let width = self.switches.iter().map(|switch| switch.key.len()).max().unwrap_or_default();
@@ -179,28 +203,34 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 let error = anyhow!("{key} is not set");
                 return Err(CommandError::new(ErrorKind::Refused, error).hint("to list what can be set: aperture help settings"));
             }
-            report.asked = Some(key.clone());
+            report.view = View::Value;
+            env.print(&report)
+        }
+        Action::Path { in_project } => {
+            let mut report = report(env)?;
+            report.files.retain(|file| file.in_project == *in_project);
+            report.view = View::Path;
             env.print(&report)
         }
         Action::Set { key, value, in_project } => {
             let path = change(env, *in_project, &|document| put(document, key, value.parse().unwrap_or_else(|_| value.into())))?;
             env.note(&format!("wrote {key} to {}", path.display()));
-            env.print(&report(env)?)
+            env.print(&ConfigReport { view: View::Files, ..report(env)? })
         }
         Action::Unset { key, in_project } => {
             let path = change(env, *in_project, &|document| take(document, key))?;
             env.note(&format!("removed {key} from {}", path.display()));
-            env.print(&report(env)?)
+            env.print(&ConfigReport { view: View::Files, ..report(env)? })
         }
         Action::Add { key, value, in_project } => {
             let path = change(env, *in_project, &|document| add(document, key, value))?;
             env.note(&format!("wrote {key} to {}", path.display()));
-            env.print(&report(env)?)
+            env.print(&ConfigReport { view: View::Files, ..report(env)? })
         }
         Action::Remove { key, value, in_project } => {
             let path = change(env, *in_project, &|document| remove(document, key, value))?;
             env.note(&format!("removed {value} from {key} in {}", path.display()));
-            env.print(&report(env)?)
+            env.print(&ConfigReport { view: View::Files, ..report(env)? })
         }
         Action::Edit { in_project } => {
             let path = path(env, *in_project)?;
@@ -231,7 +261,7 @@ fn path(env: &Env, in_project: bool) -> Result<PathBuf, CommandError> {
 fn report(env: &Env) -> Result<ConfigReport, CommandError> {
     let [user, project] = [path(env, false)?, path(env, true)?];
     let pipeline = Settings::read(env.disk, Some(&user), Some(&project))?.pipeline();
-    let mut report = ConfigReport { files: Vec::new(), values: Vec::new(), switches: Vec::new(), asked: None };
+    let mut report = ConfigReport { files: Vec::new(), values: Vec::new(), switches: Vec::new(), view: View::Whole };
     for (path, in_project) in [(user, false), (project, true)] {
         let text = files::text(env.disk, &path)?;
         let document: DocumentMut = text.as_deref().unwrap_or_default().parse().unwrap_or_default();

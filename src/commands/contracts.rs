@@ -26,7 +26,7 @@ macro_rules! reports {
 /// Returns the schemas of all reports and of the events of `aperture watch`, sorted by name.
 pub fn contracts() -> Vec<Contract> {
     let mut contracts = reports! {
-        blame: BlameReport; blocks: BlocksReport; config: ConfigReport; check: CheckReport; explain: ExplainReport; export: ExportReport;
+        blame: BlameReport; blocks: BlocksReport; config: ConfigReport; check: CheckReport; convert: ConvertReport; doctor: DoctorReport; explain: ExplainReport; export: ExportReport;
         fork: ForkReport; gc: GcReport; git_hook: GitHooksReport; hook: HookReport; import: ImportReport; inbox: InboxReport;
         install: InstallReport; keep: KeepForgetReport KeepListReport KeepReport KeepRestoreReport KeepStatusReport;
         log: LogReport; manifest: ManifestReport;

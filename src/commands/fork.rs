@@ -46,7 +46,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     })?;
     let fork = workspace.fork(at, &id, &fork_id(&id, now.as_nanosecond())).map_err(|error| inherited(&workspace, error))?;
     if !arguments.dry_run {
-        let written = write_fork(env.disk, &workspace.path, &path, &fork);
+        let written = write_fork(env.disk, &workspace.path, &path, &fork.bytes);
         let written = written.with_context(|| format!("cannot write the fork {}", session_name(&path)));
         written.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("the source is unchanged"))?;
     }

@@ -7,7 +7,7 @@ use crate::output::{Report, Style, bytes, printable};
 use anyhow::anyhow;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `report`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -56,8 +56,18 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         let error = anyhow!("{} exists", path.display());
         return Err(CommandError::new(ErrorKind::Refused, error).hint("choose another file, or replace it: --force"));
     }
-    let asked =
-        if arguments.project.is_some() || arguments.since.is_some() { of_usage(arguments) } else { of_session(env, arguments)? };
+    let text = if arguments.project.is_some() || arguments.since.is_some() {
+        page_of(env, &of_usage(arguments))?
+    } else {
+        page_of_session(env, &env.find(arguments.session.as_deref())?.path)?
+    };
+    let written = files::write_private(env.disk, &path, text.as_bytes());
+    written.map_err(|error| CommandError::of_disk(error, format!("cannot write {}", path.display())))?;
+    env.print(&HtmlReport { file: path.display().to_string(), bytes: text.len() as u64 })
+}
+
+/// Returns the page with the answers of commands, each with its name on the page.
+fn page_of(env: &Env, asked: &[(&'static str, Vec<String>)]) -> Result<String, CommandError> {
     let mut answers = String::from("{");
     for (place, (name, words)) in asked.iter().enumerate() {
         let words: Vec<&str> = std::iter::once("--json").chain(words.iter().map(String::as_str)).collect();
@@ -66,25 +76,26 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         answers.push_str(&format!("{comma}\"{name}\":{}", String::from_utf8_lossy(&answer).trim_end()));
     }
     answers.push('}');
-    let text = page::one_file(&answers);
-    let written = files::write_private(env.disk, &path, text.as_bytes());
-    written.map_err(|error| CommandError::of_disk(error, format!("cannot write {}", path.display())))?;
-    env.print(&HtmlReport { file: path.display().to_string(), bytes: text.len() as u64 })
+    Ok(page::one_file(&answers))
 }
 
-/// Returns the command lines whose reports show a session, each with its name on the page.
-fn of_session(env: &Env, arguments: &Arguments) -> Result<Vec<(&'static str, Vec<String>)>, CommandError> {
-    let session = env.find(arguments.session.as_deref())?.path.display().to_string();
-    let named = |words: &[&str]| -> Vec<String> {
-        words.iter().map(|word| (*word).to_owned()).chain(["--session".to_owned(), session.clone()]).collect()
+/// Returns the page of a session in one file.
+/// Errors: the session cannot be read.
+pub fn page_of_session(env: &Env, session: &Path) -> Result<String, CommandError> {
+    let named = |name: &'static str, words: &[&str]| {
+        let words = words.iter().map(|word| (*word).to_owned());
+        (name, words.chain(["--session".to_owned(), session.display().to_string()]).collect())
     };
-    Ok(vec![
-        ("status", named(&["status"])),
-        ("blocks", named(&["blocks"])),
-        ("timeline", named(&["timeline", "--limit", "0"])),
-        ("transcript", named(&["transcript"])),
-        ("log", named(&["log"])),
-    ])
+    page_of(
+        env,
+        &[
+            named("status", &["status"]),
+            named("blocks", &["blocks"]),
+            named("timeline", &["timeline", "--limit", "0"]),
+            named("transcript", &["transcript"]),
+            named("log", &["log"]),
+        ],
+    )
 }
 
 /// Returns the command lines whose reports show the usage of many sessions.

@@ -2,11 +2,11 @@
 
 use super::deferred::commands;
 use super::{
-    ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, config, create, diff, expand,
-    explain, export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json, keep, log, manifest,
-    mcp, memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, report, restore, run, search, serve, sessions,
-    show, shrink, sidecar, snapshot, stage, status, statusline, store, summary, timeline, topics, transcript, tui, undo, update,
-    usage, util, verify, watch,
+    ChangeOptions, archive, blame, blocks, check, compact, complete, completions, compress, config, convert, create, diff,
+    doctor, expand, explain, export, focus, fork, gc, git_hook, help, hook, housekeeping, import, inbox, install, job, json,
+    keep, log, manifest, mcp, memory, obey, pack, pin, preset, proxy, recall, redact, redo, repair, report, restore, run, search,
+    serve, sessions, show, shrink, sidecar, snapshot, stage, status, statusline, store, summary, timeline, topics, transcript,
+    tui, undo, update, usage, util, verify, watch,
 };
 use crate::app::Globals;
 use crate::output::ChangeReport;
@@ -114,11 +114,14 @@ const GROUPS: &[(&str, &[&str])] = &[
             "shrink", "compact", "uncompact", "preset",
         ],
     ),
-    ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork"]),
+    ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork", "convert"]),
     ("Model", &["obey", "inbox", "approve", "deny", "housekeeping", "mcp"]),
     ("Memory", &["memory"]),
     ("Live", &["tui", "serve", "run", "proxy", "stage", "watch", "sidecar", "install", "uninstall", "hook", "statusline"]),
-    ("Maintenance", &["config", "keep", "check", "verify", "gc", "store", "export", "import", "report", "completions", "help"]),
+    (
+        "Maintenance",
+        &["doctor", "config", "keep", "check", "verify", "gc", "store", "export", "import", "report", "completions", "help"],
+    ),
 ];
 
 /// A request: a command line, a tool call, or a command of the model. Each kind has one function that executes it.
@@ -233,6 +236,10 @@ pub enum Other: () {
     Snapshot(snapshot::Arguments) = "snapshot" => snapshot::run,
     /// Copy a session up to a turn or a block into a new one
     Fork(fork::Arguments) = "fork" => fork::run,
+    /// Write a session as a new one of another client
+    Convert(convert::Arguments) = "convert" => convert::run,
+    /// Examine the installation, the clients and the store
+    Doctor(doctor::Arguments) = "doctor" => doctor::run,
     /// Print and change the settings
     Config(config::Arguments) = "config" => config::run,
     /// List and choose compression presets
@@ -334,7 +341,7 @@ impl Request {
     pub fn effect_of(name: &str) -> RequestEffect {
         match name {
             "sessions" | "search" | "topics" | "status" | "transcript" | "timeline" | "blame" | "usage" | "inbox" | "check"
-            | "verify" | "preset" | "proxy" => RequestEffect::Read,
+            | "verify" | "preset" | "doctor" | "proxy" => RequestEffect::Read,
             "config" | "snapshot" | "approve" | "deny" | "memory" | "stage" => RequestEffect::Change,
             name if Read::NAMES.contains(&name) => RequestEffect::Read,
             name if Change::NAMES.contains(&name) => RequestEffect::Change,

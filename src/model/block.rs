@@ -143,6 +143,12 @@ mod packed {
 }
 
 impl Block {
+    /// Returns the parts of its content that a person wrote, one a line.
+    pub fn said_in(&self, content: &str) -> String {
+        let parts = self.words.iter().filter_map(|(start, end)| content.get(*start as usize..*end as usize));
+        parts.collect::<Vec<_>>().join("\n")
+    }
+
     /// Returns a block with its kind and role; everything else is empty.
     pub fn new(kind: BlockKind, role: Role) -> Block {
         Block { kind, role, ..Block::default() }

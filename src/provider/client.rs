@@ -66,6 +66,17 @@ pub trait Client: Sync {
         None
     }
 
+    /// Returns the newest version of the client with whose sessions aperture was tested; empty if it was tested with none.
+    fn tested_version(&self) -> &'static str {
+        ""
+    }
+
+    /// Returns the path at which the client finds a new session of a directory; `time` is the local time, as `2026-04-11T14-53-51`.
+    /// `None` if no session of it is written.
+    fn new_path(&self, _places: &Places, _directory: &Path, _id: &str, _time: &str) -> Option<PathBuf> {
+        None
+    }
+
     /// Returns the command with which the client continues a session.
     fn resume_command(&self, id: &str) -> String {
         id.to_owned()
@@ -232,6 +243,16 @@ impl Places {
     /// Returns the directory of a client, which is `name` in the home unless the variable of the client moves it.
     pub fn directory(&self, client: &dyn Client, name: &str) -> PathBuf {
         self.moved.get(client.variables().home).cloned().unwrap_or_else(|| self.home.join(name))
+    }
+
+    /// Returns the directory of Claude Code.
+    pub fn claude_directory(&self) -> PathBuf {
+        self.directory(&super::claude_code::ClaudeCode, ".claude")
+    }
+
+    /// Returns the directory of Codex.
+    pub fn codex_directory(&self) -> PathBuf {
+        self.directory(&super::codex::Codex, ".codex")
     }
 }
 

@@ -1,7 +1,6 @@
 //! Where clients list the MCP servers that they start, and in which form: by the documentation of each in 2026-10.
 
 use super::client::Places;
-use super::codex::places::client_home;
 use super::json_edit::{EditError, add, names, remove};
 use crate::text::names::file_name;
 use serde_json::{Value, json};
@@ -39,14 +38,18 @@ pub struct McpClient {
     /// The file of a project, below its directory; `None` if the client has none.
     project: Option<&'static str>,
     pub list: ServerList,
+    /// The file of the user with hooks in the form of those of Claude Code, below its directory; `None` if the client has no hooks that
+    /// aperture answers.
+    hooks: Option<fn(&Places) -> PathBuf>,
 }
 
 /// Codex: one file for all projects.
 pub const CODEX: McpClient = McpClient {
     name: "codex",
-    user: |places| client_home(places).join("config.toml"),
+    user: |places| places.codex_directory().join("config.toml"),
     project: None,
     list: ServerList::Toml { key: "mcp_servers" },
+    hooks: Some(|places| places.codex_directory().join("hooks.json")),
 };
 
 /// Cursor.
@@ -55,6 +58,7 @@ pub const CURSOR: McpClient = McpClient {
     user: |places| places.home.join(".cursor/mcp.json"),
     project: Some(".cursor/mcp.json"),
     list: ServerList::Json { key: "mcpServers", kind: None },
+    hooks: None,
 };
 
 /// Visual Studio Code, with its own form of the list.
@@ -63,6 +67,7 @@ pub const VSCODE: McpClient = McpClient {
     user: |places| places.home.join(EDITOR_DIRECTORY).join("Code/User/mcp.json"),
     project: Some(".vscode/mcp.json"),
     list: ServerList::Json { key: "servers", kind: Some("stdio") },
+    hooks: None,
 };
 
 /// Gemini CLI.
@@ -71,6 +76,7 @@ pub const GEMINI: McpClient = McpClient {
     user: |places| places.home.join(".gemini/settings.json"),
     project: Some(".gemini/settings.json"),
     list: ServerList::Json { key: "mcpServers", kind: None },
+    hooks: None,
 };
 
 /// opencode.
@@ -79,6 +85,7 @@ pub const OPENCODE: McpClient = McpClient {
     user: |places| places.home.join(".config/opencode/opencode.json"),
     project: Some("opencode.json"),
     list: ServerList::JsonWords { key: "mcp", kind: "local" },
+    hooks: None,
 };
 
 /// Where the platform keeps the settings of desktop programs, below the home directory.
@@ -91,6 +98,11 @@ const EDITOR_DIRECTORY: &str = if cfg!(target_os = "macos") {
 };
 
 impl McpClient {
+    /// Returns the file with the hooks of the user.
+    pub fn hooks_file(&self, places: &Places) -> Option<PathBuf> {
+        self.hooks.map(|file| file(places))
+    }
+
     /// Returns the file with the servers of the user, or of a project; `None` if the client has none for projects.
     pub fn file(&self, places: &Places, project: Option<&Path>) -> Option<PathBuf> {
         match project {

@@ -67,7 +67,7 @@ pub use requests::{
 #[cfg(test)]
 pub use requests::{body, chat_body};
 pub use response::{CallFilter, RefusalCause, Reply, ResponseContent, ResponseForm, ResponseReader, WithheldCall};
-pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
+pub use rewriter::{ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, Rewriter};
 pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
 pub use sniff::{FileKind, sniff};
 

@@ -1,9 +1,20 @@
 //! Rows that aperture adds to a session, and rules of the client about thinking and context that a rewrite must respect.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Writes rows of one format that its client keeps, sends or obeys. `None` from a function means that the format has no such row.
 pub trait Rewriter: Sync {
+    /// Returns the beginning of a session that its client continues. `None` if no such session is written.
+    fn opening(&self, _new: &NewSession<'_>) -> Option<Opening> {
+        None
+    }
+
+    /// Returns the rows with a text of the conversation, of which the first is the one that it has in requests.
+    fn message(&self, _new: &NewRow<'_>, _text: &NewText<'_>) -> Option<Vec<Vec<u8>>> {
+        None
+    }
+
     /// Returns a row that the client keeps and sends: a text of a kind of our own.
     fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>>;
 
@@ -102,6 +113,39 @@ pub struct NewRow<'a> {
     pub sidechain: bool,
     /// Its ordinal, if the rows of the file are numbered.
     pub ordinal: Option<u64>,
+}
+
+/// The values of a session that is written from the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct NewSession<'a> {
+    pub id: &'a str,
+    /// The working directory.
+    pub directory: &'a str,
+    /// The time of writing, RFC 3339.
+    pub timestamp: &'a str,
+}
+
+/// The beginning of a session.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// The first row; `None` if the format begins with the conversation.
+    pub row: Option<Vec<u8>>,
+    /// A row whose circumstances the others share, as [`NewRow::like`].
+    pub like: Vec<u8>,
+}
+
+/// The name of a [`NewText::Record`] in the rows of a client: a label or a tag.
+pub(super) const RECORD: &str = "tool_record";
+
+/// A text of a conversation, apart from the format of its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NewText<'a> {
+    /// Words of the user.
+    User(Cow<'a, str>),
+    /// Words of the model, with its name.
+    Assistant(Cow<'a, str>, &'a str),
+    /// A record that neither of them wrote, such as a call of a tool and its result.
+    Record(String),
 }
 
 /// A row that is copied into a fork.

@@ -1,8 +1,6 @@
 //! The ways of a client's requests: how it is given another address, and what its own settings choose, from arguments, files and variables.
 
 use super::Places;
-use super::claude_code::config as claude_config;
-use super::codex::places::client_home;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -183,7 +181,7 @@ fn claude(launch: &Launch<'_>) -> Route {
     let sources = launch.option(&["--setting-sources"]);
     let is_read = |source: &str| sources.last().is_none_or(|list| list.split(',').any(|name| name.trim() == source));
     let project = launch.directory.join(".claude");
-    let user = claude_config(launch.places);
+    let user = launch.places.claude_directory();
     for (source, directory, name) in
         [("local", &project, "settings.local.json"), ("project", &project, "settings.json"), ("user", &user, "settings.json")]
     {
@@ -224,7 +222,7 @@ fn codex(launch: &Launch<'_>) -> Route {
     }
     let mut layers = Layers::default();
     layers.add("the arguments", given);
-    let home = client_home(launch.places);
+    let home = launch.places.codex_directory();
     let profile = launch.option(&["-p", "--profile"]).last().map(|name| format!("{name}.config.toml"));
     let own = profile.iter().map(String::as_str).chain(["config.toml"]).map(|name| home.join(name));
     for path in own.chain([PathBuf::from(CODEX_SYSTEM)]) {

@@ -7,9 +7,9 @@ use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
 /// The tables with rows of a session.
-const FORGOTTEN: [&str; 14] = [
+const FORGOTTEN: [&str; 15] = [
     "edits", "block_edits", "window_changes", "companions", "hunks", "marks", "operations", "snapshots", "proposals", "messages",
-    "obeyed", "manifests", "live_operations", "turn_numbers",
+    "obeyed", "manifests", "held_prompts", "live_operations", "turn_numbers",
 ];
 
 impl Store {

@@ -140,15 +140,35 @@ impl Store {
 
     /// Returns the last row of the conversation when the manifest was last sent to the model; the outer `None` if it never was.
     pub fn manifest_told(&self, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
-        let mut statement = self.connection.prepare_cached("SELECT open(after) FROM manifests WHERE session = ?1")?;
+        self.moment("manifests", session)
+    }
+
+    /// Returns the last row of the conversation when a prompt was last held; the outer `None` if none was.
+    pub fn prompt_held(&self, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
+        self.moment("held_prompts", session)
+    }
+
+    fn moment(&self, table: &str, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
+        let sql = format!("SELECT open(after) FROM {table} WHERE session = ?1");
+        let mut statement = self.connection.prepare_cached(&sql)?;
         let after = statement.query_row([session.0], |row| key(row, 0)).optional()?;
         Ok(after.map(|after| Some(after).filter(|after| *after != Key(0))))
     }
 
     /// Records that the manifest was sent to the model after a row.
     pub fn record_manifest(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
+        self.record_moment("manifests", session, after)
+    }
+
+    /// Records that a prompt was held after a row.
+    pub fn record_held_prompt(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
+        self.record_moment("held_prompts", session, after)
+    }
+
+    fn record_moment(&self, table: &str, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
         let after = after.unwrap_or(Key(0)).0.to_le_bytes();
-        self.connection.execute("INSERT OR REPLACE INTO manifests VALUES (?1, seal(?2))", params![session.0, after])?;
+        let sql = format!("INSERT OR REPLACE INTO {table} VALUES (?1, seal(?2))");
+        self.connection.execute(&sql, params![session.0, after])?;
         Ok(())
     }
 

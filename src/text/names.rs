@@ -94,6 +94,12 @@ pub fn is_hash(word: &str) -> bool {
         && word.iter().any(u8::is_ascii_digit)
 }
 
+/// Returns the three numbers of a version such as `2.1.330`; 0 for those that are missing.
+pub fn version_numbers(version: &str) -> [u32; 3] {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or_default());
+    [(); 3].map(|()| parts.next().unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,9 @@ use super::Workspace;
 use super::apply::{discard, temporary};
 use super::file::SessionRows;
 use crate::fsio::Disk;
-use crate::model::BlockNumber;
-use crate::planning::{self, Fork, PlanError};
+use crate::model::{Block, BlockNumber};
+use crate::planning::{self, Conversion, ConversionSource, Fork, PlanError};
+use crate::provider::{NewSession, ProviderAdapter};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,15 +21,31 @@ impl Workspace<'_> {
         planning::fork(self.provider, &self.reading.session, &SessionRows::new(self), at, id, leaf)
     }
 
+    /// Returns the conversation in the window as a session of another client; `None` if no session of that client is written.
+    /// Errors: the file cannot be read.
+    pub fn convert(
+        &self,
+        to: &dyn ProviderAdapter,
+        new: &NewSession<'_>,
+        timestamp: &dyn Fn(i64) -> String,
+    ) -> io::Result<Option<Conversion>> {
+        let reading = &self.reading;
+        let blocks: Vec<&Block> = reading.in_window().collect();
+        let numbers: Vec<BlockNumber> = blocks.iter().map(|block| block.number).collect();
+        let contents = self.contents(&numbers)?;
+        let source = ConversionSource { reading, agent: self.provider.agent(), blocks: &blocks, contents: &contents, timestamp };
+        Ok(planning::convert(to, new, &source))
+    }
+
     /// Returns the path at which the client finds a fork of this session; `None` if it keeps no session where this one is.
     pub fn fork_path(&self, id: &str, time: &str) -> Option<PathBuf> {
         self.provider.fork_path(&self.path, id, time)
     }
 }
 
-/// Writes a fork with the mode of the session that it was made of. The file appears complete or not at all, and replaces no other.
+/// Writes a new session with the mode of the session that it was made of. The file appears complete or not at all, and replaces no other.
 /// Errors: the file exists, or the disk failed; then there is no file, unless only the last step failed.
-pub fn write_fork(disk: &dyn Disk, source: &Path, path: &Path, fork: &Fork) -> io::Result<()> {
+pub fn write_fork(disk: &dyn Disk, source: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     match disk.identify(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
@@ -36,7 +53,7 @@ pub fn write_fork(disk: &dyn Disk, source: &Path, path: &Path, fork: &Fork) -> i
     }
     let temporary = temporary(path);
     let written = disk.create(&temporary, source).and_then(|mut file| {
-        file.write_all(&fork.bytes)?;
+        file.write_all(bytes)?;
         file.sync()?;
         drop(file);
         disk.rename(&temporary, path)

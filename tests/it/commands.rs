@@ -979,7 +979,7 @@ fn settings_are_read_and_checked() {
               |
             1 | windwos = 1
               | ^^^^^^^
-            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `check`, `hooks`, `focus`, `watch`, `pipeline`, `memory`, `sessions`, `sidecar`, `prices`, `model`
+            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `check`, `hooks`, `resume`, `focus`, `watch`, `pipeline`, `memory`, `sessions`, `sidecar`, `prices`, `model`
             hint: to list the settings: aperture help settings
             exit code 2
         "#]],

@@ -12,7 +12,9 @@ use std::fs;
 /// Documents whose command lines must parse and whose paths must exist.
 const DOCUMENTS: &[&str] = &[
     "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "SHORTCOMINGS.md", "CHANGELOG.md", "docs/concepts.md",
-    "docs/guide.md", "docs/internals.md", "docs/limits.md", "docs/recipes.md",
+    "docs/guide.md", "docs/guide/ci.md", "docs/guide/find.md", "docs/guide/live.md", "docs/guide/look.md",
+    "docs/guide/make-room.md", "docs/guide/remember.md", "docs/guide/settings.md", "docs/guide/share.md", "docs/internals.md",
+    "docs/jobs.md", "docs/limits.md",
 ];
 
 /// Examples of help texts that cannot be run as yet; each must go from here when it can.
@@ -389,7 +391,8 @@ fn the_readme_shows_what_the_program_prints() {
 
 #[test]
 fn the_guide_shows_what_the_program_prints() {
-    check_screens("docs/guide.md");
+    check_screens("docs/guide/look.md");
+    check_screens("docs/guide/make-room.md");
 }
 
 /// The picture of the screen, for `docs/pictures.sh`.

@@ -607,3 +607,74 @@ fn the_status_line() {
     "#]]
     .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));
 }
+
+/// The first prompt after the cache expired has a price, which is told once, and with `[resume] ask` the prompt is held once.
+#[test]
+fn a_cold_resume_has_a_price() {
+    let sandbox = Sandbox::of("older-model");
+    let path = session(&sandbox, "77777777");
+    // A window of 180k tokens, answered long ago.
+    let text = fs::read_to_string(&path).unwrap();
+    let bill = |line: &str| {
+        let mut row: Value = serde_json::from_str(line).unwrap();
+        if row["message"]["usage"].is_object() {
+            row["message"]["usage"]["cache_read_input_tokens"] = json!(150_000);
+        }
+        format!("{row}\n")
+    };
+    fs::write(&path, text.lines().map(bill).collect::<String>()).unwrap();
+    let ask = |event: &str, source: &str| {
+        let payload = json!({"source": source, "transcript_path": path, "prompt": "go on"});
+        let outcome = given(&sandbox, &["hook", event], &payload.to_string());
+        assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event}");
+        serde_json::from_str::<Value>(&outcome.stdout).unwrap_or_default()
+    };
+    let told = ask("SessionStart", "resume")["systemMessage"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("The prompt cache expired ") && told.contains(": the next prompt costs ~$"), "{told}");
+    assert_eq!(ask("SessionStart", "startup")["systemMessage"], Value::Null);
+    assert_eq!(ask("UserPromptSubmit", "")["decision"], Value::Null, "nothing is held by default");
+    sandbox.run(&["config", "set", "resume.ask", "true"]);
+    assert_eq!(ask("SessionStart", "resume")["systemMessage"], Value::Null, "it is told once");
+    let held = ask("UserPromptSubmit", "");
+    assert_eq!(held["decision"], "block");
+    assert!(held["reason"].as_str().unwrap().ends_with("To continue as it is, send the prompt again."), "{held}");
+    assert_eq!(ask("UserPromptSubmit", "")["decision"], Value::Null, "the second one passes");
+}
+
+/// Codex has the hooks of Claude Code in a file of its own, with other entries beside them.
+#[test]
+fn codex_gets_hooks_and_the_server_and_loses_exactly_these() {
+    let sandbox = Sandbox::of("codex-tools");
+    let hooks = sandbox.home.join(".codex/hooks.json");
+    let own = "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]}\n}\n";
+    fs::write(&hooks, own).unwrap();
+    fs::write(sandbox.home.join(".codex/config.toml"), "model = \"gpt-5.5\"\n").unwrap();
+    let before = tree(&sandbox.home.join(".codex"));
+    expect![[r#"
+        changed ~/.codex/config.toml: MCP server
+        changed ~/.codex/hooks.json: 4 hooks
+        active in new sessions; to remove: aperture uninstall codex
+        codex runs the hooks once you trust them there: /hooks
+    "#]]
+    .assert_eq(&sandbox.text(&["install", "codex"]).replace("HOME", "~"));
+    let settings: Value = serde_json::from_str(&fs::read_to_string(&hooks).unwrap()).unwrap();
+    let events: Vec<&String> = settings["hooks"].as_object().unwrap().keys().collect();
+    assert_eq!(events, ["Stop", "SessionStart", "UserPromptSubmit", "SessionEnd"]);
+    assert_eq!(settings["hooks"]["Stop"].as_array().unwrap().len(), 2, "the other hook stays");
+    assert_eq!(sandbox.run(&["install", "codex", "--check"]).code, 0);
+    assert_eq!(sandbox.run(&["doctor"]).stdout.matches("codex: installed").count(), 1);
+    // The payload and the answers are those of Claude Code.
+    let rollout = &sandbox.rollouts().into_iter().find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
+    let payload =
+        json!({"session_id": "s", "transcript_path": rollout, "cwd": sandbox.project, "source": "resume", "model": "m"});
+    assert!(told(&sandbox, "SessionStart", &payload).contains("CONTEXT MANIFEST"));
+    // Before the first prompt the file has texts of the client already, and the session is new all the same.
+    let rows = fs::read_to_string(rollout).unwrap();
+    let head: String = rows.lines().take(3).map(|row| format!("{row}\n")).collect();
+    let new = sandbox.write("rollout-2026-11-23T01-50-24-01a20618-e4ce-7ee0-a638-442533742866.jsonl", head);
+    let payload = json!({"session_id": "s", "transcript_path": new, "cwd": sandbox.project, "source": "startup", "model": "m"});
+    let started = told(&sandbox, "SessionStart", &payload);
+    assert!(started.contains("aperture keeps the memory of this session") && !started.contains("MANIFEST"), "{started}");
+    sandbox.text(&["uninstall", "codex"]);
+    assert_eq!(tree(&sandbox.home.join(".codex")), before);
+}

@@ -513,7 +513,7 @@ fn an_older_store_is_brought_up_to_date() {
     for table in [
         "block_edits", "companions", "window_changes", "hunks", "proposals", "messages", "obeyed", "manifests",
         "live_operations", "wire_lines", "wire_insertions", "wire_sessions", "staged_texts", "wire_tools", "wire_calls",
-        "memory_changes", "memory_contents", "memory_operations", "memory_reads", "turn_numbers",
+        "memory_changes", "memory_contents", "memory_operations", "memory_reads", "turn_numbers", "held_prompts",
     ] {
         store.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }

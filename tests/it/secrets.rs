@@ -672,8 +672,8 @@ fn the_recipes_for_ci_and_git_hooks_run() {
     sandbox.write("demo.jsonl", &clean);
     repository.git(&["add", "."]);
     repository.git(&["commit", "-qm", "demo"]);
-    let recipes = fs::read_to_string(crate::sandbox::repository().join("docs/recipes.md")).unwrap();
-    let section = recipes.split("## In CI and git hooks").nth(1).unwrap().split("\n## ").next().unwrap();
+    let recipes = fs::read_to_string(crate::sandbox::repository().join("docs/guide/ci.md")).unwrap();
+    let section = recipes.split("\n## Scripts").next().unwrap();
     let blocks = section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
     let lines: Vec<&str> = blocks.flat_map(str::lines).collect();
     assert!(lines.len() > 8);

@@ -128,7 +128,10 @@ fn texts() -> Vec<String> {
         lines.lines().filter_map(|line| serde_json::from_str(line).ok()).for_each(|value: Value| collect(&value, &mut found));
     }
     // The documents of this repository are prose about code as well.
-    for document in ["README.md", "SECURITY.md", "docs/guide.md", "docs/concepts.md", "CONTRIBUTING.md"] {
+    for document in [
+        "README.md", "SECURITY.md", "docs/guide/live.md", "docs/guide/look.md", "docs/guide/make-room.md", "docs/concepts.md",
+        "CONTRIBUTING.md",
+    ] {
         let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(document)).unwrap_or_default();
         text.split("\n#").for_each(|section| collect(&Value::String(section.to_owned()), &mut found));
     }

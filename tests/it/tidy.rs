@@ -175,19 +175,39 @@ fn comments_messages_help_and_documents_are_in_plain_english() {
     assert!(findings.is_empty(), "{} texts to reword:\n{}", findings.len(), findings.join("\n"));
 }
 
-/// The maximum number of words of a sentence in ARCHITECTURE.md.
-const SENTENCE_WORDS: usize = 25;
+/// The maximum number of words of a sentence in ARCHITECTURE.md, and in the guide.
+const ARCHITECTURE_WORDS: usize = 25;
+const GUIDE_WORDS: usize = 20;
 
 #[test]
-fn sentences_about_the_architecture_are_short() {
-    let text = fs::read_to_string(repository().join("ARCHITECTURE.md")).unwrap();
-    let long: Vec<String> = sentences(&text)
-        .into_iter()
-        .map(|(line, sentence)| (line, sentence.split_whitespace().count(), sentence))
-        .filter(|(_, words, _)| *words > SENTENCE_WORDS)
-        .map(|(line, words, sentence)| format!("ARCHITECTURE.md:{line}: {words} words: {sentence}"))
-        .collect();
-    assert!(long.is_empty(), "{} sentences with more than {SENTENCE_WORDS} words:\n{}", long.len(), long.join("\n"));
+fn sentences_about_the_architecture_and_in_the_guide_are_short() {
+    let root = repository();
+    let mut documents = vec![(root.join("ARCHITECTURE.md"), ARCHITECTURE_WORDS)];
+    documents.extend(files(&root.join("docs/guide"), "md").into_iter().map(|path| (path, GUIDE_WORDS)));
+    let mut long = Vec::new();
+    for (path, most) in documents {
+        let text = without_code(&fs::read_to_string(&path).unwrap());
+        let counted = sentences(&text).into_iter().map(|(line, sentence)| (line, sentence.split_whitespace().count(), sentence));
+        let too_long = counted.filter(|(_, words, _)| *words > most);
+        let name = relative(root, &path);
+        long.extend(too_long.map(|(line, words, sentence)| format!("{name}:{line}: {words} words: {sentence}")));
+    }
+    assert!(long.is_empty(), "{} sentences are too long:\n{}", long.len(), long.join("\n"));
+}
+
+/// Returns a Markdown text with empty lines in the place of its blocks of code.
+fn without_code(text: &str) -> String {
+    let mut is_code = false;
+    let mut prose = String::new();
+    for line in text.lines() {
+        let is_fence = line.starts_with("```");
+        if !is_code && !is_fence {
+            prose.push_str(line);
+        }
+        is_code ^= is_fence;
+        prose.push('\n');
+    }
+    prose
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! A hook never blocks the client: an error is one line on standard error, and the exit code is 0, because the client interprets
 //! other exit codes.
 
+mod cold;
 pub mod compaction;
 mod memory;
 mod prompt;
@@ -60,6 +61,9 @@ struct Event {
 /// The event after a tool call.
 const RESULTS: &str = "PostToolUse";
 
+/// The event before a compaction.
+const COMPACTION: &str = "PreCompact";
+
 /// The events whose answer can have a text for the person.
 const ANNOUNCING: &[&str] = &["SessionStart", "UserPromptSubmit", "Stop"];
 
@@ -67,7 +71,7 @@ const ANNOUNCING: &[&str] = &["SessionStart", "UserPromptSubmit", "Stop"];
 static EVENTS: &[Event] = &[
     Event { name: "SessionStart", answer: start::answer },
     Event { name: "UserPromptSubmit", answer: prompt::answer },
-    Event { name: "PreCompact", answer: compaction::answer },
+    Event { name: COMPACTION, answer: compaction::answer },
     Event { name: RESULTS, answer: result::answer },
     Event { name: "Stop", answer: stop::answer },
     Event { name: "SessionEnd", answer: stop::end },
@@ -77,6 +81,11 @@ static EVENTS: &[Event] = &[
 pub fn wanted(env: &Env) -> Vec<&'static str> {
     let wanted = EVENTS.iter().filter(|event| event.name != RESULTS || env.hooks.reduce_results);
     wanted.map(|event| event.name).collect()
+}
+
+/// Returns the events to register for in another client: those whose payload and answer are the same there.
+pub fn wanted_by_others() -> Vec<&'static str> {
+    EVENTS.iter().map(|event| event.name).filter(|name| ![RESULTS, COMPACTION].contains(name)).collect()
 }
 
 /// Handles an event; prints nothing if there is nothing to report.
@@ -94,7 +103,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if ANNOUNCING.contains(&event.name)
         && let Some(message) = session.find(None).ok().and_then(|found| proxied::take_refusal(env, &found.location.id))
     {
-        report.get_or_insert(HookReport::empty(event.name)).message = Some(message);
+        let report = report.get_or_insert(HookReport::empty(event.name));
+        report.message = Some(report.message.take().map_or_else(|| message.clone(), |first| format!("{first}\n{message}")));
     }
     match report {
         Some(report) => env.print(&report),

@@ -1,7 +1,7 @@
 //! Handles the `UserPromptSubmit` event.
 
 use super::report::{HookReport, changes_of};
-use super::{Payload, compaction, memory, told};
+use super::{Payload, cold, compaction, memory, told};
 use crate::app::{CommandError, Env};
 use crate::commands::change::pipeline::{is_proxied, takes_effect};
 use crate::commands::live::pending::{Effect, LiveChanges};
@@ -15,6 +15,11 @@ use crate::wire::stages::injection::MANIFEST;
 /// Returns the information that the model does not have yet: the answers to its commands, a first manifest, the user's
 /// selections and changes since its last turn, and memories about the prompt. `None` if there is none, which is the usual case.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
+    if payload.has_session(env)
+        && let Some(held) = cold::hold(env)?
+    {
+        return Ok(Some(held));
+    }
     let mut parts = if payload.has_session(env) { of_session(env, payload)? } else { Vec::new() };
     parts.extend(memory::for_prompt(env, payload));
     Ok(joined(&parts))

@@ -21,6 +21,8 @@ pub struct HookReport {
     pub output: Option<Value>,
     /// Text for the person, which the model does not receive.
     pub message: Option<String>,
+    /// True if the prompt is held, for the reason in the message.
+    pub is_held: bool,
     /// True if the client reads the answer as plain text.
     #[serde(skip)]
     plain: bool,
@@ -29,22 +31,27 @@ pub struct HookReport {
 impl HookReport {
     /// Returns an answer with additional context for the model.
     pub fn context(event: &'static str, text: &str) -> HookReport {
-        HookReport { event, context: Some(limited(text)), output: None, message: None, plain: false }
+        HookReport { event, context: Some(limited(text)), output: None, message: None, is_held: false, plain: false }
     }
 
     /// Returns an answer that the client reads as plain text.
     pub fn plain(event: &'static str, text: &str) -> HookReport {
-        HookReport { event, context: Some(limited(text)), output: None, message: None, plain: true }
+        HookReport { event, context: Some(limited(text)), output: None, message: None, is_held: false, plain: true }
     }
 
     /// Returns an answer without a context.
     pub fn empty(event: &'static str) -> HookReport {
-        HookReport { event, context: None, output: None, message: None, plain: false }
+        HookReport { event, context: None, output: None, message: None, is_held: false, plain: false }
+    }
+
+    /// Returns an answer that holds the prompt and tells the person why.
+    pub fn held(event: &'static str, reason: String) -> HookReport {
+        HookReport { message: Some(reason), is_held: true, ..HookReport::empty(event) }
     }
 
     /// Returns an answer that replaces the output of a tool.
     pub fn output(event: &'static str, output: Value) -> HookReport {
-        HookReport { event, context: None, output: Some(output), message: None, plain: false }
+        HookReport { event, context: None, output: Some(output), message: None, is_held: false, plain: false }
     }
 }
 
@@ -72,7 +79,11 @@ impl Report for HookReport {
             whole["hookSpecificOutput"] = answer;
         }
         if let Some(message) = &self.message {
-            whole["systemMessage"] = Value::from(&**message);
+            let name = if self.is_held { "reason" } else { "systemMessage" };
+            whole[name] = Value::from(&**message);
+        }
+        if self.is_held {
+            whole["decision"] = Value::from("block");
         }
         format!("{whole}\n")
     }

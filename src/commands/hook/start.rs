@@ -1,7 +1,7 @@
 //! Handles the `SessionStart` event: a session begins, is resumed, or continues after a compaction.
 
 use super::report::HookReport;
-use super::{Payload, compaction, memory, told};
+use super::{Payload, cold, compaction, memory, told};
 use crate::app::{CommandError, Env, Keeping};
 use crate::commands::live::pending;
 use crate::commands::model::InstructionsReport;
@@ -16,9 +16,12 @@ use crate::workspace::Workspace;
 /// For a new session and after a compaction, it also returns the memories of the project; after a compaction, the pinned blocks that
 /// were dropped; for a new session, if the settings enable it, a summary of the project's last session.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
-    let mut parts = Vec::new();
+    let (mut parts, mut price) = (Vec::new(), None);
     let workspace = if payload.has_session(env) { Some(env.open(None)?) } else { None };
     register(env, payload, workspace.as_ref());
+    // A client can write its own texts before the first prompt.
+    let is_new = |workspace: &Workspace<'_>| payload.source.as_deref() == Some("startup") && workspace.reading.turns.is_empty();
+    let workspace = workspace.filter(|workspace| !is_new(workspace));
     // The client deletes old sessions after it started.
     if env.keeping == Keeping::On && payload.source.as_deref() != Some("compact") {
         keep::keep_in_background(env, None);
@@ -29,6 +32,9 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             && let Err(error) = pending::record_loaded(env, &workspace)
         {
             env.note(&format!("the loaded changes are not recorded: {:#}", error.source));
+        }
+        if payload.source.as_deref() == Some("resume") && !env.holds_cold_prompts {
+            price = cold::price(env, &workspace);
         }
         // The client runs the hook before it writes the compaction: the file still holds the old window, and any of it may be
         // dropped.
@@ -55,7 +61,9 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             parts.extend(handoff(env)?);
         }
     }
-    Ok(Some(HookReport::context("SessionStart", &parts.join("\n"))))
+    let mut report = HookReport::context("SessionStart", &parts.join("\n"));
+    report.message = price;
+    Ok(Some(report))
 }
 
 /// Registers the session in the store. Errors are only printed as notes.

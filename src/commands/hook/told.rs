@@ -1,7 +1,8 @@
 //! Decides from the store and the window, never from the words of a block, if the model has received the manifest.
 
 use crate::app::{CommandError, Env};
-use crate::model::{Key, RowKind, Session, Zone};
+use crate::model::{Key, Row, RowKind, Session, Zone};
+use crate::store::{SessionKey, Store};
 use crate::workspace::Workspace;
 
 /// Returns true if the last manifest that was sent is still in the window.
@@ -38,18 +39,28 @@ fn is_in_window(session: &Session, after: Option<Key>) -> bool {
 
 /// Records that the manifest is sent now.
 pub(super) fn remember(env: &Env, workspace: &Workspace<'_>) -> Result<(), CommandError> {
+    let (store, session) = registered(env, workspace)?;
+    Ok(store.record_manifest(session, last_row(&workspace.reading.session))?)
+}
+
+/// Opens the store, and registers the session in it.
+pub(super) fn registered(env: &Env, workspace: &Workspace<'_>) -> Result<(Store, SessionKey), CommandError> {
     let (store, location) = (env.store()?, &workspace.location);
     let path = env.disk.resolve(&workspace.path)?;
     let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
-    let rows = &workspace.reading.session.rows;
-    let last = rows.iter().rev().find(|row| !row.sidechain && matches!(row.kind, RowKind::User | RowKind::Assistant));
-    Ok(store.record_manifest(session, last.and_then(|row| row.id))?)
+    Ok((store, session))
+}
+
+/// Returns the identity of the last row of the conversation.
+pub(super) fn last_row(session: &Session) -> Option<Key> {
+    let is_said = |row: &&Row| !row.sidechain && matches!(row.kind, RowKind::User | RowKind::Assistant);
+    session.rows.iter().rev().find(is_said).and_then(|row| row.id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Block, BlockKind, Role, Row};
+    use crate::model::{Block, BlockKind, Role};
 
     /// Builds a session from letters: p a prompt, a an answer, b a compaction, t an attachment; capitals are in the window. Row n
     /// has the key n + 1.

@@ -2,12 +2,12 @@
 
 use crate::app::{CommandError, Env, ErrorKind, Keeping, files, settings_file, with_keeping};
 use crate::commands::install::made::{Made, read, refused, write};
-use crate::commands::install::report::{FileChange, InstallReport};
+use crate::commands::install::report::{FileChange, InstallReport, InstallState};
 use crate::commands::{hook, keep};
 use crate::output::plural;
+use crate::provider::claude_code::ClaudeCode;
 use crate::provider::claude_code::extension::{is_sealed, plugin, slash_commands};
 use crate::provider::claude_code::settings::{self, Calls, NO_FILE};
-use crate::provider::claude_code::{self, ClaudeCode};
 use crate::provider::mcp_client::Edited;
 use anyhow::Context;
 use std::path::PathBuf;
@@ -79,22 +79,8 @@ impl Kind {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let Arguments { options, check } = arguments;
     let (pieces, stop) = pieces(env, options)?;
-    let mut report = report(env, "install", options, *check);
-    let mut missing = false;
-    for Piece { path, kind } in &pieces {
-        let before = read(env, path)?;
-        let text = before.clone().unwrap_or_else(|| NO_FILE.to_owned());
-        let edited = match kind {
-            Kind::Settings => settings::install(&text, &calls(env, options)?),
-            Kind::Servers => settings::SERVERS.install(&text, &program(env, options)?),
-            Kind::Whole(..) if before.is_some() && !is_sealed(&text) => Ok(Edited { text, taken: vec!["the file"] }),
-            Kind::Whole(wanted, _) => Ok(Edited { text: wanted.clone(), taken: Vec::new() }),
-        };
-        let edited = edited.map_err(|error| refused(error, path))?;
-        missing |= before.as_deref() != Some(&edited.text);
-        let parts = kind.parts(&calls(env, options)?, &edited.taken);
-        report.files.push(FileChange::new(path, parts, before, Some(edited.text), edited.taken));
-    }
+    let report = InstallReport { files: additions(env, options, &pieces)?, ..report(env, "install", options, *check) };
+    let missing = report.is_change();
     if !options.dry_run && !check {
         let mut made = Made::read(env)?;
         made.add(report.files.iter().filter(|change| change.before.is_none()).map(|change| &*change.path));
@@ -106,6 +92,32 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         ask_to_keep(env)?;
     }
     if *check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
+}
+
+/// Returns the files with what aperture adds to them.
+fn additions(env: &Env, options: &Options, pieces: &[Piece]) -> Result<Vec<FileChange>, CommandError> {
+    let add = |Piece { path, kind }: &Piece| {
+        let before = read(env, path)?;
+        let text = before.clone().unwrap_or_else(|| NO_FILE.to_owned());
+        let edited = match kind {
+            Kind::Settings => settings::install(&text, &calls(env, options)?),
+            Kind::Servers => settings::SERVERS.install(&text, &program(env, options)?),
+            Kind::Whole(..) if before.is_some() && !is_sealed(&text) => Ok(Edited { text, taken: vec!["the file"] }),
+            Kind::Whole(wanted, _) => Ok(Edited { text: wanted.clone(), taken: Vec::new() }),
+        };
+        let edited = edited.map_err(|error| refused(error, path))?;
+        let parts = kind.parts(&calls(env, options)?, &edited.taken);
+        Ok(FileChange::new(path, parts, before, Some(edited.text), edited.taken))
+    };
+    pieces.iter().map(add).collect()
+}
+
+/// Returns what is installed for the user.
+pub fn state(env: &Env) -> Result<InstallState, CommandError> {
+    let options = Options { scope: InstallScope::User, dry_run: true };
+    let (pieces, _) = pieces(env, &options)?;
+    let made = Made::read(env)?;
+    Ok(InstallState::of(&additions(env, &options, &pieces)?, &removals(env, &options, &pieces, &made)?))
 }
 
 /// Asks once if sessions are copied before the client deletes them, and writes the answer to the user's settings.
@@ -133,9 +145,19 @@ fn ask_to_keep(env: &Env) -> Result<(), CommandError> {
 /// Removes the installed parts.
 pub fn run_uninstall(env: &Env, options: &Options) -> Result<(), CommandError> {
     let (pieces, stop) = pieces(env, options)?;
-    let mut report = report(env, "uninstall", options, false);
     let mut made = Made::read(env)?;
-    for Piece { path, kind } in &pieces {
+    let report = InstallReport { files: removals(env, options, &pieces, &made)?, ..report(env, "uninstall", options, false) };
+    if !options.dry_run {
+        write(env, &report.files, &stop, &made)?;
+        made.write(env, true)?;
+    }
+    env.print(&report)
+}
+
+/// Returns the files that exist, without the parts of aperture.
+fn removals(env: &Env, options: &Options, pieces: &[Piece], made: &Made) -> Result<Vec<FileChange>, CommandError> {
+    let mut files = Vec::new();
+    for Piece { path, kind } in pieces {
         let Some(before) = read(env, path)? else { continue };
         let after = match kind {
             Kind::Settings => settings::uninstall(&before),
@@ -148,13 +170,9 @@ pub fn run_uninstall(env: &Env, options: &Options) -> Result<(), CommandError> {
         let taken = if foreign { vec!["the file"] } else { Vec::new() };
         let gone = after == NO_FILE && before != NO_FILE && !files::is_link(path) && made.has_file(path);
         let parts = kind.parts(&calls(env, options)?, &taken);
-        report.files.push(FileChange::new(path, parts, Some(before), (!gone).then_some(after), taken));
+        files.push(FileChange::new(path, parts, Some(before), (!gone).then_some(after), taken));
     }
-    if !options.dry_run {
-        write(env, &report.files, &stop, &made)?;
-        made.write(env, true)?;
-    }
-    env.print(&report)
+    Ok(files)
 }
 
 fn report(env: &Env, verb: &'static str, options: &Options, check: bool) -> InstallReport {
@@ -164,7 +182,7 @@ fn report(env: &Env, verb: &'static str, options: &Options, check: bool) -> Inst
         InstallScope::Local => "local",
     };
     let home = env.places.home.to_string_lossy().into_owned();
-    InstallReport { verb, into: "claude-code", scope, dry_run: options.dry_run, check, files: Vec::new(), home }
+    InstallReport { verb, into: "claude-code", scope, dry_run: options.dry_run, check, files: Vec::new(), note: None, home }
 }
 
 /// Returns the files, and the directory that is never deleted.
@@ -187,7 +205,7 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
         pieces.extend(whole(project.join("commands").join("aperture")));
         return Ok((pieces, env.directory.clone()));
     }
-    let config = claude_code::config(&env.places);
+    let config = env.places.claude_directory();
     let directory = config.join("skills").join("aperture");
     let manifest =
         Piece { path: directory.join(".claude-plugin").join("plugin.json"), kind: Kind::Whole(plugin(&program), "MCP server") };
@@ -202,5 +220,5 @@ fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
 }
 
 fn calls(env: &Env, options: &Options) -> Result<Calls, CommandError> {
-    Ok(Calls { program: program(env, options)?, events: hook::wanted(env) })
+    Ok(Calls { program: program(env, options)?, events: hook::wanted(env), has_status_line: true })
 }

@@ -1,13 +1,18 @@
 //! `aperture install codex`, `cursor`, `vscode`, `gemini` and `opencode`: the MCP server in the list of another client.
 
 use super::made::{Made, read, refused, write};
-use super::report::{FileChange, InstallReport};
-use crate::app::{CommandError, Env, ErrorKind};
+use super::report::{FileChange, InstallReport, InstallState};
+use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::commands::hook;
+use crate::output::plural;
 use crate::provider::EditError;
-use crate::provider::claude_code::settings::NO_FILE;
-use crate::provider::mcp_client::McpClient;
+use crate::provider::claude_code::settings::{self, Calls, NO_FILE};
+use crate::provider::mcp_client::{Edited, McpClient};
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
+
+/// The name of the part in the list of servers.
+const SERVER: &str = "MCP server";
 
 /// Arguments of the installation into a client with a list of MCP servers.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
@@ -32,71 +37,117 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-/// Adds the server to the list of a client, or with `check` reports that it is missing.
+/// Adds the server to the list of a client, and its hooks, or with `check` reports that something is missing.
 pub fn run(env: &Env, client: &McpClient, arguments: &Arguments) -> Result<(), CommandError> {
     let Arguments { options, check } = arguments;
-    let program = super::program(env, options.in_project)?;
-    let missing = change(env, client, options, if *check { Work::Check } else { Work::Install }, &|text| {
-        let text = text.unwrap_or(NO_FILE);
-        client.list.install(text, &program).map(|edited| (Some(edited.text), edited.taken))
-    })?;
-    if *check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
+    let report = report(env, client, options, "install", *check, additions(env, client, options)?);
+    if !options.dry_run && !check {
+        let mut made = Made::read(env)?;
+        made.add(report.files.iter().filter(|change| change.before.is_none()).map(|change| &*change.path));
+        made.write(env, false)?;
+        write(env, &report.files, &stop(env, options), &made)?;
+    }
+    env.print(&report)?;
+    if *check && report.is_change() { Err(CommandError::already_reported()) } else { Ok(()) }
 }
 
-/// Removes the server.
+/// Removes the server and the hooks.
 pub fn run_uninstall(env: &Env, client: &McpClient, options: &Options) -> Result<(), CommandError> {
-    let removed = change(env, client, options, Work::Uninstall, &|text| {
-        let Some(text) = text else { return Ok((None, Vec::new())) };
-        client.list.uninstall(text).map(|after| (Some(after), Vec::new()))
-    });
-    removed.map(drop)
+    let mut made = Made::read(env)?;
+    let report = report(env, client, options, "uninstall", false, removals(env, client, options, &made)?);
+    if !options.dry_run {
+        write(env, &report.files, &stop(env, options), &made)?;
+        made.write(env, true)?;
+    }
+    env.print(&report)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Work {
-    Install,
-    Check,
-    Uninstall,
+/// Returns what a client of the user has; `None` if it has no directory of settings, as a client that is not in use.
+pub fn state(env: &Env, client: &McpClient) -> Result<Option<InstallState>, CommandError> {
+    let options = Options { in_project: false, dry_run: true };
+    if !list_file(env, client, &options)?.parent().is_some_and(files::is_there) {
+        return Ok(None);
+    }
+    let made = Made::read(env)?;
+    Ok(Some(InstallState::of(&additions(env, client, &options)?, &removals(env, client, &options, &made)?)))
 }
 
-/// The content of a file after a change, and the entries of other programs that stayed in place of aperture's.
-type Changed = (Option<String>, Vec<&'static str>);
+/// Returns the file with the list of servers.
+/// Errors: the client has none for projects.
+fn list_file(env: &Env, client: &McpClient, options: &Options) -> Result<PathBuf, CommandError> {
+    client.file(&env.places, options.in_project.then_some(&*env.directory)).ok_or_else(|| {
+        CommandError::new(ErrorKind::Usage, anyhow!("{} has no list of servers for one project", client.name))
+            .hint(format!("for all projects: aperture install {}", client.name))
+    })
+}
 
-/// Changes the list of a client. Returns true if it is another than before.
-fn change(
+fn hooks_file(env: &Env, client: &McpClient, options: &Options) -> Option<PathBuf> {
+    client.hooks_file(&env.places).filter(|_| !options.in_project)
+}
+
+/// Returns the files with what aperture adds to them.
+fn additions(env: &Env, client: &McpClient, options: &Options) -> Result<Vec<FileChange>, CommandError> {
+    let program = super::program(env, options.in_project)?;
+    let list = list_file(env, client, options)?;
+    let mut changes = vec![addition(env, &list, SERVER, &|text| client.list.install(text, &program))?];
+    if let Some(path) = hooks_file(env, client, options) {
+        let calls = Calls { program, events: hook::wanted_by_others(), has_status_line: false };
+        let parts = plural(calls.events.len(), "hook");
+        changes.push(addition(env, &path, &parts, &|text| settings::install(text, &calls))?);
+    }
+    Ok(changes)
+}
+
+fn addition(
+    env: &Env,
+    path: &Path,
+    parts: &str,
+    edit: &dyn Fn(&str) -> Result<Edited, EditError>,
+) -> Result<FileChange, CommandError> {
+    let before = read(env, path)?;
+    let edited = edit(before.as_deref().unwrap_or(NO_FILE)).map_err(|error| refused(error, path))?;
+    Ok(FileChange::new(path, parts.to_owned(), before, Some(edited.text), edited.taken))
+}
+
+/// Returns the files that exist, without the parts of aperture.
+fn removals(env: &Env, client: &McpClient, options: &Options, made: &Made) -> Result<Vec<FileChange>, CommandError> {
+    let list = list_file(env, client, options)?;
+    let mut changes = vec![removal(env, &list, SERVER, &|text| client.list.uninstall(text), made)?];
+    if let Some(path) = hooks_file(env, client, options) {
+        changes.push(removal(env, &path, "hooks", &settings::uninstall, made)?);
+    }
+    Ok(changes)
+}
+
+fn removal(
+    env: &Env,
+    path: &Path,
+    parts: &str,
+    edit: &dyn Fn(&str) -> Result<String, EditError>,
+    made: &Made,
+) -> Result<FileChange, CommandError> {
+    let before = read(env, path)?;
+    let after = before.as_deref().map(edit).transpose().map_err(|error| refused(error, path))?;
+    let gone = after.as_deref() == Some(NO_FILE) && made.has_file(path);
+    Ok(FileChange::new(path, parts.to_owned(), before, after.filter(|_| !gone), Vec::new()))
+}
+
+/// Returns the directory that is never deleted.
+fn stop(env: &Env, options: &Options) -> PathBuf {
+    if options.in_project { env.directory.clone() } else { env.places.home.clone() }
+}
+
+fn report(
     env: &Env,
     client: &McpClient,
     options: &Options,
-    work: Work,
-    edit: &dyn Fn(Option<&str>) -> Result<Changed, EditError>,
-) -> Result<bool, CommandError> {
-    let project = options.in_project.then_some(&*env.directory);
-    let path = client.file(&env.places, project).ok_or_else(|| {
-        CommandError::new(ErrorKind::Usage, anyhow!("{} has no list of servers for one project", client.name))
-            .hint(format!("for all projects: aperture install {}", client.name))
-    })?;
-    let before = read(env, &path)?;
-    let (after, taken) = edit(before.as_deref()).map_err(|error| refused(error, &path))?;
-    let mut made = Made::read(env)?;
-    let gone = work == Work::Uninstall && after.as_deref() == Some(NO_FILE) && made.has_file(&path);
-    let is_other = before != after;
-    let change = FileChange::new(&path, "MCP server".to_owned(), before, after.filter(|_| !gone), taken);
+    verb: &'static str,
+    check: bool,
+    files: Vec<FileChange>,
+) -> InstallReport {
     let home = env.places.home.to_string_lossy().into_owned();
     let scope = if options.in_project { "project" } else { "user" };
-    let verb = if work == Work::Uninstall { "uninstall" } else { "install" };
-    let (dry_run, check) = (options.dry_run, work == Work::Check);
-    let report = InstallReport { verb, into: client.name, scope, dry_run, check, files: vec![change], home };
-    if !dry_run && !check {
-        let stop: PathBuf = project.map_or_else(|| env.places.home.clone(), Path::to_path_buf);
-        if work == Work::Install {
-            made.add(report.files.iter().filter(|change| change.before.is_none()).map(|change| &*change.path));
-            made.write(env, false)?;
-            write(env, &report.files, &stop, &made)?;
-        } else {
-            write(env, &report.files, &stop, &made)?;
-            made.write(env, true)?;
-        }
-    }
-    env.print(&report)?;
-    Ok(is_other)
+    let has_hooks = verb == "install" && hooks_file(env, client, options).is_some();
+    let note = has_hooks.then(|| format!("{} runs the hooks once you trust them there: /hooks", client.name));
+    InstallReport { verb, into: client.name, scope, dry_run: options.dry_run, check, files, note, home }
 }

@@ -6,9 +6,11 @@ mod made;
 pub mod mcp_client;
 mod report;
 
-pub use report::InstallReport;
+pub use report::{InstallReport, InstallState};
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind, files};
+use crate::provider::ProviderAdapter;
+use crate::provider::claude_code::ClaudeCode;
 use crate::provider::mcp_client::{CODEX, CURSOR, GEMINI, OPENCODE, VSCODE};
 use anyhow::anyhow;
 
@@ -43,7 +45,7 @@ pub struct UninstallArguments {
 pub enum InstallTarget {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::Arguments),
-    /// MCP server of Codex
+    /// Hooks and MCP server of Codex
     Codex(mcp_client::Arguments),
     /// MCP server of Cursor
     Cursor(mcp_client::Arguments),
@@ -63,7 +65,7 @@ pub enum InstallTarget {
 pub enum From {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::Options),
-    /// MCP server of Codex
+    /// Hooks and MCP server of Codex
     Codex(mcp_client::Options),
     /// MCP server of Cursor
     Cursor(mcp_client::Options),
@@ -102,6 +104,15 @@ pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), Co
         From::Opencode(options) => mcp_client::run_uninstall(env, &OPENCODE, options),
         From::GitHook(options) => git_hook::run_uninstall(env, options),
     }
+}
+
+/// Returns what the clients in use have of aperture, each with the name of its target.
+pub fn states(env: &Env) -> Vec<(&'static str, Result<InstallState, CommandError>)> {
+    let used = env.places.claude_directory();
+    let claude = files::is_there(&used).then(|| (ClaudeCode.name(), claude_code::state(env)));
+    let others = [&CODEX, &CURSOR, &VSCODE, &GEMINI, &OPENCODE].into_iter();
+    let others = others.filter_map(|client| Some((client.name, mcp_client::state(env, client).transpose()?)));
+    claude.into_iter().chain(others).collect()
 }
 
 /// The name by which `uninstall` recognizes the entries of `install`.

@@ -30,6 +30,11 @@ pub struct FileChange {
 }
 
 impl FileChange {
+    /// Returns true if the content is another than before.
+    pub fn is_change(&self) -> bool {
+        self.before != self.after
+    }
+
     /// Returns the change between two contents of a file.
     pub fn new(
         path: &Path,
@@ -50,6 +55,26 @@ impl FileChange {
     }
 }
 
+/// The parts of aperture that a client has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstallState {
+    Missing,
+    /// Some parts, or those that start another program.
+    Partial,
+    Complete,
+}
+
+impl InstallState {
+    /// Returns the state by the files that an installation and a removal would leave.
+    pub fn of(additions: &[FileChange], removals: &[FileChange]) -> InstallState {
+        match (additions.iter().any(FileChange::is_change), removals.iter().any(FileChange::is_change)) {
+            (false, _) => InstallState::Complete,
+            (true, true) => InstallState::Partial,
+            (true, false) => InstallState::Missing,
+        }
+    }
+}
+
 /// The installation into another program, its removal, or its dry run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct InstallReport {
@@ -65,6 +90,9 @@ pub struct InstallReport {
     pub check: bool,
     /// Files.
     pub files: Vec<FileChange>,
+    /// A sentence about the client, after an installation.
+    #[serde(skip)]
+    pub note: Option<String>,
     /// The home directory, displayed as `~`.
     #[serde(skip)]
     pub home: String,
@@ -120,11 +148,19 @@ impl Report for InstallReport {
             line(Some(Paint::Warning), &format!("skipped: {what} in {} was not written by aperture", name(file)));
         }
         line(None, &self.conclusion());
+        if let Some(note) = self.note.as_ref().filter(|_| self.is_change() && !self.check && !self.dry_run) {
+            line(None, note);
+        }
         text
     }
 }
 
 impl InstallReport {
+    /// Returns true if a file is another than before.
+    pub fn is_change(&self) -> bool {
+        self.files.iter().any(FileChange::is_change)
+    }
+
     fn conclusion(&self) -> String {
         let changed = self.files.iter().filter(|file| file.action != "keep").count();
         let scope = if self.scope == "user" { String::new() } else { format!(" --scope {}", self.scope) };

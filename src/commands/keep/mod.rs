@@ -4,7 +4,7 @@ mod report;
 mod status;
 
 pub use report::{KeepForgetReport, KeepListReport, KeepReport, KeepRestoreReport};
-pub use status::{KeepStatusReport, expiring_in};
+pub use status::{KeepStatusReport, SOON_DAYS, expiring_in, report as status_report};
 
 use crate::app::{CommandError, Env, ErrorKind, next_step, wait};
 use crate::commands::change::pipeline::expect_changeable;

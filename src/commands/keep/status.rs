@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 /// Number of sessions that are listed as text.
 const LISTED: usize = 10;
 /// The days after which a session that will be deleted is reported.
-pub(super) const SOON: u32 = 7;
+pub const SOON_DAYS: u32 = 7;
 /// The groups of sessions by the days that are left, each with its longest.
-const GROUPS: [(&str, u32); 4] = [("1 day", 1), ("7 days", SOON), ("30 days", 30), ("later", u32::MAX)];
+const GROUPS: [(&str, u32); 4] = [("1 day", 1), ("7 days", SOON_DAYS), ("30 days", 30), ("later", u32::MAX)];
 
 /// A client, and when it deletes sessions.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -123,7 +123,7 @@ pub fn report(env: &Env) -> Result<KeepStatusReport, CommandError> {
     })
 }
 
-/// Returns the number of sessions beside a session, itself included, that the client deletes within [`SOON`] days and that have no current
+/// Returns the number of sessions beside a session, itself included, that the client deletes within [`SOON_DAYS`] days and that have no current
 /// copy; 0 if the user decided that nothing is kept.
 pub fn expiring_in(env: &Env, found: &Found) -> usize {
     let (Ok(copies), true) = (env.kept(), env.keeping != Keeping::Off) else { return 0 };
@@ -132,7 +132,7 @@ pub fn expiring_in(env: &Env, found: &Found) -> usize {
     let expires = |entry: crate::fsio::Entry| {
         let (identity, location) = (entry.identity?, found.provider.locate(&entry.path)?);
         let session = Found { provider: found.provider, path: entry.path, location };
-        let is_soon = !session.location.subagent && days_left(identity.modified, days, now) <= SOON;
+        let is_soon = !session.location.subagent && days_left(identity.modified, days, now) <= SOON_DAYS;
         (is_soon && copies.state(&session, &identity) != CopyState::Current).then_some(())
     };
     // The client does not delete a session elsewhere.
@@ -170,7 +170,7 @@ impl Report for KeepStatusReport {
         if !rows.is_empty() {
             text.push_str(&Table::new(style, &COLUMNS, rows).text());
         }
-        let lost = |session: &&ExpiringSession| session.days_left.is_some_and(|days| days <= SOON) && !is_kept(session);
+        let lost = |session: &&ExpiringSession| session.days_left.is_some_and(|days| days <= SOON_DAYS) && !is_kept(session);
         for session in self.sessions.iter().filter(lost).take(LISTED) {
             let id = style.paint(Paint::Name, &short_id(&session.session));
             let days = format!("{:>2} d", session.days_left.unwrap_or_default());

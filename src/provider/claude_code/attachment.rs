@@ -4,6 +4,7 @@ use super::{content, parse, templates};
 use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Block, BlockKind, Flags, Media, Role, Row};
 use crate::provider::json::{elements, member, text, text_of};
+use crate::provider::rewriter::RECORD;
 use crate::provider::{ClientPart, ParsedBlock, Unrecorded, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -22,7 +23,7 @@ const CONTENT: &[&str] = &[
     "already_read_file", "artifact_opening_prefetch", "compact_file_reference", "diagnostics", "directory", "edited_image_file",
     "edited_text_file", "file", "image", "local_command", "lsp_diagnostics", "mcp_resource", "opened_file_in_ide",
     "pdf_reference", "plan_file_reference", "poll_events", "queued_command", "selected_lines_in_ide", "structured_output",
-    "task_status",
+    "task_status", RECORD,
 ];
 
 /// Returns true if the client sends the content of an attachment again when no row of the chain holds it: modes, lists,

@@ -12,6 +12,7 @@ mod places;
 mod prose;
 mod scan;
 pub mod settings;
+mod start;
 mod templates;
 mod tool;
 mod unsent;
@@ -21,8 +22,8 @@ mod words;
 pub(super) mod write;
 
 use super::{
-    Billing, Client, ClientPart, ForkedRow, Format, Location, MediaPlace, Message, NewRow, OpenSession, ParsedRow, Places,
-    ProviderAdapter, Rewriter, Scanner, Stub, TypedPrompt, UnsentRecord, Variables, WindowSize,
+    Billing, Client, ClientPart, ForkedRow, Format, Location, MediaPlace, Message, NewRow, NewSession, NewText, OpenSession,
+    Opening, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner, Stub, TypedPrompt, UnsentRecord, Variables, WindowSize,
 };
 use crate::model::{Block, BlockKind, Conventions, Counts, Session, Slot, Window};
 use memchr::memmem::Finder;
@@ -31,7 +32,10 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 pub use hook::shortenable_texts;
-pub use places::{config, slug};
+pub use places::slug;
+
+/// The newest version with whose sessions aperture was tested.
+const TESTED_VERSION: &str = "2.1.330";
 
 /// Tokens of free window at which the client compacts automatically. Source: measured with 2.1.330, which compacted windows of 100k,
 /// 200k and 1M from 67.0k, 167k and 967k on, and lists the same size as its buffer for auto-compaction.
@@ -88,16 +92,19 @@ impl Format for ClaudeCode {
 impl Client for ClaudeCode {
     methods! {
         agent() -> &'static str = "Claude";
-        roots(places: &Places) -> Vec<PathBuf> = vec![config(places).join("projects")];
+        roots(places: &Places) -> Vec<PathBuf> = vec![places.claude_directory().join("projects")];
         prompts_files(places: &Places) -> Vec<PathBuf> = vec![places::prompts_file(places)];
         typed_prompt(line: &[u8]) -> Option<TypedPrompt> = places::typed_prompt(line);
         locate(path: &Path) -> Option<Location> = places::locate(path);
-        settings_file(places: &Places) -> Option<PathBuf> = Some(config(places).join("settings.json"));
+        settings_file(places: &Places) -> Option<PathBuf> = Some(places.claude_directory().join("settings.json"));
         retention_days(settings: &[u8]) -> Option<u32> = Some(settings::retention_days(settings));
+        tested_version() -> &'static str = TESTED_VERSION;
         resume_command(id: &str) -> String = format!("claude --resume {id}");
         project_directory(root: &Path, project: &Path) -> Option<PathBuf> = Some(root.join(slug(&project.to_string_lossy())));
+        new_path(places: &Places, directory: &Path, id: &str, _time: &str) -> Option<PathBuf>
+            = Some(places.claude_directory().join("projects").join(slug(&directory.to_string_lossy())).join(format!("{id}.jsonl")));
         instructions_file() -> Option<&'static str> = Some("CLAUDE.md");
-        registries(places: &Places) -> Vec<PathBuf> = vec![config(places).join("sessions")];
+        registries(places: &Places) -> Vec<PathBuf> = vec![places.claude_directory().join("sessions")];
         registered(content: &[u8]) -> Option<OpenSession> = places::registered(content);
         turn_reminder() -> Option<Counts> = Some(prose::TASK_REMINDER);
         outside_texts(row: &[u8]) -> Vec<(ClientPart, String)> = attachment::snapshot_texts(row);
@@ -144,6 +151,8 @@ impl Client for ClaudeCode {
 
 impl Rewriter for ClaudeCode {
     methods! {
+        opening(new: &NewSession<'_>) -> Option<Opening> = Some(start::opening(new, TESTED_VERSION));
+        message(new: &NewRow<'_>, text: &NewText<'_>) -> Option<Vec<Vec<u8>>> = Some(vec![start::message(new, text)?]);
         note(new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>> = write::note(new, label, content);
         strip_thinking(new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>> = write::strip(new, first, kept);
         leaf(new: &NewRow<'_>) -> Option<Vec<u8>> = write::leaf(new);

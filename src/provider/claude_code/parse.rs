@@ -7,6 +7,7 @@ use crate::model::{
 };
 use crate::provider::json::{self, elements, fault, fields, is_true, member, number, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow};
+use crate::text::names::version_numbers;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -291,9 +292,7 @@ fn stripped(attachment: &RawValue) -> Option<Event> {
 
 /// Returns true if a row was written by version `first` of the client or a later one.
 pub(super) fn is_from(fields: &RowFields<'_>, first: [u32; 3]) -> bool {
-    let version = text_of(fields.version).unwrap_or_default();
-    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
-    [(); 3].map(|()| parts.next().unwrap_or_default()) >= first
+    version_numbers(&text_of(fields.version).unwrap_or_default()) >= first
 }
 
 fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlock<'a>>) {

@@ -1,4 +1,3 @@
-use super::ClaudeCode;
 use crate::model::is_subagent_id;
 use crate::provider::{Location, OpenSession, Places, TypedPrompt};
 use serde::Deserialize;
@@ -7,14 +6,9 @@ use std::path::{Path, PathBuf, is_separator};
 /// Longest project directory name before the client cuts it and appends a hash, in UTF-16 units.
 const SLUG_UNITS: usize = 200;
 
-/// Returns the client's configuration directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
-pub fn config(places: &Places) -> PathBuf {
-    places.directory(&ClaudeCode, ".claude")
-}
-
 /// Returns the list of typed prompts.
 pub(super) fn prompts_file(places: &Places) -> PathBuf {
-    config(places).join("history.jsonl")
+    places.claude_directory().join("history.jsonl")
 }
 
 /// Parses a line of the list of typed prompts: `{display, pastedContents, timestamp, project, sessionId}`, the time in milliseconds.

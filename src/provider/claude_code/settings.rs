@@ -5,7 +5,9 @@ use crate::provider::mcp_client::{Edited, ServerList, is_us};
 use crate::text::shell::quoted_word;
 use serde_json::{Value, json};
 
+/// The time limit of a hook, and that of Codex for the end of a session, which it enforces itself (0.169).
 const HOOK_SECONDS: u32 = 10;
+const CODEX_END: (&str, u32) = ("SessionEnd", 3);
 
 /// The setting of the days after which the client deletes a session, and its default. Source: the settings of 2.1.330.
 const RETENTION: &str = "cleanupPeriodDays";
@@ -25,27 +27,30 @@ pub struct Calls {
     /// The program: a name found through `PATH`, or a path.
     pub program: String,
     pub events: Vec<&'static str>,
+    /// True if the client has a status line, too.
+    pub has_status_line: bool,
 }
 
 /// Represents the content of a missing file, so that it can be distinguished from an empty file after an edit.
 pub const NO_FILE: &str = "\n";
 
-/// Adds the hooks and, unless the settings have another one, the status line.
+/// Adds the hooks and, unless the settings have another one, the status line. The hooks of Codex have the same form, in a file of their own.
 ///
 /// Idempotent: if all entries exist already, in any formatting, the text is unchanged.
 /// Errors: the settings are not valid JSON, or the hooks have an unexpected type.
 pub fn install(settings: &str, calls: &Calls) -> Result<Edited, EditError> {
     let clean = uninstall(settings)?;
-    let foreign = names(&clean, &[]).iter().any(|name| name == STATUS_LINE);
+    let foreign = calls.has_status_line && names(&clean, &[]).iter().any(|name| name == STATUS_LINE);
     let taken = if foreign { vec![STATUS_LINE] } else { Vec::new() };
-    if installed(settings, calls, foreign) {
+    let is_wanted = calls.has_status_line && !foreign;
+    if installed(settings, calls, is_wanted) {
         return Ok(Edited { text: settings.to_owned(), taken });
     }
     let mut text = clean;
     for event in &calls.events {
-        text = add(&text, &["hooks", event], None, &hook(&calls.program, event))?;
+        text = add(&text, &["hooks", event], None, &hook(calls, event))?;
     }
-    if !foreign {
+    if is_wanted {
         text = add(&text, &[], Some(STATUS_LINE), &status_line(&calls.program))?;
     }
     Ok(Edited { text, taken })
@@ -67,7 +72,7 @@ pub const SERVERS: ServerList = ServerList::Json { key: "mcpServers", kind: None
 const STATUS_LINE: &str = "statusLine";
 
 /// Returns true if the settings have all wanted entries, and no other entries of aperture.
-fn installed(settings: &str, calls: &Calls, foreign_status_line: bool) -> bool {
+fn installed(settings: &str, calls: &Calls, has_status_line: bool) -> bool {
     let Ok(settings) = serde_json::from_str::<Value>(settings.trim_start_matches('\u{feff}')) else { return false };
     let none = serde_json::Map::new();
     let hooks = settings["hooks"].as_object().unwrap_or(&none);
@@ -76,14 +81,16 @@ fn installed(settings: &str, calls: &Calls, foreign_status_line: bool) -> bool {
         entries.map(move |entry| (event.as_str(), entry.clone()))
     });
     let mut found: Vec<(&str, Value)> = ours.collect();
-    let mut wanted: Vec<(&str, Value)> = calls.events.iter().map(|event| (*event, hook(&calls.program, event))).collect();
+    let mut wanted: Vec<(&str, Value)> = calls.events.iter().map(|event| (*event, hook(calls, event))).collect();
     found.sort_by_key(|(event, _)| *event);
     wanted.sort_by_key(|(event, _)| *event);
-    found == wanted && (foreign_status_line || settings[STATUS_LINE] == status_line(&calls.program))
+    found == wanted && (!has_status_line || settings[STATUS_LINE] == status_line(&calls.program))
 }
 
-fn hook(program: &str, event: &str) -> Value {
-    json!({"hooks": [{"type": "command", "command": command(program, &format!("hook {event}")), "timeout": HOOK_SECONDS}]})
+fn hook(calls: &Calls, event: &str) -> Value {
+    let seconds = if !calls.has_status_line && event == CODEX_END.0 { CODEX_END.1 } else { HOOK_SECONDS };
+    let command = command(&calls.program, &format!("hook {event}"));
+    json!({"hooks": [{"type": "command", "command": command, "timeout": seconds}]})
 }
 
 fn status_line(program: &str) -> Value {
@@ -116,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn calls() -> Calls {
-        Calls { program: "aperture".to_owned(), events: vec!["SessionStart", "Stop"] }
+        Calls { program: "aperture".to_owned(), events: vec!["SessionStart", "Stop"], has_status_line: true }
     }
 
     fn installed_in(settings: &str) -> String {
@@ -158,7 +165,8 @@ mod tests {
 
     #[test]
     fn another_version_of_ours_is_replaced() {
-        let old = Calls { program: "/opt/my tools/aperture".to_owned(), events: vec!["Stop", "PostToolUse"] };
+        let old =
+            Calls { program: "/opt/my tools/aperture".to_owned(), events: vec!["Stop", "PostToolUse"], has_status_line: true };
         let before = "{\n  \"model\": \"opus\"\n}\n";
         let once = install(before, &old).unwrap().text;
         assert!(once.contains("'/opt/my tools/aperture' hook Stop"), "{once}");

@@ -465,7 +465,7 @@ fn quoted(text: &str) -> Option<String> {
 }
 
 /// Builds a row with the metadata of another one: session, directory, version and branch.
-fn row(new: &NewRow<'_>, body: &str) -> Option<Vec<u8>> {
+pub(super) fn row(new: &NewRow<'_>, body: &str) -> Option<Vec<u8>> {
     const CIRCUMSTANCES: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug"];
     let parent = std::str::from_utf8(&new.parent).ok()?;
     let mut written = format!(r#"{{"parentUuid":{parent},"isSidechain":{},{body}"#, new.sidechain);

@@ -2,6 +2,7 @@
 
 use super::tool::PATCH;
 use crate::model::{Conventions, InputNames, PlanNames};
+use crate::provider::rewriter::RECORD;
 
 pub(super) fn conventions() -> Conventions {
     Conventions {
@@ -14,7 +15,7 @@ pub(super) fn conventions() -> Conventions {
         ],
         inserted_tags: vec![
             "environment_context", "user_instructions", "INSTRUCTIONS", "permissions instructions", "collaboration_mode",
-            "turn_aborted", "skill",
+            "turn_aborted", "skill", RECORD,
         ],
         inserted_lines: vec!["[image", "# AGENTS.md instructions"],
         inserted_headings: vec!["# AGENTS.md"],

@@ -11,7 +11,7 @@ mod item;
 pub(super) mod link;
 pub(super) mod messages;
 pub(super) mod parse;
-pub(super) mod places;
+mod places;
 mod scan;
 pub(super) mod tool;
 mod usage;
@@ -19,14 +19,17 @@ pub(super) mod window;
 pub(super) mod write;
 
 use super::{
-    Billing, Client, ForkedRow, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter,
-    Scanner, Stub, TypedPrompt, Variables, WindowSize, WriterLock,
+    Billing, Client, ForkedRow, Format, KnownContext, Location, Message, NewRow, NewSession, NewText, Opening, ParsedRow, Places,
+    ProviderAdapter, Rewriter, Scanner, Stub, TypedPrompt, Variables, WindowSize, WriterLock,
 };
 use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 pub(super) use tool::scripted as scripted_commands;
+
+/// The newest version with whose sessions aperture was tested.
+const TESTED_VERSION: &str = "0.169.0";
 
 /// The part of a window that the client reports as the window, in percent. Source: `effective_context_window_percent` in the client's
 /// table of models; sessions hold 258,400 for a window of 272,000.
@@ -94,7 +97,9 @@ impl Client for Codex {
         prompts_files(places: &Places) -> Vec<PathBuf> = vec![places::prompts_file(places)];
         typed_prompt(line: &[u8]) -> Option<TypedPrompt> = places::typed_prompt(line);
         locate(path: &Path) -> Option<Location> = places::locate(path);
+        tested_version() -> &'static str = TESTED_VERSION;
         resume_command(id: &str) -> String = format!("codex resume {id}");
+        new_path(places: &Places, _directory: &Path, id: &str, time: &str) -> Option<PathBuf> = places::new_path(places, id, time);
         instructions_file() -> Option<&'static str> = Some("AGENTS.md");
         roots_beside(path: &Path) -> Vec<PathBuf> = places::roots_beside(path);
         writer_lock(path: &Path) -> Option<WriterLock> = places::writer_lock(path);
@@ -134,6 +139,8 @@ fn full_window(window: WindowSize) -> u64 {
 
 impl Rewriter for Codex {
     methods! {
+        opening(new: &NewSession<'_>) -> Option<Opening> = Some(write::opening(new, TESTED_VERSION));
+        message(new: &NewRow<'_>, text: &NewText<'_>) -> Option<Vec<Vec<u8>>> = Some(write::message(new, text));
         note(new: &NewRow<'_>, _label: &str, content: &str) -> Option<Vec<u8>> = write::note(new, content);
         forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> = write::forked(row, fork);
         follows_turn(row: &[u8]) -> bool = write::follows_turn(row);

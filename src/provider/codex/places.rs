@@ -1,7 +1,6 @@
 //! The paths of Codex rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, and `archived_sessions/`. The client compresses a
 //! rollout that was not used for some days, to the same name with `.zst`, and unpacks it to continue it.
 
-use super::Codex;
 use crate::provider::{Location, Places, TypedPrompt, WriterLock};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -9,20 +8,21 @@ use std::path::{Path, PathBuf};
 /// Length of a session id in characters.
 const ID_CHARACTERS: usize = 36;
 
-/// Returns the client's home: `CODEX_HOME`, else `~/.codex`.
-pub(in crate::provider) fn client_home(places: &Places) -> PathBuf {
-    places.directory(&Codex, ".codex")
-}
-
 /// Returns the rollout directories in the client's home.
 pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
-    let home = client_home(places);
+    let home = places.codex_directory();
     KEPT_IN.iter().map(|name| home.join(name)).collect()
+}
+
+/// Returns the path of a new rollout: its directories are those of the day.
+pub(super) fn new_path(places: &Places, id: &str, time: &str) -> Option<PathBuf> {
+    let day = time.get(..10)?.split('-').collect::<PathBuf>();
+    Some(places.codex_directory().join("sessions").join(day).join(format!("rollout-{time}-{id}.jsonl")))
 }
 
 /// Returns the list of typed prompts.
 pub(super) fn prompts_file(places: &Places) -> PathBuf {
-    client_home(places).join("history.jsonl")
+    places.codex_directory().join("history.jsonl")
 }
 
 /// Parses a line of the list of typed prompts: `{session_id, ts, text}`, the time in seconds.

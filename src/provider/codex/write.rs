@@ -5,7 +5,9 @@ use super::item::{ItemFields, Piece, Sort};
 use super::parse::{self, RowFields};
 use crate::model::{BlockKind, Key, Media, Slot};
 use crate::provider::json::{is_true, member, number, range_in, text, text_of, with_figures, with_values};
-use crate::provider::{ForkedRow, KnownContext, NewRow, Stub};
+use crate::provider::rewriter::RECORD;
+use crate::provider::{ForkedRow, KnownContext, NewRow, NewSession, NewText, Opening, Stub};
+use serde_json::json;
 use serde_json::value::RawValue;
 use std::ops::Range;
 use std::rc::Rc;
@@ -215,6 +217,34 @@ pub(super) fn note(new: &NewRow<'_>, content: &str) -> Option<Vec<u8>> {
         quoted(&new.id)?
     );
     Some(row.into_bytes())
+}
+
+/// Builds the row that a session begins with, in the form without ordinals, which the client continues as it is.
+pub(super) fn opening(new: &NewSession<'_>, version: &str) -> Opening {
+    let payload = json!({"id": new.id, "timestamp": new.timestamp, "cwd": new.directory, "originator": "aperture",
+        "cli_version": version, "source": "cli", "instructions": null});
+    let row = json!({"timestamp": new.timestamp, "type": "session_meta", "payload": payload}).to_string().into_bytes();
+    Opening { like: row.clone(), row: Some(row) }
+}
+
+/// Builds the rows of a text: the item that is sent and, of words, the event that the client shows.
+pub(super) fn message(new: &NewRow<'_>, text: &NewText<'_>) -> Vec<Vec<u8>> {
+    let row = |kind: &str, payload: serde_json::Value| {
+        json!({"timestamp": new.timestamp, "type": kind, "payload": payload}).to_string().into_bytes()
+    };
+    let item = |role: &str, kind: &str, text: &str| {
+        row("response_item", json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}))
+    };
+    let event = |kind: &str, text: &str| row("event_msg", json!({"type": kind, "message": text}));
+    match text {
+        NewText::User(text) => vec![item("user", "input_text", text), event("user_message", text)],
+        NewText::Assistant(text, _) => vec![item("assistant", "output_text", text), event("agent_message", text)],
+        NewText::Record(text) => {
+            // The end of an element within the text would end the record.
+            let text = text.replace(&format!("</{RECORD}>"), "");
+            vec![item("user", "input_text", &format!("<{RECORD}>\n{text}\n</{RECORD}>"))]
+        }
+    }
 }
 
 /// Builds a compaction row in the client's format: the items from which the conversation continues. Versions that do not

@@ -66,6 +66,7 @@ impl Client for Gemini {
     methods! {
         agent() -> &'static str = "Gemini CLI";
         roots(places: &Places) -> Vec<PathBuf> = vec![places.directory(&Gemini, "").join(".gemini").join("tmp")];
+        tested_version() -> &'static str = "0.61.0";
         instructions_file() -> Option<&'static str> = Some("GEMINI.md");
         api_base_url() -> &'static str = "https://generativelanguage.googleapis.com";
     }

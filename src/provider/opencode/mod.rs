@@ -77,6 +77,7 @@ impl Client for OpenCode {
     methods! {
         agent() -> &'static str = "OpenCode";
         roots(places: &Places) -> Vec<PathBuf> = vec![places.directory(&OpenCode, ".local/share").join("opencode").join(DATABASE)];
+        tested_version() -> &'static str = "1.18.33";
         resume_command(id: &str) -> String = format!("opencode --session {id}");
         instructions_file() -> Option<&'static str> = Some("AGENTS.md");
         api_base_url() -> &'static str = "https://opencode.ai/zen/v1";

@@ -83,7 +83,7 @@ fn a_fault_at_any_call_leaves_no_fork_or_all_of_it() {
             let fork = workspace.fork(last, ID, LEAF).unwrap();
             let path = place.path.with_file_name(format!("{ID}.jsonl"));
             let disk = FailingDisk::new(faults, lasting);
-            let written = write_fork(&disk, &place.path, &path, &fork);
+            let written = write_fork(&disk, &place.path, &path, &fork.bytes);
             let case = format!("call {faults} lasting {lasting}: {written:?}");
             assert_eq!(place.bytes(), bytes, "{case}");
             match fs::read(&path) {
@@ -110,9 +110,9 @@ fn a_fork_has_the_mode_of_its_source_and_replaces_no_file() {
     let workspace = place.open(&RealDisk).unwrap();
     let fork = workspace.fork(3, ID, LEAF).unwrap();
     let path = place.path.with_file_name(format!("{ID}.jsonl"));
-    write_fork(&RealDisk, &place.path, &path, &fork).unwrap();
+    write_fork(&RealDisk, &place.path, &path, &fork.bytes).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     fs::write(&path, "other").unwrap();
-    assert_eq!(write_fork(&RealDisk, &place.path, &path, &fork).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(write_fork(&RealDisk, &place.path, &path, &fork.bytes).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(fs::read(&path).unwrap(), b"other");
 }

@@ -1,11 +1,14 @@
-//! `aperture export`: writes the originals and the log of a session to one file.
+//! `aperture export`: writes the originals and the log of a session, or its course for other programs, to one file.
 
-use super::BulkOptions;
+mod forms;
+mod trace;
+
+use super::{BulkOptions, report, status};
 use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::bulk::{self, Visited};
 use crate::commands::stored::stored;
 use crate::fsio::read_head;
-use crate::output::{BulkOutcome, BulkReport, BulkRow, Paint, Report, Style, bytes, plural};
+use crate::output::{BulkOutcome, BulkReport, BulkRow, Paint, Report, Style, bytes, plural, short_id};
 use crate::store::{Export, Recipient, Store, StoredSession, encrypt_for};
 use crate::workspace;
 use anyhow::{Context, anyhow};
@@ -24,6 +27,10 @@ pub struct Arguments {
     /// File to write; with --all or --project, the directory of the files
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Form of the file
+    #[arg(long, value_name = "FORMAT", default_value = "aperture")]
+    #[serde(serialize_with = "crate::commands::json::choice")]
+    pub format: ExportFormat,
     /// Encrypt it for a person, with age: a recipient such as age1…
     #[arg(long, value_name = "RECIPIENT")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -36,9 +43,29 @@ pub struct Arguments {
     pub bulk: BulkOptions,
 }
 
+/// The forms of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExportFormat {
+    /// Originals and log, for import.
+    Aperture,
+    /// Conversation to read, calls of tools folded.
+    Markdown,
+    /// Page in one file, as of report.
+    Html,
+    /// Trajectory (ATIF).
+    Atif,
+    /// OpenTelemetry trace, without any text.
+    OtlpJson,
+}
+
+impl ExportFormat {
+    fn name(self) -> String {
+        clap::ValueEnum::to_possible_value(&self).map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
 /// Returns the bytes of an export file, encrypted if it is for somebody.
-fn packed(export: &Export, to: &[String]) -> Result<Vec<u8>, CommandError> {
-    let file = export.pack()?;
+fn packed(file: Vec<u8>, to: &[String]) -> Result<Vec<u8>, CommandError> {
     let recipient = |text: &String| {
         let unknown = || CommandError::new(ErrorKind::Usage, anyhow!("'{text}' is not a recipient of age"));
         Recipient::parse(text).ok_or_else(|| unknown().hint("write the line age1… that age-keygen prints"))
@@ -50,6 +77,8 @@ fn packed(export: &Export, to: &[String]) -> Result<Vec<u8>, CommandError> {
 /// The result of an export.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExportReport {
+    /// Format: `aperture`, `markdown`, `html`, `atif` or `otlp-json`.
+    pub format: String,
     /// Session id.
     pub session: String,
     /// File that was written.
@@ -57,7 +86,7 @@ pub struct ExportReport {
     /// Size of the file.
     #[schemars(extend("unit" = "bytes"))]
     pub bytes: u64,
-    /// Number of operations.
+    /// Number of operations; 0 in other formats than `aperture`, as the next two.
     pub operations: usize,
     /// Number of values.
     pub values: usize,
@@ -71,6 +100,12 @@ impl Report for ExportReport {
     const SCHEMA: &str = "aperture.export/1";
 
     fn text(&self, style: &Style) -> String {
+        if self.format != "aperture" {
+            let (session, file) = (short_id(&self.session), crate::output::printable(&self.file));
+            let note = if self.is_encrypted { "encrypted; to read it: age -d -i KEY FILE" } else { "credentials are masked" };
+            let size = bytes(self.bytes);
+            return format!("exported {session} as {} to {file} ({size})\n{}\n", self.format, style.paint(Paint::Dim, note));
+        }
         let (operations, values) = (plural(self.operations, "operation"), plural(self.values, "value"));
         let note = match self.is_encrypted {
             true => "it is encrypted; to read it: age -d -i KEY FILE > NEW, then aperture import NEW",
@@ -88,6 +123,9 @@ impl Report for ExportReport {
 
 /// Writes the export file, or one for each session.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    if arguments.format != ExportFormat::Aperture {
+        return run_form(env, arguments);
+    }
     if arguments.bulk.is_bulk() {
         return run_bulk(env, arguments);
     }
@@ -108,15 +146,53 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return Err(exists(&path));
     }
     let export = export(&store, &stored)?.ok_or_else(nothing)?;
-    let file = packed(&export, &arguments.to)?;
+    let file = packed(export.pack()?, &arguments.to)?;
     write(env, &path, &file)?;
     env.print(&ExportReport {
+        format: arguments.format.name(),
         session: export.session,
         file: path.display().to_string(),
         bytes: file.len() as u64,
         operations: export.history.operations.len(),
         values: export.values.len(),
         snapshots: export.history.snapshots.len(),
+        is_encrypted: !arguments.to.is_empty(),
+    })
+}
+
+/// Writes the course of one session for another program.
+fn run_form(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    if arguments.bulk.is_bulk() {
+        let error = anyhow!("--format {} writes one session", arguments.format.name());
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("name it by its id: aperture sessions"));
+    }
+    let path = env.directory.join(&arguments.output);
+    if !arguments.force && env.disk.identify(&path).is_ok() {
+        return Err(exists(&path));
+    }
+    let workspace = env.open(arguments.session.as_deref())?;
+    let exported = || -> Result<forms::Exported<'_>, CommandError> {
+        let steps = trace::steps(env, &workspace)?;
+        let (reading, client) = (&workspace.reading, workspace.provider.name());
+        Ok(forms::Exported { reading, client, title: status::title(reading), steps })
+    };
+    let json = |value: serde_json::Value| format!("{}\n", env.gate.json(&value.to_string()).into_string().trim_end());
+    let text = match arguments.format {
+        ExportFormat::Html => report::page_of_session(env, &workspace.path)?,
+        ExportFormat::Markdown | ExportFormat::Aperture => env.gate.text(&exported()?.markdown(), false).into_string(),
+        ExportFormat::Atif => json(exported()?.atif()),
+        ExportFormat::OtlpJson => json(exported()?.otlp()),
+    };
+    let file = packed(text.into_bytes(), &arguments.to)?;
+    write(env, &path, &file)?;
+    env.print(&ExportReport {
+        format: arguments.format.name(),
+        session: workspace.location.id.clone(),
+        file: path.display().to_string(),
+        bytes: file.len() as u64,
+        operations: 0,
+        values: 0,
+        snapshots: 0,
         is_encrypted: !arguments.to.is_empty(),
     })
 }
@@ -165,7 +241,7 @@ fn export_to(
 ) -> Result<Option<Exported>, CommandError> {
     settle(env, store, stored)?;
     let Some(export) = export(store, stored)? else { return Ok(None) };
-    let file = packed(&export, &arguments.to)?;
+    let file = packed(export.pack()?, &arguments.to)?;
     let is_there = env.disk.identify(path).is_ok();
     let is_same = is_there && read_head(env.disk, path, file.len() + 1).is_ok_and(|known| known == file);
     if is_there && !is_same && !arguments.force {

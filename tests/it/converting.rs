@@ -1,0 +1,222 @@
+//! Tests of `aperture convert` and of the exports for other programs.
+
+use crate::sandbox::{Sandbox, homes};
+use expect_test::{Expect, expect};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+
+fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
+    let text = sandbox.run(arguments).all();
+    let lines =
+        text.lines().filter(|line| !line.contains("new session") && !line.contains("continue it") && !line.contains("remove it"));
+    expected.assert_eq(&lines.map(|line| format!("{line}\n")).collect::<String>());
+}
+
+/// Returns the words of the user in the window of a session, by its transcript. The texts of clients in fixtures have the word filler.
+fn prompts(sandbox: &Sandbox, session: &str) -> BTreeSet<String> {
+    let report = sandbox.json(&["transcript", session], "aperture.transcript/2");
+    let parts = report["messages"].as_array().unwrap().iter().flat_map(|message| message["parts"].as_array().unwrap());
+    let said = parts.filter(|part| part["role"] == "user" && part["kind"] == "text" && !part["block"].is_null());
+    said.map(|part| part["content"].as_str().unwrap().trim().to_owned())
+        .filter(|text| !text.starts_with('<') && !text.contains("filler"))
+        .collect()
+}
+
+fn sessions(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let report = sandbox.json(&["sessions"], "aperture.sessions/2");
+    let row = |session: &Value| (session["id"].as_str().unwrap().to_owned(), session["provider"].as_str().unwrap().to_owned());
+    report["sessions"].as_array().unwrap().iter().map(row).collect()
+}
+
+#[test]
+fn a_session_of_claude_code_becomes_one_of_codex() {
+    let sandbox = Sandbox::of("tools-and-spill").columns(100);
+    let before = sandbox.text(&["transcript", "--raw"]);
+    check(
+        &sandbox,
+        &["convert", "--to", "claude"],
+        expect![[r#"
+            error: 11111111 is a session of Claude already
+            hint: to copy it within the client: aperture fork -s 11111111
+            exit code 1
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["convert", "--to", "codex", "-n"],
+        expect![[r#"
+            would convert 11111111 for codex: 1 prompt, 3 answers, 26 records of tools as text
+            left out: images and documents (1)
+            exit code 0
+        "#]],
+    );
+    assert!(sandbox.rollouts().is_empty(), "a dry run writes nothing");
+    check(
+        &sandbox,
+        &["convert", "--to", "codex"],
+        expect![[r#"
+            converted 11111111 for codex: 1 prompt, 3 answers, 26 records of tools as text
+            left out: images and documents (1)
+            exit code 0
+        "#]],
+    );
+    let rows = fs::read_to_string(&sandbox.rollouts()[0]).unwrap();
+    let first: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["type"], &first["payload"]["cwd"]), (&Value::from("session_meta"), &Value::from("/home/dev/shop")));
+    assert_eq!(sandbox.text(&["transcript", "--raw", "11111111"]), before);
+}
+
+/// The words of the user are all there, and no other text counts as theirs; there and back again.
+#[test]
+fn the_words_of_the_user_are_the_same_in_the_other_client() {
+    for home in homes() {
+        let sandbox = Sandbox::of(&home);
+        for (id, provider) in sessions(&sandbox) {
+            let others = |provider: &str| if provider == "codex" { "claude-code" } else { "codex" };
+            let said = prompts(&sandbox, &id);
+            let converted = sandbox.run(&["convert", &id, "--to", others(&provider), "--json"]);
+            if converted.code != 0 {
+                assert!(converted.stderr.contains("has no conversation in its window"), "{home} {id}: {}", converted.all());
+                continue;
+            }
+            let report: Value = serde_json::from_str(&converted.stdout).unwrap();
+            let new = report["session"].as_str().unwrap();
+            let again = prompts(&sandbox, new);
+            assert!(again.is_superset(&said), "{home} {id}: {again:?} without some of {said:?}");
+            // The words typed after a command of the client are in an element there.
+            let all = sandbox.text(&["transcript", "--raw", "--client-texts", &id]);
+            assert!(again.difference(&said).all(|words| all.contains(&format!("-args>{words}</"))), "{home} {id}: {again:?}");
+            let checked = sandbox.run(&["check", new, "--no-damage"]);
+            assert_eq!(checked.code, 0, "{home} {id}: {}", checked.all());
+            let back = sandbox.json(&["convert", new, "--to", &provider], "aperture.convert/1");
+            assert_eq!(prompts(&sandbox, back["session"].as_str().unwrap()), again, "{home} {id}, back");
+        }
+    }
+}
+
+/// Exports the session of a sandbox and returns the text.
+fn exported(sandbox: &Sandbox, id: &str, format: &str) -> String {
+    sandbox.text(&["export", id, "--format", format, "-o", "out", "--force"]);
+    fs::read_to_string(sandbox.project.join("out")).unwrap()
+}
+
+#[test]
+fn a_conversation_is_exported_as_markdown() {
+    let sandbox = Sandbox::of("older-model");
+    check(
+        &sandbox,
+        &["export", "--format", "markdown", "-o", "out.md"],
+        expect![[r#"
+            exported 77777777 as markdown to PROJECT/out.md (7 kB)
+            credentials are masked
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["export", "--format", "markdown", "-o", "out.md"],
+        expect![[r#"
+            error: PROJECT/out.md exists
+            hint: to replace it: --force
+            exit code 1
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["export", "--all", "--format", "atif", "-o", "out"],
+        expect![[r#"
+            error: --format atif writes one session
+            hint: name it by its id: aperture sessions
+            exit code 2
+        "#]],
+    );
+    let text = fs::read_to_string(sandbox.project.join("out.md")).unwrap();
+    expect![[r##"
+        # grep session
+
+        claude-code 2.1.330 · session `77777777-7777-4777-8777-777777777777` · `/home/dev/shop`
+
+        ## Turn 1 · 2026-11-21T21:07:01.407Z
+
+        **User**
+
+        grep session
+
+        <details><summary>Grep NEEDLE1\d</summary>
+
+        ```
+        {"pattern":"NEEDLE1\\d","path":"/home/dev/shop","output_mode":"content"}
+        ```
+
+        ```
+        big.py:42:    # NEEDLE10 comment line about widget 10
+        big.py:46:    # NEEDLE11 comment line about widget 11
+        big.py:50:    # NEEDLE12 comment line about widget 12
+        big.py:54:    # NEEDLE13 comment line about widget 13
+        big.py:58:    # NEEDLE14 comment line about widget 14
+        big.py:62:    # NEEDLE15 comment line about widget 15
+        big.py:66:    # NEEDLE16 comment line about widget 16
+    "##]]
+    .assert_eq(&text.lines().take(24).map(|line| format!("{line}\n")).collect::<String>());
+}
+
+#[test]
+fn trajectories_and_traces_of_all_fixtures_follow_their_formats() {
+    for home in homes() {
+        let sandbox = Sandbox::of(&home);
+        for (id, _) in sessions(&sandbox) {
+            let timeline = sandbox.json(&["timeline", &id, "--limit", "0"], "aperture.timeline/1");
+            let requests = timeline["requests"].as_array().unwrap();
+            let sum = |name: &str| requests.iter().map(|request| request[name]["value"].as_u64().unwrap()).sum::<u64>();
+            let text = exported(&sandbox, &id, "atif");
+            let atif: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(atif["final_metrics"]["total_prompt_tokens"], sum("sent_tokens"), "{home}");
+            assert_eq!(atif["final_metrics"]["total_completion_tokens"], sum("output_tokens"), "{home}");
+            for (place, step) in atif["steps"].as_array().unwrap().iter().enumerate() {
+                assert_eq!(step["step_id"], place + 1);
+                let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+                let calls: Vec<Value> = list(&step["tool_calls"]).iter().map(|call| call["tool_call_id"].clone()).collect();
+                for result in list(&step["observation"]["results"]) {
+                    assert!(calls.contains(&result["source_call_id"]), "{home}: {result}");
+                }
+                assert!(list(&step["tool_calls"]).iter().all(|call| call["arguments"].is_object()));
+            }
+            let text = exported(&sandbox, &id, "otlp-json");
+            for said in prompts(&sandbox, &id).iter().filter(|said| said.len() > 20) {
+                assert!(!text.contains(&**said), "a trace has no text: {said}");
+            }
+            let otlp: Value = serde_json::from_str(&text).unwrap();
+            let spans = otlp["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
+            let ids: BTreeSet<&str> = spans.iter().map(|span| span["spanId"].as_str().unwrap()).collect();
+            assert_eq!(ids.len(), spans.len(), "{home}: span ids are unique");
+            for span in spans {
+                let time = |name: &str| span[name].as_str().unwrap().parse::<u64>().unwrap();
+                assert!(time("startTimeUnixNano") <= time("endTimeUnixNano"), "{span}");
+                assert!(span["parentSpanId"].as_str().is_none_or(|parent| ids.contains(parent)), "{span}");
+            }
+            let page = exported(&sandbox, &id, "html");
+            assert!(page.starts_with("<!") && page.contains("Content-Security-Policy"));
+        }
+    }
+}
+
+#[test]
+fn an_export_has_no_credential() {
+    let key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    let sandbox = Sandbox::new();
+    let row = |kind: &str, id: &str, parent: &str, content: &str| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"{id}","parentUuid":{parent},"timestamp":"2026-01-01T00:00:00Z","cwd":"/w","sessionId":"abc1","version":"2.1.0","message":{{"role":"{kind}","content":{content}}}}}"#
+        )
+    };
+    let text = [
+        row("user", "u1", "null", &format!("\"use the key {key} please\"")),
+        row("assistant", "a1", "\"u1\"", &format!(r#"[{{"type":"text","text":"I use {key} now."}}]"#)),
+    ];
+    sandbox.session("abc1", text.join("\n") + "\n", 0);
+    for format in ["markdown", "html", "atif", "otlp-json"] {
+        let text = exported(&sandbox, "abc1", format);
+        assert!(!text.contains("abcdefghijklmnop"), "{format}: {text}");
+    }
+}
