@@ -131,7 +131,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-cache 
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l project -d 'Only sessions of the project in this directory [default: the current directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l client -d 'Only sessions of this client: claude-code or codex' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l client -d 'Only sessions of this client: claude-code, codex, opencode or gemini' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l model -d 'Only sessions whose model\'s name contains this' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l since -d 'Only sessions written to in this time, such as 12h, 7d or 8w' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l until -d 'Only sessions not written to in this time' -r
@@ -160,7 +160,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s h -l help
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l project -d 'Only sessions of the project in this directory [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l since -d 'Only turns from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l until -d 'Only turns until this day, inclusive, written like that of --since' -r
-complete -c aperture -n "__fish_aperture_using_subcommand search" -l client -d 'Only sessions of this client: claude-code or codex' -r
+complete -c aperture -n "__fish_aperture_using_subcommand search" -l client -d 'Only sessions of this client: claude-code, codex, opencode or gemini' -r
 complete -c aperture -n "__fish_aperture_using_subcommand search" -l role -d 'Only what one of them said: user, agent or tool' -r -f -a "user\t''
 agent\t''
 tool\t''"
@@ -190,7 +190,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand search" -s h -l help -
 complete -c aperture -n "__fish_aperture_using_subcommand topics" -l project -d 'Only sessions of the project in this directory [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand topics" -l since -d 'Only turns from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
 complete -c aperture -n "__fish_aperture_using_subcommand topics" -l until -d 'Only turns until this day, inclusive, written like that of --since' -r
-complete -c aperture -n "__fish_aperture_using_subcommand topics" -l client -d 'Only sessions of this client: claude-code or codex' -r
+complete -c aperture -n "__fish_aperture_using_subcommand topics" -l client -d 'Only sessions of this client: claude-code, codex, opencode or gemini' -r
 complete -c aperture -n "__fish_aperture_using_subcommand topics" -l sort -d 'Sort by: tokens, sessions or time, the largest or newest first' -r -f -a "tokens\t'The most tokens first'
 sessions\t'The most sessions first'
 time\t'The newest first'"
@@ -359,7 +359,7 @@ model\t'The model'"
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l since -d 'Only responses from this day on: 2026-11-01, today, yesterday, 7d or 2w (days or weeks ago)' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l until -d 'Only responses until this day, inclusive, written like that of --since' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l project -d 'Only sessions of the project in this directory [default: the current directory]' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand usage" -l client -d 'Only sessions of this client: claude-code or codex' -r
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l client -d 'Only sessions of this client: claude-code, codex, opencode or gemini' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l model -d 'Only responses of models whose name contains this' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand usage" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r

@@ -6,9 +6,14 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
-/// Returns every session file of the fixtures.
+/// The directories of the fixtures of clients whose sessions are only read.
+const ONLY_READ: [&str; 2] = ["gemini", "opencode"];
+
+/// Returns every session file of the fixtures that can be changed.
 pub fn fixtures() -> Vec<PathBuf> {
-    fixtures_with(&["jsonl"])
+    let mut files = fixtures_with(&["jsonl"]);
+    files.retain(|path| !path.components().any(|part| ONLY_READ.iter().any(|name| part.as_os_str() == *name)));
+    files
 }
 
 /// Returns every file of the fixtures whose name has one of these endings.

@@ -11,7 +11,7 @@ use crate::output::{Clean, Gate, Report, Style};
 use crate::provider::{PROVIDERS, Places, Variables};
 use crate::store::{Cache, PATIENCE, STORE_FILE, SealedDisk, Store, StoreError};
 use crate::wire::stages::budget::BUDGET;
-use crate::workspace::{self, Found, Project, RequestDisk, RequestSessions, Workspace, kept_folder, named_directory};
+use crate::workspace::{self, Found, PartsDisk, Project, RequestDisk, RequestSessions, Workspace, kept_folder, named_directory};
 use anyhow::{Context, anyhow};
 use std::borrow::Cow;
 use std::env::{self, var_os};
@@ -128,7 +128,7 @@ impl Env {
         let keys = KeyHolder::new(data_directory());
         let (kept, own) = (kept_folder(&data_directory().unwrap_or_default()), keys.clone());
         // It lives until the process ends.
-        let disk = Box::leak(Box::new(SealedDisk::new(RealDisk, kept, move || own.seal().ok())));
+        let disk = Box::leak(Box::new(PartsDisk::new(SealedDisk::new(RealDisk, kept, move || own.seal().ok()))));
         Env::with(globals, command, gate, keys, disk)
     }
 

@@ -107,7 +107,7 @@ impl From<FindError> for CommandError {
     fn from(error: FindError) -> CommandError {
         let hints: Vec<String> = match &error {
             FindError::NoSessions(_) => {
-                vec!["run Claude Code or Codex once, or name a file: aperture status FILE.jsonl".to_owned()]
+                vec!["run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl".to_owned()]
             }
             FindError::NoneHere(_) => vec!["to list all sessions: aperture sessions; to select one: -s".to_owned()],
             FindError::Missing(_) | FindError::Unknown(_) => vec!["to list all sessions: aperture sessions".to_owned()],

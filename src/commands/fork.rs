@@ -1,6 +1,7 @@
 //! `aperture fork`: copies a session up to a turn or a block into a new one.
 
 use crate::app::{CommandError, Env, ErrorKind, session_name};
+use crate::commands::change::pipeline::expect_changeable;
 use crate::engine::Analysis;
 use crate::model::{As, BlockNumber, Estimated, Zone};
 use crate::output::{Paint, Report, Style, amount, plural, short_id};
@@ -25,6 +26,7 @@ pub struct Arguments {
 /// Forks the session.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let selector = arguments.at.as_ref().map(|at| env.selector(slice::from_ref(at))).transpose()?;
+    expect_changeable(env, &env.find(None)?, false)?;
     let workspace = env.open(None)?;
     let (reading, location) = (&workspace.reading, &workspace.location);
     let numbers = match selector {

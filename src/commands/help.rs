@@ -72,21 +72,24 @@ const COLUMNS: usize = 79;
 
 /// Lists the clients whose sessions aperture reads: where the sessions are, the API, and the variables that change both.
 fn clients() -> String {
-    let mut text = String::from("The clients whose sessions aperture reads and changes:\n");
+    let mut text = String::from("The clients whose sessions aperture reads:\n");
     let places = Places { home: PathBuf::from("~"), ..Places::default() };
     for provider in PROVIDERS {
         let (variables, registries) = (provider.variables(), provider.registries(&places));
         let open = if registries.is_empty() { "lock files".to_owned() } else { format!("files in {}", joined(&registries)) };
         let fold = if provider.branches() { "linking rows again" } else { "a compaction as the client writes it" };
         text.push_str(&format!("\n  {} ({})\n", provider.name(), provider.agent()));
-        for (name, fact) in [
+        let mut facts = vec![
             ("sessions", joined(&provider.roots(&places))),
             ("moved by", variables.home.to_owned()),
             ("API", provider.api_base_url().to_owned()),
             ("changed by", variables.api_base_url.to_owned()),
-            ("open sessions", format!("known by {open}")),
-            ("turns", format!("folded by {fold}")),
-        ] {
+        ];
+        match provider.read_only() {
+            None => facts.extend([("open sessions", format!("known by {open}")), ("turns", format!("folded by {fold}"))]),
+            Some(_) => facts.push(("changes", "none: its sessions are only read".to_owned())),
+        }
+        for (name, fact) in facts.into_iter().filter(|(_, fact)| !fact.is_empty()) {
             let line = format!("    {name:<width$}{fact}", width = NAME_COLUMNS - 4);
             text.push_str(&(wrap(&line, NAME_COLUMNS, COLUMNS).join("\n") + "\n"));
         }

@@ -1,6 +1,7 @@
 //! `aperture import`: reads the originals and the log of a session from an export.
 
 use crate::app::{CommandError, Env, ErrorKind, session_name};
+use crate::commands::change::pipeline::expect_changeable;
 use crate::fsio::read_range;
 use crate::output::{Report, Style, plural, printable};
 use crate::store::{Export, ExportError, Relation, StoreError, relation};
@@ -98,6 +99,7 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
         let hint = "to keep that one: aperture export -o FILE; to replace it: --force";
         return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
     }
+    expect_changeable(env, &found, false)?;
     let workspace = env.read(found)?;
     // If the local log continues after the export, its last values are not in the export.
     let missing = if relation == Relation::Older { 0 } else { count_missing_values(&workspace, &export, arguments.force)? };

@@ -17,8 +17,8 @@ use std::ffi::OsString;
 
 /// Inspect and edit the context window of an AI coding agent.
 ///
-/// aperture reads the session files of Claude Code and Codex and lists the blocks of the context window: the cost of each
-/// in tokens, stale blocks, and possible savings. Without a command it shows the status of the newest session of the project or, elsewhere,
+/// aperture reads the sessions of Claude Code, Codex, OpenCode and Gemini CLI and lists the blocks of the context window: the cost of
+/// each in tokens, stale blocks, and possible savings. Without a command it shows the status of the newest session of the project or, elsewhere,
 /// the sessions used last.
 #[derive(Parser)]
 #[command(

@@ -18,7 +18,7 @@ pub struct Scope {
     /// Only turns until this day, inclusive, written like that of --since
     #[arg(long, value_name = "DAY")]
     pub until: Option<Day>,
-    /// Only sessions of this client: claude-code or codex
+    /// Only sessions of this client: claude-code, codex, opencode or gemini
     #[arg(long, value_name = "NAME")]
     pub client: Option<String>,
 }

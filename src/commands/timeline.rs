@@ -90,10 +90,11 @@ impl Report for TimelineReport {
             ]
         });
         let mut text = Table::new(style, &columns, rows.collect()).text();
-        let total: f64 = billed.iter().filter_map(|request| request.dollars).sum();
+        let total = billed.iter().filter_map(|request| request.dollars).reduce(|total, dollars| total + dollars);
+        let total = total.map_or_else(|| "cost unknown".to_owned(), |total| format!("${total:.2}"));
         let most = billed.iter().map(|request| request.sent_tokens).max().unwrap_or_default();
         let compactions = billed.iter().filter(|request| request.after_compaction).count();
-        let mut last = format!("{}, at most {} tokens, ${total:.2}", plural(billed.len(), "request"), amount(most));
+        let mut last = format!("{}, at most {} tokens, {total}", plural(billed.len(), "request"), amount(most));
         if compactions > 0 {
             last += &format!(", {}", plural(compactions, "compaction"));
         }

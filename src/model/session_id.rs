@@ -1,10 +1,12 @@
-//! The form of session ids: the sessions of subagents have a word in front of their id, which people may leave out. A session that
+//! The form of session ids: some have a word in front of them, as those of subagents, which people may leave out. A session that
 //! exists only in requests has a path that is made from its id.
 
 use std::path::{Path, PathBuf};
 
 /// The word in front of the id of a subagent's session.
 const SUBAGENT: &str = "agent-";
+/// The word that a client puts in front of the id of each session.
+const SESSION: &str = "ses_";
 
 /// Returns true if an id is that of a subagent's session.
 pub fn is_subagent_id(id: &str) -> bool {
@@ -13,7 +15,8 @@ pub fn is_subagent_id(id: &str) -> bool {
 
 /// Splits an id into the word in front of it, which may be empty, and the rest.
 pub fn split_id(id: &str) -> (&str, &str) {
-    id.split_at(if is_subagent_id(id) { SUBAGENT.len() } else { 0 })
+    let word = [SUBAGENT, SESSION].into_iter().find(|word| id.starts_with(word));
+    id.split_at(word.map_or(0, str::len))
 }
 
 /// Returns true if an id starts with a prefix, with or without the word in front of it.

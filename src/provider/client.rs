@@ -1,6 +1,8 @@
 //! The program that writes the sessions: where it keeps them, which are open, and how it treats them when it resumes.
 
+use super::{PROVIDERS, Queries, SessionParts};
 use crate::model::{Block, Conventions, Counts, Role, Session, words};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +15,16 @@ pub trait Client: Sync {
 
     /// Returns the parts of a session file's path; `None` if the client keeps no session there.
     fn locate(&self, path: &Path) -> Option<Location>;
+
+    /// Returns the place of the parts of a session whose file is not lines of rows; `None` for any other path.
+    fn parts(&self, _path: &Path) -> Option<SessionParts> {
+        None
+    }
+
+    /// Returns the queries for the sessions in the database at a path; `None` if the client has no database there.
+    fn database(&self, _path: &Path) -> Option<&'static Queries> {
+        None
+    }
 
     /// Returns the directory with the files that belong to a session and are not in its file; it need not exist. `None` if the client
     /// has none, or if the session is part of another one.
@@ -216,28 +228,31 @@ pub struct Variables {
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     pub home: PathBuf,
-    /// `CLAUDE_CONFIG_DIR`, which replaces `~/.claude`.
-    pub claude_config: Option<PathBuf>,
-    /// `CODEX_HOME`, which replaces `~/.codex`.
-    pub codex_home: Option<PathBuf>,
+    /// The directories that replace those in the home, by the variables of the clients ([`Variables::home`]).
+    pub moved: BTreeMap<&'static str, PathBuf>,
 }
 
 impl Places {
     /// Returns the directories by the home directory and the variables of the clients; an empty variable counts as absent.
     pub fn new(home: PathBuf, variable: impl Fn(&str) -> Option<OsString>) -> Places {
-        let directory =
-            |client: &dyn Client| variable(client.variables().home).filter(|path| !path.is_empty()).map(PathBuf::from);
-        Places { home, claude_config: directory(&super::claude_code::ClaudeCode), codex_home: directory(&super::codex::Codex) }
+        let names = PROVIDERS.iter().map(|provider| provider.variables().home);
+        let moved = names.filter_map(|name| Some((name, variable(name).filter(|path| !path.is_empty())?.into())));
+        Places { home, moved: moved.collect() }
+    }
+
+    /// Returns the directory of a client, which is `name` in the home unless the variable of the client moves it.
+    pub fn directory(&self, client: &dyn Client, name: &str) -> PathBuf {
+        self.moved.get(client.variables().home).cloned().unwrap_or_else(|| self.home.join(name))
     }
 
     /// Returns the directory of Claude Code.
     pub fn claude_directory(&self) -> PathBuf {
-        self.claude_config.clone().unwrap_or_else(|| self.home.join(".claude"))
+        self.directory(&super::claude_code::ClaudeCode, ".claude")
     }
 
     /// Returns the directory of Codex.
     pub fn codex_directory(&self) -> PathBuf {
-        self.codex_home.clone().unwrap_or_else(|| self.home.join(".codex"))
+        self.directory(&super::codex::Codex, ".codex")
     }
 }
 

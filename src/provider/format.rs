@@ -18,6 +18,11 @@ pub trait Format: Sync {
         Framing::Lines
     }
 
+    /// Returns the rows of a session as lines, from its parts ([`Client::parts`](super::Client::parts)). Any bytes give lines.
+    fn assemble(&self, _parts: &[Vec<u8>]) -> Vec<u8> {
+        Vec::new()
+    }
+
     /// Parses one row. `bytes` are those that [`Format::framing`] finds, such as a line without its line feed; any bytes give a row.
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a>;
 

@@ -24,6 +24,7 @@ mod endpoint;
 mod files;
 mod format;
 mod framing;
+mod gemini;
 mod json;
 mod json_edit;
 #[cfg(test)]
@@ -31,7 +32,10 @@ mod laws;
 pub mod mcp_client;
 mod media;
 mod message;
+mod opencode;
+mod parts;
 mod pdf;
+mod recorded;
 mod requests;
 mod response;
 mod rewriter;
@@ -53,6 +57,7 @@ pub use framing::Framing;
 pub use json::strings;
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded, reminder, unwrap};
+pub use parts::{IN_DATABASE, Queries, SessionParts};
 pub use requests::{
     BodyEdit, BodyPiece, EditedBody, KnownElements, KnownHashes, MEDIA, Occurrences, Piece, PromptElements, REMINDER, REQUESTS,
     RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead, RequestIdentity, ToolDefinition, begins,
@@ -67,7 +72,7 @@ pub use route::{Launch, REDIRECTED, Redirection, Route, redirection};
 pub use sniff::{FileKind, sniff};
 
 /// Every provider that aperture reads.
-pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode, &codex::Codex];
+pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode, &gemini::Gemini];
 
 /// A format of session files, and the client that writes them.
 ///

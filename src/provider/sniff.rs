@@ -17,7 +17,7 @@ pub fn sniff(head: &[u8]) -> FileKind {
         return FileKind::Empty;
     }
     if head.starts_with(b"SQLite format 3\0") {
-        return FileKind::Known("an SQLite database; Cursor and newer OpenCode keep their sessions in one");
+        return FileKind::Known("an SQLite database; Cursor keeps its sessions in one");
     }
     if let Some(provider) = PROVIDERS.iter().chain(REQUESTS).chain(MEDIA).find(|provider| provider.recognizes(head)) {
         return FileKind::Session(provider.name());

@@ -12,6 +12,7 @@ mod list;
 mod live;
 mod load;
 mod originals;
+mod parts;
 mod project;
 mod requests;
 mod secret_scan;
@@ -40,6 +41,7 @@ pub use kept::{
 pub use list::{Listed, each_line, list, list_copies, read_titles};
 pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
+pub use parts::PartsDisk;
 pub use project::{Project, absolute, named_directory, stated};
 pub use requests::{RequestDisk, RequestSession, RequestSessions, SessionBytes, find_in_requests};
 pub use secret_scan::{SecretMatch, scan, scan_file};

@@ -218,8 +218,8 @@ fn a_session_is_found_by_its_id_and_by_its_project() {
     let outcome = sandbox.run(&["status", "8888"]);
     assert_eq!(outcome.code, 1);
     expect![[r#"
-        error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
-        hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
+        error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions, HOME/.local/share/opencode/opencode.db, HOME/.gemini/tmp
+        hint: run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl
     "#]]
     .assert_eq(&outcome.stderr);
 }

@@ -1,6 +1,6 @@
 //! Tests of the output for users. `UPDATE_EXPECT=1 cargo test` updates all snapshots.
 
-use crate::sandbox::{Sandbox, homes, repository, skipped};
+use crate::sandbox::{Sandbox, homes, homes_only_read, repository, skipped};
 use expect_test::{Expect, expect, expect_file};
 use std::io::Read;
 use std::process::Stdio;
@@ -56,11 +56,11 @@ pub fn ids(sandbox: &Sandbox) -> Vec<String> {
 
 #[test]
 fn every_command_on_every_fixture() {
-    for home in homes() {
+    for home in homes().into_iter().chain(homes_only_read()) {
         let sandbox = Sandbox::of(&home);
         let mut text = screens(&sandbox, &["aperture sessions --subagents --empty"]);
         for id in ids(&sandbox) {
-            let id = &id[..8];
+            let id = &id[..if id.starts_with("ses_") { 12 } else { 8 }];
             text.push_str(&screens(
                 &sandbox,
                 &[
@@ -288,8 +288,8 @@ fn a_home_without_sessions() {
         &sandbox,
         &["sessions"],
         expect![[r#"
-            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
-            hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
+            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions, HOME/.local/share/opencode/opencode.db, HOME/.gemini/tmp
+            hint: run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl
             exit code 1
         "#]],
     );
@@ -302,10 +302,10 @@ fn a_home_without_sessions() {
         expect![[r#"
             {
               "schema": "aperture.error/1",
-              "message": "no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions",
+              "message": "no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions, HOME/.local/share/opencode/opencode.db, HOME/.gemini/tmp",
               "causes": [],
               "hints": [
-                "run Claude Code or Codex once, or name a file: aperture status FILE.jsonl"
+                "run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl"
               ],
               "exit_code": 1
             }
@@ -316,8 +316,8 @@ fn a_home_without_sessions() {
         &sandbox,
         &["status", "1234"],
         expect![[r#"
-            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
-            hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
+            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions, HOME/.local/share/opencode/opencode.db, HOME/.gemini/tmp
+            hint: run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl
             exit code 1
         "#]],
     );
@@ -463,7 +463,7 @@ fn files_other_than_sessions() {
         (
             "state.vscdb",
             expect![[r#"
-                error: PROJECT/state.vscdb is not a session that aperture supports: it looks like an SQLite database; Cursor and newer OpenCode keep their sessions in one
+                error: PROJECT/state.vscdb is not a session that aperture supports: it looks like an SQLite database; Cursor keeps its sessions in one
                 hint: to list the supported sessions: aperture sessions
                 exit code 1
             "#]],

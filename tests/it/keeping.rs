@@ -185,8 +185,8 @@ fn verify_reports_a_missing_file() {
         &sandbox,
         &["verify", "2222"],
         expect![[r#"
-            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
-            hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
+            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions, HOME/.local/share/opencode/opencode.db, HOME/.gemini/tmp
+            hint: run one of the clients once (aperture help clients), or name a file: aperture status FILE.jsonl
             exit code 1
         "#]],
     );

@@ -56,6 +56,12 @@ const FORMATS: &[(&str, &str)] = &[
     ("agents.md", "instruction file of Codex"),
     ("claude_", "variable of Claude Code"),
     ("codex_", "variable of Codex"),
+    ("session_context", "tag of Gemini CLI"),
+    ("projecthash", "key of a Gemini CLI session"),
+    ("functionresponse", "key of a Gemini CLI message"),
+    (".gemini", "directory of Gemini CLI"),
+    ("opencode.db", "database of OpenCode"),
+    ("step-finish", "part of an OpenCode message"),
     ("anthropic.com", "address of an API"),
     ("openai.com", "address of an API"),
 ];

@@ -41,6 +41,7 @@ mod mistakes;
 #[cfg(feature = "proxy")]
 mod network;
 mod obeying;
+mod only_read;
 mod pack;
 mod packaging;
 #[cfg(feature = "proxy")]

@@ -607,7 +607,7 @@ fn a_home_without_sessions_says_so() {
     let sandbox = Sandbox::new();
     let mut server = Server::new(&sandbox, &[]);
     let error = server.error("manifest", json!({}));
-    assert!(error.contains("hint: run Claude Code"), "{error}");
+    assert!(error.contains("hint: run one of the clients"), "{error}");
     assert_eq!(server.request("resources/list", json!({}))["result"]["resources"].as_array().unwrap().len(), 1);
     assert_eq!(server.end(), 0);
 }

@@ -13,7 +13,12 @@ use std::fs;
 
 /// Lines as clients write them, with holes: `ID`, `PARENT` and `MESSAGE` are filled with a few names, so that rows meet.
 /// One table for each provider.
-const ROWS: [&str; 2] = [include_str!("rows.jsonl"), include_str!("rows-codex.jsonl")];
+const ROWS: [&str; 4] = [
+    include_str!("rows.jsonl"),
+    include_str!("rows-codex.jsonl"),
+    include_str!("rows-opencode.jsonl"),
+    include_str!("rows-gemini.jsonl"),
+];
 
 /// A session of any bytes, read as the program reads it.
 fn session(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Session {
@@ -249,9 +254,9 @@ proptest! {
 fn the_templates_make_a_session() {
     let kinds = ["attachment", "image", "other", "text", "thinking", "tool_result", "tool_use"];
     assert_eq!(PROVIDERS.len(), ROWS.len());
-    for ((provider, rows), kinds) in
-        PROVIDERS.iter().zip(ROWS).zip([&["attachment", "text", "thinking", "tool_result", "tool_use"][..], &kinds])
-    {
+    let of_opencode = ["attachment", "document", "image", "text", "thinking", "tool_result", "tool_use"];
+    let all = [&["attachment", "text", "thinking", "tool_result", "tool_use"][..], &kinds, &of_opencode, &kinds];
+    for ((provider, rows), kinds) in PROVIDERS.iter().zip(ROWS).zip(all) {
         let text = rows.replace("ID", "n1").replace("PARENT", "n1").replace("MESSAGE", "n1");
         let session = session(*provider, text.as_bytes());
         let found: BTreeSet<&str> = session.blocks.iter().map(|block| block.kind.name()).collect();

@@ -15,6 +15,8 @@ const WRITTEN: u64 = 1_795_298_400;
 
 /// The clients that have fixtures.
 const CLIENTS: [&str; 2] = ["claude-code", "codex"];
+/// Those whose sessions are only read.
+const ONLY_READ: [&str; 2] = ["gemini", "opencode"];
 
 /// A home, a project and the means to run the program there.
 pub struct Sandbox {
@@ -80,9 +82,18 @@ pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The fixture homes, in order.
+/// The fixture homes with sessions that can be changed, in order.
 pub fn homes() -> Vec<String> {
-    let entries = CLIENTS.iter().flat_map(|client| fs::read_dir(repository().join("fixtures").join(client)).unwrap());
+    homes_of(&CLIENTS)
+}
+
+/// The fixture homes with sessions that are only read.
+pub fn homes_only_read() -> Vec<String> {
+    homes_of(&ONLY_READ)
+}
+
+fn homes_of(clients: &[&str]) -> Vec<String> {
+    let entries = clients.iter().flat_map(|client| fs::read_dir(repository().join("fixtures").join(client)).unwrap());
     let mut homes: Vec<String> =
         entries.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir()).map(|entry| name(&entry.path())).collect();
     homes.sort();
@@ -121,7 +132,7 @@ impl Sandbox {
     /// Copies another fixture's home into this one.
     pub fn add(&self, fixture: &str) {
         let before = self.rollouts();
-        let homes = CLIENTS.iter().map(|client| repository().join("fixtures").join(client).join(fixture));
+        let homes = CLIENTS.iter().chain(&ONLY_READ).map(|client| repository().join("fixtures").join(client).join(fixture));
         copy(&homes.into_iter().find(|home| home.is_dir()).unwrap(), &self.home);
         let projects = self.home.join(".claude/projects");
         let shop = projects.join("-home-dev-shop");
@@ -130,6 +141,12 @@ impl Sandbox {
             fs::remove_dir_all(shop).unwrap();
         }
         self.rollouts().iter().filter(|path| !before.contains(path)).for_each(|path| self.take_over(path));
+        self.take_over_database();
+        let gemini = self.home.join(".gemini/tmp/shop");
+        if gemini.is_dir() {
+            put(&gemini.join(".project_root"), self.project.to_string_lossy().as_bytes());
+            fs::read_dir(gemini.join("chats")).unwrap().for_each(|file| touch(&file.unwrap().path(), 0));
+        }
     }
 
     /// The rollouts of the home.
@@ -138,6 +155,21 @@ impl Sandbox {
         crate::window::files(&self.home.join(".codex"), &mut found);
         found.sort();
         found
+    }
+
+    /// Makes the database of OpenCode, whose sessions are those of the project.
+    fn take_over_database(&self) {
+        let statements = self.home.join(".local/share/opencode/opencode.sql");
+        let Ok(text) = fs::read_to_string(&statements) else { return };
+        fs::remove_file(&statements).unwrap();
+        let database = rusqlite::Connection::open(self.database()).unwrap();
+        database.execute_batch(&text).unwrap();
+        database.execute("UPDATE session SET directory = ?1", [self.project.to_string_lossy()]).unwrap();
+    }
+
+    /// The database of OpenCode.
+    pub fn database(&self) -> PathBuf {
+        self.home.join(".local/share/opencode/opencode.db")
     }
 
     /// Says in a rollout that it belongs to the project; the dots in it are there so that it keeps its length.

@@ -138,7 +138,7 @@ fn an_unknown_client_is_an_error() {
     assert_eq!(outcome.code, 2);
     expect![[r#"
         error: unknown client 'claude'
-        hint: the clients are claude-code, codex
+        hint: the clients are claude-code, codex, opencode, gemini
     "#]]
     .assert_eq(&outcome.stderr);
 }

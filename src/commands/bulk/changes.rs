@@ -101,6 +101,9 @@ fn change_session(
     if is_packed(&session.path) && !is_redaction {
         return Ok(Change { reason: Some(ApplyError::Packed.to_string()), ..Change::default() });
     }
+    if let Some(reason) = session.found.as_ref().and_then(|found| found.provider.read_only()) {
+        return Ok(Change { reason: Some(reason.to_owned()), ..Change::default() });
+    }
     let report = match request {
         commands::Change::Redact(arguments) => redact::redact(env, arguments),
         request => request.execute(env).map(|report| (report, 0)),

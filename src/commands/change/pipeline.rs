@@ -75,6 +75,19 @@ pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<OpenedSe
     open_as_wanted(env, options, found, &|_| true)
 }
 
+/// Refuses a session that is only read. A dry run can plan the change of a log of requests, to show what a request would become.
+/// Errors: its format is only read.
+pub fn expect_changeable(env: &Env, found: &Found, dry_run: bool) -> Result<(), CommandError> {
+    let is_plan = dry_run && found.provider.roots(&env.places).is_empty();
+    match found.provider.read_only().filter(|_| !is_plan) {
+        None => Ok(()),
+        Some(reason) => {
+            let error = anyhow!(reason).context(format!("cannot change the session {}", session_name(&found.path)));
+            Err(CommandError::new(ErrorKind::Refused, error))
+        }
+    }
+}
+
 /// Returns the error for a compressed session.
 fn packed(env: &Env, found: &Found) -> CommandError {
     if !env.kept().is_ok_and(|copies| found.path.starts_with(copies.directory())) {
@@ -91,15 +104,13 @@ pub fn open_as_wanted(
     found: &Found,
     whole: &dyn Fn(&Session) -> bool,
 ) -> Result<OpenedSession, CommandError> {
+    expect_changeable(env, found, options.dry_run)?;
     if is_packed(&found.path) {
         return Err(packed(env, found));
     }
     if options.dry_run {
         let store = env.existing_store()?;
         return Ok(OpenedSession { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None, writer: None });
-    }
-    if let Some(reason) = found.provider.read_only() {
-        return Err(CommandError::new(ErrorKind::Refused, anyhow!(reason)));
     }
     let path = real_path(env, found)?;
     let store = env.store()?;
@@ -133,6 +144,7 @@ pub fn change(
     plan: &dyn Fn(&mut Draft<'_>, &OpenedSession) -> Result<ChangeSummary, CommandError>,
 ) -> Result<ChangeReport, CommandError> {
     let found = &env.find(None)?;
+    expect_changeable(env, found, options.dry_run)?;
     let mut left = ATTEMPTS;
     loop {
         left -= 1;

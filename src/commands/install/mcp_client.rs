@@ -91,7 +91,7 @@ fn additions(env: &Env, client: &McpClient, options: &Options) -> Result<Vec<Fil
     let list = list_file(env, client, options)?;
     let mut changes = vec![addition(env, &list, SERVER, &|text| client.list.install(text, &program))?];
     if let Some(path) = hooks_file(env, client, options) {
-        let calls = Calls { program: program.clone(), events: hook::wanted_by_others(), has_status_line: false };
+        let calls = Calls { program, events: hook::wanted_by_others(), has_status_line: false };
         let parts = plural(calls.events.len(), "hook");
         changes.push(addition(env, &path, &parts, &|text| settings::install(text, &calls))?);
     }

@@ -7,8 +7,10 @@ pub use report::{KeepForgetReport, KeepListReport, KeepReport, KeepRestoreReport
 pub use status::{KeepStatusReport, SOON_DAYS, expiring_in, report as status_report};
 
 use crate::app::{CommandError, Env, ErrorKind, next_step, wait};
+use crate::commands::change::pipeline::expect_changeable;
 use crate::fsio::Identity;
 use crate::model::request_id;
+use crate::text::shell::quoted_word;
 use crate::workspace::{self, CopyState, Found, KeepError, KeptCopies, Project, RestoredState};
 use anyhow::anyhow;
 use report::{KeptRow, KeptSession, RestoredRow};
@@ -97,6 +99,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                     states.map(|()| vec![(path, RestoredState::Written)])
                 }
                 None => {
+                    let to_file = format!("to write it to a file: aperture keep restore {} --to FILE", quoted_word(session));
+                    expect_changeable(env, &found, false).map_err(|error| error.hint(to_file))?;
                     let _lock = lock(env)?;
                     let files = copies.restore(&found, *older, *force, *dry_run);
                     files.map(|files| files.into_iter().map(|file| (file.path, file.state)).collect())
@@ -130,7 +134,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 fn refused(error: KeepError, session: &str) -> CommandError {
-    let word = crate::text::shell::quoted_word(session);
+    let word = quoted_word(session);
     let (kind, hint) = match &error {
         KeepError::Exists(_) => (
             ErrorKind::Refused,

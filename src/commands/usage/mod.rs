@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Only sessions of the project in this directory [default: the current directory]
     #[arg(long, value_name = "DIRECTORY", num_args = 0..=1, default_missing_value = ".")]
     pub project: Option<PathBuf>,
-    /// Only sessions of this client: claude-code or codex
+    /// Only sessions of this client: claude-code, codex, opencode or gemini
     #[arg(long, value_name = "NAME")]
     pub client: Option<String>,
     /// Only responses of models whose name contains this

@@ -9,7 +9,8 @@ use serde::Serialize;
 ///
 /// 1M from the 4.7 generation on, 200k before and for Haiku, as the client offers it by default. The 4.6 generation has 1M on
 /// request: a session that was billed for more than the table value had it. Sources: Anthropic's overviews of the models, and for
-/// GPT-5 the value that Codex writes into its sessions (258,400, which is 95 % of the window).
+/// GPT-5 the value that Codex writes into its sessions (258,400, which is 95 % of the window); for Gemini the limit of input tokens on
+/// the pages of the models (ai.google.dev/gemini-api/docs/models).
 const WINDOWS: &[(&str, u64)] = &[
     ("claude-", 200_000),
     ("claude-opus-4-7", 1_000_000),
@@ -19,6 +20,7 @@ const WINDOWS: &[(&str, u64)] = &[
     ("claude-fable-5", 1_000_000),
     ("claude-mythos-5", 1_000_000),
     ("gpt-5", 272_000),
+    ("gemini-", 1_048_576),
 ];
 
 /// The window of a model without a matching entry, and the smallest one of current models.

@@ -7,10 +7,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Fills in the fields that no row records itself. Idempotent.
 pub(in crate::provider) fn link(session: &mut Session) {
     session.vocabulary = Vocabulary::O200k;
+    chain(session);
+    let mut response = Response::default();
+    (0..session.rows.len()).for_each(|index| response.add(session, index));
+    cut_outputs(session, response.model.as_deref());
+}
+
+/// Makes each row follow the one before it, gives it the origin that earlier rows recorded, and makes the files of tools absolute.
+pub(in crate::provider) fn chain(session: &mut Session) {
     let mut identities = Identities::default();
     let mut origins = Origins::new(&session.origins);
     let mut above: Option<Key> = None;
-    let mut response = Response::default();
     let mut next = 0;
     for index in 0..session.rows.len() {
         let row = &mut session.rows[index];
@@ -24,9 +31,7 @@ pub(in crate::provider) fn link(session: &mut Session) {
             locate_target(block, &origins.current.directory);
         }
         next = last;
-        response.add(session, index);
     }
-    cut_outputs(session, response.model.as_deref());
     if session.origins.is_empty() {
         session.origins.push(origins.current);
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 /// The client's placeholder for the result of a call without one.
 const ABORTED: &str = "aborted";
 
-pub(super) fn messages(session: &Session, window: &Window) -> Vec<Message> {
+pub(in crate::provider) fn messages(session: &Session, window: &Window) -> Vec<Message> {
     let blocks = |row: u32| {
         let first = session.blocks.partition_point(|block| block.row < row);
         &session.blocks[first..first + session.rows[row as usize].blocks as usize]

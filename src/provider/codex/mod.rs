@@ -9,13 +9,13 @@ mod conventions;
 mod cut;
 mod item;
 pub(super) mod link;
-mod messages;
+pub(super) mod messages;
 pub(super) mod parse;
 mod places;
 mod scan;
 pub(super) mod tool;
 mod usage;
-mod window;
+pub(super) mod window;
 pub(super) mod write;
 
 use super::{

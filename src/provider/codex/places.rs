@@ -95,8 +95,8 @@ mod tests {
 
     #[test]
     fn the_home_can_be_elsewhere() {
-        let places = Places { home: "/h".into(), codex_home: Some("/c".into()), ..Places::default() };
+        let places = Places { home: "/h".into(), moved: [("CODEX_HOME", "/c".into())].into() };
         assert_eq!(roots(&places), [PathBuf::from("/c/sessions"), PathBuf::from("/c/archived_sessions")]);
-        assert_eq!(roots(&Places { codex_home: None, ..places })[0], PathBuf::from("/h/.codex/sessions"));
+        assert_eq!(roots(&Places { moved: Default::default(), ..places })[0], PathBuf::from("/h/.codex/sessions"));
     }
 }

@@ -5,7 +5,7 @@ use super::messages;
 use crate::model::{Event, Hidden, RowKind, Session, Window};
 
 /// Returns the window that would be sent.
-pub(super) fn window(session: &Session) -> Window {
+pub(in crate::provider) fn window(session: &Session) -> Window {
     let (live, left) = live(session);
     let mut window = Window { compacted: live.boundary.is_some(), ..Window::default() };
     let from = live.boundary.unwrap_or_default();

@@ -9,7 +9,7 @@
 mod anthropic;
 mod body;
 mod calls;
-mod chat;
+pub(super) mod chat;
 mod dialect;
 mod directory;
 mod document;
@@ -17,7 +17,7 @@ mod edited;
 mod head;
 mod identity;
 mod lines;
-mod models;
+pub(super) mod models;
 mod openai;
 mod prompt;
 mod recompose;

@@ -19,7 +19,7 @@ const MODELS: &[(&str, Vocabulary)] = &[
 ];
 
 /// Returns the vocabulary of a model; `otherwise` if its name is not known.
-pub(super) fn vocabulary(model: &str, otherwise: Vocabulary) -> Vocabulary {
+pub(in crate::provider) fn vocabulary(model: &str, otherwise: Vocabulary) -> Vocabulary {
     MODELS.iter().find(|(prefix, _)| model.starts_with(prefix)).map_or(otherwise, |(_, vocabulary)| *vocabulary)
 }
 

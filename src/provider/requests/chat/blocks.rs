@@ -74,7 +74,7 @@ fn block<'a>(piece: &Piece<'a>, message: &MessageFields<'a>, speaker: Role, role
 const GUIDES: &[&str] = &["environment", "instructions", "reminder", "rules", "skill"];
 
 /// Builds the block of a text. Instructions, and texts in the user's name of which the client wrote every word, are attachments.
-fn spoken<'a>(content: Cow<'a, str>, speaker: Role, role: &str) -> ParsedBlock<'a> {
+pub(in crate::provider) fn spoken<'a>(content: Cow<'a, str>, speaker: Role, role: &str) -> ParsedBlock<'a> {
     if speaker == Role::System {
         let mut block = Block::new(BlockKind::Attachment, Role::System);
         (block.label, block.ground) = (role.into(), true);
@@ -95,8 +95,7 @@ fn spoken<'a>(content: Cow<'a, str>, speaker: Role, role: &str) -> ParsedBlock<'
 }
 
 fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
-    let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
-    block.call = text_of(member(piece.value, "id")).map(|call| Key::from_text(&call));
+    let id = text_of(member(piece.value, "id"));
     let fields = piece.call();
     let name = text_of(fields.name).unwrap_or_default();
     let input = fields.input.map(|input| text(input).unwrap_or(Cow::Borrowed(input.get()))).unwrap_or_default();
@@ -104,9 +103,17 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         Sort::TextCall => tools::of_text(&name, &input),
         _ => tools::of_object(&name, &input),
     };
+    let mut parsed = tool_use(id.as_deref(), input, read);
     if piece.sort == Sort::OldCall {
-        (block.call, block.label) = (Some(Key(0)), OLD_CALL.into());
+        (parsed.block.call, parsed.block.label) = (Some(Key(0)), OLD_CALL.into());
     }
+    parsed
+}
+
+/// Builds the block of a call with this id.
+pub(in crate::provider) fn tool_use<'a>(id: Option<&str>, input: Cow<'a, str>, read: tools::Call) -> ParsedBlock<'a> {
+    let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
+    block.call = id.map(Key::from_text);
     block.tool = Some(Box::new(read.tool));
     block.excerpts = Excerpts { files: read.files, ..Excerpts::default() }.some();
     ParsedBlock { readable: read.readable, refers: read.refers, ..ParsedBlock::new(block, input) }

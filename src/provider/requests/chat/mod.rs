@@ -1,9 +1,9 @@
 //! The OpenAI Chat Completions API, and servers compatible with it: `messages`, and `tools` or `functions`.
 
-mod blocks;
+pub(in crate::provider) mod blocks;
 mod client;
 mod pieces;
-mod tools;
+pub(in crate::provider) mod tools;
 
 use super::dialect::{self, Dialect};
 use super::{Api, INSTRUCTIONS, tool};

@@ -32,9 +32,9 @@ const VERBS: &[(ToolVerb, &[&str])] = &[
 word_lists! { "tools.txt": CODEX, FILES, COMMANDS, DIRECTORIES, TARGETS, PARTS, pub(super) WRITTEN }
 
 /// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
-pub(super) use codex::Call;
+pub(in crate::provider) use codex::Call;
 
-pub(super) fn of_object(name: &str, input: &str) -> Call {
+pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
     if CODEX.contains(&name) {
         return codex::of_object(name, input);
     }

@@ -1,0 +1,152 @@
+//! The parts that formats have in common whose messages record their own model and bill. Their sessions are only read.
+
+use super::codex::link::chain;
+use super::requests::models::vocabulary;
+use super::usage::{Bills, response_key};
+use super::{ParsedBlock, ParsedRow, Scanner, Totals, title_of};
+use crate::model::{
+    BilledTokens, Block, BlockKind, Event, Fault, FileUsage, Key, ResponseUsage, Role, Row, RowKind, Session, Usage, Vocabulary,
+};
+use std::borrow::Cow;
+
+/// Implements the parts of a provider that change sessions, for one whose sessions are only read: none of them does anything.
+macro_rules! only_read {
+    ($name:ident) => {
+        impl $crate::provider::Rewriter for $name {
+            fn note(&self, _new: &$crate::provider::NewRow<'_>, _label: &str, _content: &str) -> Option<Vec<u8>> {
+                None
+            }
+        }
+
+        impl $crate::provider::Billing for $name {
+            fn usage(&self, _value: &[u8], _sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
+                None
+            }
+
+            fn cache_milliseconds(&self, _usage: &[u8]) -> i64 {
+                // The shortest life of a cache entry at the usual APIs.
+                300_000
+            }
+        }
+    };
+}
+pub(super) use only_read;
+
+/// Fills in the fields that follow from the order of the rows. Idempotent.
+pub(super) fn link(session: &mut Session) {
+    chain(session);
+    let model = session.rows.iter().rev().find_map(|row| row.model.as_deref());
+    session.vocabulary = model.map_or(Vocabulary::O200k, |model| vocabulary(model, Vocabulary::O200k));
+}
+
+/// Returns the row of bytes that cannot be read.
+pub(super) fn broken<'a>(bytes: &[u8]) -> ParsedRow<'a> {
+    let fault = std::str::from_utf8(bytes).map_or(Fault::NotJson, super::json::fault);
+    let mut row = Row::new(RowKind::Broken);
+    row.event = Some(Box::new(Event::Fault(fault)));
+    ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
+}
+
+/// Returns a row with numbered blocks and no origin.
+pub(super) fn with_blocks<'a>(mut row: Row, mut blocks: Vec<ParsedBlock<'a>>) -> ParsedRow<'a> {
+    (0..).zip(&mut blocks).for_each(|(index, parsed)| parsed.block.index = index);
+    row.blocks = blocks.len() as u32;
+    ParsedRow { row, blocks, origin: Default::default() }
+}
+
+/// Returns the block of a thought.
+pub(super) fn thought(content: Cow<'_, str>) -> ParsedBlock<'_> {
+    ParsedBlock::new(Block::new(BlockKind::Thinking, Role::Thinking), content)
+}
+
+/// Returns a text that the client wrote in the user's name.
+pub(super) fn attachment<'a>(label: &str, content: Cow<'a, str>) -> ParsedBlock<'a> {
+    let mut block = Block::new(BlockKind::Attachment, Role::User);
+    block.label = label.into();
+    ParsedBlock::new(block, content)
+}
+
+/// Returns the block of the result of a call.
+pub(super) fn result<'a>(call: Option<&str>, content: Cow<'a, str>, error: bool) -> ParsedBlock<'a> {
+    let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+    (block.call, block.error) = (call.map(Key::from_text), error);
+    ParsedBlock::new(block, content)
+}
+
+/// Computes the totals of a session, and collects its bills: a row of the model has those of its response.
+pub(super) struct RowScan {
+    parse: fn(&[u8]) -> ParsedRow<'_>,
+    /// Returns the cost in dollars that a row states.
+    dollars: fn(&[u8]) -> Option<f64>,
+    totals: Totals,
+    bills: Bills,
+    is_titled: bool,
+}
+
+impl RowScan {
+    pub fn new(parse: fn(&[u8]) -> ParsedRow<'_>, dollars: fn(&[u8]) -> Option<f64>) -> RowScan {
+        RowScan { parse, dollars, totals: Totals::default(), bills: Bills::default(), is_titled: false }
+    }
+
+    fn response(&mut self, row: &Row, usage: Usage, bytes: &[u8]) {
+        let Usage { input, cache_read, cache_creation, output } = usage;
+        if usage.sent() == 0 {
+            return;
+        }
+        self.totals.window_tokens = usage.sent().saturating_add(output);
+        self.totals.peak_tokens = self.totals.peak_tokens.max(usage.sent());
+        self.totals.output_tokens = self.totals.output_tokens.saturating_add(output);
+        self.totals.moved_on = false;
+        let tokens = BilledTokens { input, cache_read, cache_write_5m: cache_creation, output, ..BilledTokens::default() };
+        let key = row.message.map(|key| response_key(&[&format!("{key:?}")]));
+        let model = self.bills.usage.model(row.model.as_deref().unwrap_or_default());
+        let time = row.timestamp.unwrap_or_default();
+        self.bills.add(ResponseUsage { key, time, model, tokens, dollars: (self.dollars)(bytes), ..ResponseUsage::default() });
+    }
+}
+
+impl Scanner for RowScan {
+    fn line(&mut self, bytes: &[u8]) {
+        if bytes.trim_ascii().is_empty() {
+            return;
+        }
+        let mut parsed = (self.parse)(bytes);
+        let (row, totals) = (&parsed.row, &mut self.totals);
+        totals.last_written = totals.last_written.max(row.timestamp);
+        if let Some(directory) = parsed.origin[1].take().filter(|directory| totals.directory.is_empty() && !directory.is_empty())
+        {
+            totals.directory = (&*directory).into();
+        }
+        if let Some(Event::Title { text, .. }) = row.event.as_deref() {
+            (totals.title, self.is_titled) = (text.clone(), true);
+        }
+        match row.kind {
+            RowKind::Assistant => {
+                totals.steps += 1;
+                totals.model = row.model.as_deref().unwrap_or(&totals.model).into();
+                if let Some(usage) = row.usage {
+                    self.response(row, usage, bytes);
+                }
+            }
+            RowKind::User => {
+                totals.moved_on = true;
+                if row.prompt {
+                    totals.turns += 1;
+                    if !self.is_titled && totals.title.is_empty() {
+                        totals.title = title_of(&parsed.blocks).unwrap_or_default();
+                    }
+                }
+            }
+            RowKind::Boundary => {
+                totals.compactions += 1;
+                totals.moved_on = true;
+                self.bills.usage.compactions.extend(row.timestamp);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(self: Box<Self>) -> (Totals, FileUsage) {
+        (self.totals, self.bills.usage)
+    }
+}

@@ -1,0 +1,183 @@
+//! Sessions whose files do not hold their rows as lines: [`PartsDisk`] reads their parts, and the rows that the provider makes of them
+//! ([`SessionParts`]). A session in a database has a name below it in the place of a file.
+
+use crate::fsio::{Disk, Entry, Identity, NewFile, OpenFile};
+use crate::provider::{IN_DATABASE, PROVIDERS, ProviderAdapter, Queries, SessionParts};
+use rusqlite::{Connection, OpenFlags};
+use std::io::{self, Cursor, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use twox_hash::XxHash3_64;
+
+/// The time to wait for a client that writes its database.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A disk on which the sessions of all clients are files of lines. Those that are put together are only read.
+pub struct PartsDisk<D> {
+    disk: D,
+}
+
+/// Returns the place of the parts of a session, with its provider; `None` if it is an ordinary file.
+pub(super) fn parts(path: &Path) -> Option<(&'static dyn ProviderAdapter, SessionParts)> {
+    PROVIDERS.iter().find_map(|provider| Some((*provider, provider.parts(path)?)))
+}
+
+fn database(path: &Path) -> Option<&'static Queries> {
+    PROVIDERS.iter().find_map(|provider| provider.database(path))
+}
+
+impl<D: Disk> PartsDisk<D> {
+    pub fn new(disk: D) -> PartsDisk<D> {
+        PartsDisk { disk }
+    }
+
+    /// Returns the bytes of the rows of a session.
+    fn rows(&self, provider: &dyn ProviderAdapter, parts: &SessionParts) -> io::Result<Vec<u8>> {
+        let parts = match parts {
+            SessionParts::Files(paths) => {
+                let read = |(place, path): (usize, &PathBuf)| {
+                    let mut bytes = Vec::new();
+                    match self.disk.open(path, 0).and_then(|mut file| file.read_to_end(&mut bytes)) {
+                        Err(error) if place == 0 || error.kind() != ErrorKind::NotFound => Err(error),
+                        _ => Ok(bytes),
+                    }
+                };
+                paths.iter().enumerate().map(read).collect::<io::Result<Vec<Vec<u8>>>>()?
+            }
+            SessionParts::Database { path, id, queries } => {
+                let connection = self.connect(path)?;
+                let select = || {
+                    let mut found = connection.prepare(queries.parts)?;
+                    let texts =
+                        found.query_map([id], |row| Ok(row.get_ref(0)?.as_bytes_or_null()?.unwrap_or_default().to_vec()))?;
+                    texts.collect::<rusqlite::Result<Vec<Vec<u8>>>>()
+                };
+                select().map_err(unreadable)?
+            }
+        };
+        Ok(provider.assemble(&parts))
+    }
+
+    fn connect(&self, path: &Path) -> io::Result<Connection> {
+        // A missing file has an error of its own, and a directory is not opened.
+        self.disk.open_stored(path)?;
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unreadable)?;
+        connection.busy_timeout(PATIENCE).map_err(unreadable)?;
+        Ok(connection)
+    }
+
+    /// Returns the sessions in a database, or the one with an id.
+    fn sessions(&self, path: &Path, queries: &Queries, id: Option<&str>) -> io::Result<Vec<Entry>> {
+        let connection = self.connect(path)?;
+        let select = || {
+            let mut found = connection.prepare(queries.sessions)?;
+            let entries = found.query_map([id], |row| {
+                let (place, bytes, time): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                let place = path.join(format!("{place}.{IN_DATABASE}"));
+                let identity = Identity { bytes: bytes as u64, modified: i128::from(time) * 1_000_000, ..Identity::default() };
+                Ok(Entry { identity: Some(varied(&place.to_string_lossy(), identity)), path: place, directory: false })
+            })?;
+            entries.collect::<rusqlite::Result<Vec<Entry>>>()
+        };
+        select().map_err(unreadable)
+    }
+}
+
+fn unreadable(error: rusqlite::Error) -> io::Error {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseBusy) => io::Error::new(ErrorKind::ResourceBusy, error),
+        _ => io::Error::new(ErrorKind::InvalidData, error),
+    }
+}
+
+/// Returns the state of a session with a file number that differs after every change: any row can have changed, not only the last ones.
+fn varied(name: &str, identity: Identity) -> Identity {
+    let state = format!("{name} {identity:?}");
+    Identity { inode: (u64::MAX, XxHash3_64::oneshot(state.as_bytes())), ..identity }
+}
+
+/// Returns the error of a change of a session that is only read.
+fn only_read() -> io::Error {
+    io::Error::new(ErrorKind::ReadOnlyFilesystem, "the session is not a file of rows, and is only read")
+}
+
+impl<D: Disk> Disk for PartsDisk<D> {
+    fn identify(&self, path: &Path) -> io::Result<Identity> {
+        match parts(path) {
+            None => self.disk.identify(path),
+            Some((_, SessionParts::Files(paths))) => {
+                let others: Vec<Option<Identity>> = paths[1..].iter().map(|path| self.disk.identify(path).ok()).collect();
+                Ok(varied(&format!("{paths:?} {others:?}"), self.disk.identify(path)?))
+            }
+            Some((_, SessionParts::Database { path: database, id, queries })) => {
+                let found = self.sessions(&database, queries, Some(&id))?.into_iter().find_map(|entry| entry.identity);
+                found.ok_or_else(|| ErrorKind::NotFound.into())
+            }
+        }
+    }
+
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
+        let Some((provider, parts)) = parts(path) else { return self.disk.open(path, offset) };
+        let mut rows = Cursor::new(self.rows(provider, &parts)?);
+        rows.set_position(offset);
+        Ok(Box::new(rows))
+    }
+
+    fn open_stored(&self, path: &Path) -> io::Result<Box<dyn OpenFile>> {
+        if parts(path).is_some() { self.open(path, 0) } else { self.disk.open_stored(path) }
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        let mut entries = match (self.disk.list(path), database(path)) {
+            // Kept copies are in a directory with the name of the database.
+            (Err(error), Some(queries)) if error.kind() == ErrorKind::NotADirectory => return self.sessions(path, queries, None),
+            (entries, _) => entries?,
+        };
+        for Entry { path, identity, .. } in entries.iter_mut().filter(|entry| parts(&entry.path).is_some()) {
+            *identity = identity.and_then(|_| self.identify(path).ok());
+        }
+        Ok(entries)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        let Some((_, SessionParts::Database { path: database, .. })) = parts(path) else { return self.disk.resolve(path) };
+        let below = path.strip_prefix(&database).unwrap_or(path);
+        Ok(self.disk.resolve(&database)?.join(below))
+    }
+
+    fn names(&self, path: &Path) -> io::Result<u64> {
+        if parts(path).is_some() { Ok(1) } else { self.disk.names(path) }
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
+        self.disk.lock(path)
+    }
+
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        if parts(path).is_some() { Err(only_read()) } else { self.disk.create(path, like) }
+    }
+
+    fn make(&self, path: &Path, is_private: bool) -> io::Result<()> {
+        if parts(path).is_some() { Err(only_read()) } else { self.disk.make(path, is_private) }
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if parts(path).is_some() { Err(only_read()) } else { self.disk.append(path, bytes) }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        if parts(to).is_some() { Err(only_read()) } else { self.disk.rename(from, to) }
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.disk.sync_directory(path)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        if parts(path).is_some() { Err(only_read()) } else { self.disk.remove(path) }
+    }
+
+    fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {
+        if parts(path).is_some() { Vec::new() } else { self.disk.writers(path, identity) }
+    }
+}
