@@ -61,7 +61,16 @@ impl<D: Disk> PartsDisk<D> {
     fn connect(&self, path: &Path) -> io::Result<Connection> {
         // A missing file has an error of its own, and a directory is not opened.
         self.disk.open_stored(path)?;
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unreadable)?;
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let connection = if self.disk.identify(Path::new(&log)).is_ok() {
+            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        } else {
+            // All is in the database: without this, SQLite would make files of its own beside it.
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(format!("file:{}?immutable=1", escaped(path)), flags)
+        };
+        let connection = connection.map_err(unreadable)?;
         connection.busy_timeout(PATIENCE).map_err(unreadable)?;
         Ok(connection)
     }
@@ -81,6 +90,11 @@ impl<D: Disk> PartsDisk<D> {
         };
         select().map_err(unreadable)
     }
+}
+
+/// Returns a path as it is in a URI.
+fn escaped(path: &Path) -> String {
+    path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23")
 }
 
 fn unreadable(error: rusqlite::Error) -> io::Error {

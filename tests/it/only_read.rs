@@ -58,6 +58,21 @@ fn every_change_is_refused_with_the_reason() {
     }
 }
 
+/// A database with a log of writes, as the client leaves it, is read without the files that SQLite makes for that.
+#[test]
+fn nothing_is_written_beside_a_database() {
+    let sandbox = Sandbox::of("opencode-tools");
+    let database = files(&sandbox).into_iter().map(|(path, _)| path).find(|path| path.extension().is_some_and(|end| end == "db"));
+    let connection = rusqlite::Connection::open(database.unwrap()).unwrap();
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
+    drop(connection);
+    let before = files(&sandbox);
+    for line in ["sessions", "manifest", "search quantities", "usage", "check"] {
+        assert_eq!(sandbox.run(&line.split(' ').collect::<Vec<_>>()).code, 0, "{line}");
+        assert!(files(&sandbox) == before, "{line}");
+    }
+}
+
 #[test]
 fn sessions_are_found_searched_and_added_up() {
     for home in homes_only_read() {
