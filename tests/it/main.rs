@@ -9,6 +9,7 @@
 )]
 
 mod blame;
+#[cfg(feature = "proxy")]
 mod browser;
 mod bulk;
 mod changing;
