@@ -142,12 +142,15 @@ pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Returns true if other users can read a directory or file; false where permissions are of another kind.
+/// Returns true if other users can read a directory or file.
+#[cfg(unix)]
 pub fn is_open_to_others(path: &Path) -> bool {
-    #[cfg(unix)]
-    return fs::metadata(path)
-        .is_ok_and(|metadata| std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0);
-    #[cfg(not(unix))]
+    fs::metadata(path).is_ok_and(|metadata| std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0)
+}
+
+/// Returns false: permissions are of another kind here.
+#[cfg(not(unix))]
+pub fn is_open_to_others(_path: &Path) -> bool {
     false
 }
 
