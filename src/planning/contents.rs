@@ -2,8 +2,9 @@
 
 use super::splice::SpliceError;
 use crate::engine::Analysis;
-use crate::model::{Block, BlockNumber, Key};
+use crate::model::{Block, BlockKind, BlockNumber, Key};
 use crate::provider::ProviderAdapter;
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// The content of a block.
@@ -14,6 +15,19 @@ pub struct Content {
     pub readable: String,
     /// The remainder, if the client sends the content truncated.
     pub cut: Option<String>,
+}
+
+impl Content {
+    /// Returns the words of the user in the content of a block: a prompt as a whole, and of a text that a client wrote the words in it, such
+    /// as the reason of a rejection. `None` if there are none.
+    pub fn words(&self, block: &Block) -> Option<Cow<'_, str>> {
+        let is_prompt = block.kind == BlockKind::Text && !self.sent.trim_start().starts_with('<');
+        match block.words.is_empty() {
+            true => None,
+            false if is_prompt => Some(Cow::Borrowed(&self.readable)),
+            false => Some(Cow::Owned(block.said_in(&self.sent))),
+        }
+    }
 }
 
 /// Returns the contents of blocks; `line` reads each row once.

@@ -78,17 +78,10 @@ fn texts<'a>(source: &ConversionSource<'a>, conversion: &mut Conversion) -> Vec<
     for (block, content) in source.blocks.iter().zip(source.contents) {
         let text: &'a str = content.cut.as_deref().unwrap_or(&content.readable);
         conversion.media += block.media.images.len() + block.media.documents.len();
-        let is_words = block.kind == BlockKind::Text && block.role == Role::User && !block.words.is_empty();
+        let words = content.words(block);
         let model = || session.rows[block.row as usize].model.as_deref().unwrap_or_default();
         match (block.kind, block.role) {
-            _ if is_words => {
-                flush(&mut records, &mut texts, block.timestamp);
-                conversion.prompts += 1;
-                // The record of a command of the client has the typed words in an element.
-                let words =
-                    if text.trim_start().starts_with('<') { block.said_in(&content.sent).into() } else { Cow::Borrowed(text) };
-                texts.push((NewText::User(words), block.timestamp));
-            }
+            (BlockKind::Text, Role::User) if words.is_some() => {}
             (BlockKind::Text, Role::Assistant) if !text.trim().is_empty() => {
                 flush(&mut records, &mut texts, block.timestamp);
                 conversion.answers += 1;
@@ -104,16 +97,15 @@ fn texts<'a>(source: &ConversionSource<'a>, conversion: &mut Conversion) -> Vec<
                 let name = block.tool.as_ref().map_or("a tool", |tool| &tool.name);
                 let verb = if block.error { "Error of" } else { "Result of" };
                 records.push(format!("{verb} {name}:\n{}", text.trim_end()));
-                // A result can hold words of the user, such as the reason of a rejection.
-                let words = block.said_in(&content.sent);
-                if !words.is_empty() {
-                    flush(&mut records, &mut texts, block.timestamp);
-                    conversion.prompts += 1;
-                    texts.push((NewText::User(Cow::Owned(words)), block.timestamp));
-                }
             }
             _ if is_story(source, block) => records.push(text.trim_end().to_owned()),
             _ => {}
+        }
+        // A prompt, one that was typed while the agent worked, or the words of the user in a result.
+        if let Some(words) = words {
+            flush(&mut records, &mut texts, block.timestamp);
+            conversion.prompts += 1;
+            texts.push((NewText::User(words), block.timestamp));
         }
     }
     flush(&mut records, &mut texts, None);

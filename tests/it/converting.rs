@@ -72,6 +72,10 @@ fn a_session_of_claude_code_becomes_one_of_codex() {
 fn the_words_of_the_user_are_the_same_in_the_other_client() {
     for home in homes() {
         let sandbox = Sandbox::of(&home);
+        let mut files = Vec::new();
+        crate::window::files(&sandbox.home.join(".claude"), &mut files);
+        let texts = files.iter().filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
+        let sources: String = texts.map(|path| fs::read_to_string(path).unwrap_or_default()).collect();
         for (id, provider) in sessions(&sandbox) {
             let others = |provider: &str| if provider == "codex" { "claude-code" } else { "codex" };
             let said = prompts(&sandbox, &id);
@@ -84,15 +88,41 @@ fn the_words_of_the_user_are_the_same_in_the_other_client() {
             let new = report["session"].as_str().unwrap();
             let again = prompts(&sandbox, new);
             assert!(again.is_superset(&said), "{home} {id}: {again:?} without some of {said:?}");
-            // The words typed after a command of the client are in an element there.
+            // The words typed after a command of the client are in an element there, and those typed during the work in a row of their own.
             let all = sandbox.text(&["transcript", "--raw", "--client-texts", &id]);
-            assert!(again.difference(&said).all(|words| all.contains(&format!("-args>{words}</"))), "{home} {id}: {again:?}");
+            let queued = |words: &str| sources.contains(&format!("\"prompt\":{}", Value::from(words)));
+            let is_typed = |words: &&String| all.contains(&format!("-args>{words}</")) || queued(words.as_str());
+            assert!(again.difference(&said).all(|words| is_typed(&words)), "{home} {id}: {again:?}");
             let checked = sandbox.run(&["check", new, "--no-damage"]);
             assert_eq!(checked.code, 0, "{home} {id}: {}", checked.all());
             let back = sandbox.json(&["convert", new, "--to", &provider], "aperture.convert/1");
             assert_eq!(prompts(&sandbox, back["session"].as_str().unwrap()), again, "{home} {id}, back");
         }
     }
+}
+
+/// A prompt that was typed while the agent worked is one in the new session and in an export.
+#[test]
+fn words_typed_during_the_work_are_kept() {
+    let sandbox = Sandbox::of("unrecorded-words");
+    let (mut queued, mut converted) = (0, String::new());
+    for (id, _) in sessions(&sandbox) {
+        let path = sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{id}.jsonl"));
+        let rows = fs::read_to_string(path).unwrap();
+        let rows = rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+        let attachments = rows.map(|row| row["attachment"].clone()).filter(|attachment| attachment["type"] == "queued_command");
+        let said: Vec<String> = attachments.filter_map(|attachment| Some(attachment["prompt"].as_str()?.to_owned())).collect();
+        let report = sandbox.json(&["convert", &id, "--to", "codex"], "aperture.convert/1");
+        let path = report["path"].as_str().unwrap().replace("HOME", &sandbox.home.to_string_lossy());
+        converted.push_str(&fs::read_to_string(path).unwrap());
+        let markdown = exported(&sandbox, &id, "markdown");
+        for words in said.iter().filter(|words| !words.starts_with('<')) {
+            queued += 1;
+            assert!(converted.contains(&format!("\"message\":{}", Value::from(words.as_str()))), "{id}: {words}");
+            assert!(markdown.contains(words.as_str()), "{id}: {words}");
+        }
+    }
+    assert!(queued > 0);
 }
 
 /// Exports the session of a sandbox and returns the text.

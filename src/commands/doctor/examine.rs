@@ -134,7 +134,7 @@ fn seal(env: &Env, directory: &Path) -> Option<DoctorFinding> {
         SealState::Opening => DoctorFinding::problem("store", "opening it was interrupted").by("aperture store decrypt"),
         SealState::Sealed if asks && has_hooks(env) => {
             DoctorFinding::note("store", "it is sealed by a passphrase, for which hooks cannot ask: they work without it")
-                .by("aperture store rekey --key-file KEYFILE")
+                .by("aperture store rekey --key-file ~/.aperture-key")
         }
         SealState::Sealed => DoctorFinding::good("store", format!("sealed by a {}", file.method.name().replace('-', " "))),
     })

@@ -2,7 +2,7 @@
 
 use crate::app::{CommandError, Env};
 use crate::engine::{TimelineRequest, timeline};
-use crate::model::{Block, BlockKind, BlockNumber, Role};
+use crate::model::{Block, BlockKind, BlockNumber};
 use crate::workspace::{Content, Workspace};
 use rustc_hash::FxHashMap;
 
@@ -51,6 +51,10 @@ pub(super) fn steps(env: &Env, workspace: &Workspace<'_>) -> Result<Vec<Step>, C
         requests.iter().flat_map(|request| request.new_blocks.iter().chain(&request.response_blocks)).copied().collect();
     numbers.sort_unstable();
     numbers.dedup();
+    // A prompt that has no answer yet is in no request, and so are those within a response, if a client gives all the same id.
+    let is_apart = |number: &BlockNumber| numbers.binary_search(number).is_err();
+    let apart: Vec<BlockNumber> = reading.in_window().map(|block| block.number).filter(is_apart).collect();
+    numbers.extend(&apart);
     let contents: FxHashMap<BlockNumber, Content> = numbers.iter().copied().zip(workspace.contents(&numbers)?).collect();
     let block = |number: &BlockNumber| Some((reading.block(*number)?, contents.get(number)?));
     let is_result = |block: &&Block| block.kind == BlockKind::ToolResult;
@@ -65,15 +69,7 @@ pub(super) fn steps(env: &Env, workspace: &Workspace<'_>) -> Result<Vec<Step>, C
         let mut start = request.time;
         for (block, content) in request.new_blocks.iter().filter_map(block) {
             start = block.timestamp.unwrap_or(start).min(request.time);
-            let words = block.said_in(&content.sent);
-            if block.role != Role::ToolUse && !words.is_empty() {
-                let text = if block.kind == BlockKind::Text && !content.sent.trim_start().starts_with('<') {
-                    content.readable.clone()
-                } else {
-                    words
-                };
-                steps.push(Step::Prompt { turn: block.position.turn, time: block.timestamp, text });
-            }
+            steps.extend(prompt(block, content));
         }
         let mut answer = Answer { start, thinking: String::new(), text: String::new(), calls: Vec::new(), request };
         let said: Vec<(&Block, &Content)> = answer.request.response_blocks.iter().filter_map(block).collect();
@@ -87,7 +83,13 @@ pub(super) fn steps(env: &Env, workspace: &Workspace<'_>) -> Result<Vec<Step>, C
         }
         steps.push(Step::Answer(Box::new(answer)));
     }
+    steps.extend(apart.iter().filter_map(block).filter_map(|(block, content)| prompt(block, content)));
     Ok(steps)
+}
+
+fn prompt(block: &Block, content: &Content) -> Option<Step> {
+    let text = content.words(block)?.into_owned();
+    Some(Step::Prompt { turn: block.position.turn, time: block.timestamp, text })
 }
 
 fn add(text: &mut String, more: &str) {
