@@ -88,9 +88,13 @@ fn a_store_that_others_read_or_that_is_damaged_is_a_problem() {
 #[test]
 fn requests_to_a_proxy_that_does_not_run_are_found_and_its_secret_is_not_printed() {
     let sandbox = Sandbox::new();
-    let of = |url: &str| findings(&sandbox, "requests", &[("ANTHROPIC_BASE_URL", url)])[0].clone();
+    let of = |url: &str| {
+        let found = findings(&sandbox, "requests", &[("ANTHROPIC_BASE_URL", url), ("OPENAI_API_BASE", url)]);
+        assert_eq!(found.len(), 1, "one for each host: {found:?}");
+        found[0].clone()
+    };
     let (level, text, command) = of("http://127.0.0.1:5400/s3cr3ts3cr3t");
     assert_eq!((&*level, command.as_str()), ("note", Some("aperture proxy")));
-    assert_eq!(text, "claude sends its requests to 127.0.0.1:5400, where no proxy of aperture listens");
-    assert_eq!(of("https://user:pass@gateway.example:8443/v1").1, "claude sends its requests to gateway.example:8443");
+    assert_eq!(text, "claude, opencode, aider: requests go to 127.0.0.1:5400, where no proxy of aperture listens");
+    assert_eq!(of("https://user:pass@gateway.example:8443/v1").1, "claude, opencode, aider: requests go to gateway.example:8443");
 }

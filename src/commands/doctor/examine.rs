@@ -13,6 +13,7 @@ use crate::text::names::version_numbers;
 use crate::text::shell::quoted_word;
 use crate::workspace::CopyState;
 use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -241,29 +242,32 @@ fn requests(env: &Env) -> Vec<DoctorFinding> {
     let variable =
         |name: &str| env.variable(name).filter(|value| !value.is_empty()).and_then(|value| OsString::into_string(value).ok());
     let file = |path: &Path| files::text(env.disk, path).ok().flatten();
+    let mut senders: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut others = Vec::new();
     for client in REDIRECTED {
         let (arguments, directory, places) = (&[], &*env.directory, &env.places);
         let route = Route::of(&Launch { program: client, arguments, directory, places, variable: &variable, file: &file });
-        for url in route.anthropic.iter().chain(&route.openai) {
-            let host = host_of(url);
-            let finding = match (is_local(&host), proxy.running && proxy.address.ends_with(&host)) {
-                (_, true) => DoctorFinding::good(AREA, format!("{client} sends its requests to the proxy")),
-                (true, false) => {
-                    let text = format!("{client} sends its requests to {host}, where no proxy of aperture listens");
-                    DoctorFinding::note(AREA, text).by("aperture proxy")
-                }
-                (false, false) => DoctorFinding::note(AREA, format!("{client} sends its requests to {host}")),
-            };
-            findings.push(finding);
-        }
-        findings.extend(route.elsewhere.iter().map(|reason| {
+        let hosts: BTreeSet<String> = route.anthropic.iter().chain(&route.openai).map(|url| host_of(url)).collect();
+        hosts.into_iter().for_each(|host| senders.entry(host).or_default().push(client));
+        others.extend(route.elsewhere.iter().map(|reason| {
             DoctorFinding::note(AREA, format!("{reason}: requests of {client} do not pass a proxy that aperture run starts"))
         }));
         if route.is_detoured {
             let text = format!("settings of {client} send requests for this machine to another proxy: add 127.0.0.1 to NO_PROXY");
-            findings.push(DoctorFinding::note(AREA, text));
+            others.push(DoctorFinding::note(AREA, text));
         }
     }
+    findings.extend(senders.iter().map(|(host, clients)| {
+        let text = format!("{}: requests go to {host}", clients.join(", "));
+        match (is_local(host), proxy.running && proxy.address.ends_with(host)) {
+            (_, true) => DoctorFinding::good(AREA, format!("{text}, the proxy")),
+            (true, false) => {
+                DoctorFinding::note(AREA, format!("{text}, where no proxy of aperture listens")).by("aperture proxy")
+            }
+            (false, false) => DoctorFinding::note(AREA, text),
+        }
+    }));
+    findings.append(&mut others);
     if findings.is_empty() {
         findings
             .push(DoctorFinding::good(AREA, "clients send them straight to their API; aperture run starts one behind a proxy"));

@@ -12,6 +12,10 @@
 //! GPT-6.2 Astra and GPT-6 Sol LiteLLM's announcements; for GPT-6.1 Terra the release notes of PromptFuel 1.0.24. A model whose
 //! price was cut has the last one.
 //!
+//! Google, 2026-07-04. Sources: Google, "Gemini Developer API pricing" (ai.google.dev/gemini-api/docs/pricing) as quoted by
+//! factquire.com, wowhow.cloud and modelpedia.dev: text, the paid tier. Thinking is billed as output; implicit caching writes nothing that
+//! is billed.
+//!
 //! Not in it, for want of a source or of a use: Anthropic's models before 3.5, Sonnet 3.5, previews, the `pro` models of OpenAI,
 //! models of other makers. Not followed: batches, OpenAI's other tiers, which no session file names, the surcharge for inference in
 //! one country, other clouds, and what long prompts cost more with Sonnet 4 and 4.5 while that was a beta. From 4.6 on a million
@@ -24,7 +28,7 @@ use std::collections::BTreeMap;
 
 /// The price lists, each with its day. A name also matches its dated and marked forms (`-20251101`, `[1m]`), but no other name.
 const LISTS: &[(&str, &[(&str, ModelPrice)])] =
-    &[("2026-10-24", ANTHROPIC), ("2026-11-10", ANTHROPIC_SINCE), ("2026-11-18", OPENAI)];
+    &[("2026-10-24", ANTHROPIC), ("2026-11-10", ANTHROPIC_SINCE), ("2026-11-18", OPENAI), ("2026-07-04", GOOGLE)];
 
 const ANTHROPIC: &[(&str, ModelPrice)] = &[
     ("claude-fable-5", usual(10.0, 50.0, 1.0)),
@@ -88,13 +92,32 @@ const OPENAI: &[(&str, ModelPrice)] = &[
     ("gpt-6.2-sol", cached(2.0, 10.0, 0.1)),
 ];
 
+const GOOGLE: &[(&str, ModelPrice)] = &[
+    ("gemini-2.5-pro", pro(1.25, 10.0, 0.125)),
+    ("gemini-2.5-flash", uncached(0.3, 2.5, 0.03)),
+    ("gemini-2.5-flash-lite", uncached(0.1, 0.4, 0.01)),
+    ("gemini-3-pro-preview", pro(2.0, 12.0, 0.2)),
+    ("gemini-3.1-pro-preview", pro(2.0, 12.0, 0.2)),
+    ("gemini-3.1-pro-preview-customtools", pro(2.0, 12.0, 0.2)),
+    ("gemini-3-flash-preview", uncached(0.5, 3.0, 0.05)),
+    ("gemini-3.1-flash-lite", uncached(0.25, 1.5, 0.025)),
+    ("gemini-3.1-flash-lite-preview", uncached(0.25, 1.5, 0.025)),
+    ("gemini-3.5-flash", uncached(1.5, 9.0, 0.15)),
+];
+
 /// Dollars for a web search by Anthropic's API; OpenAI's clients do not state theirs.
 pub const SEARCH_DOLLARS: f64 = 0.01;
 
 /// OpenAI's surcharge for long prompts, for the whole request.
 const LONG: Option<LongPrompt> = Some(LongPrompt { above: 272_000.0, times: 2.0, output_times: 1.5 });
 
-/// Returns a price of OpenAI for a model whose cache writes cost what other input costs.
+/// Returns a price of Google with the surcharge for long prompts that its `pro` models have, for the whole request.
+const fn pro(input: f64, output: f64, cache_read: f64) -> ModelPrice {
+    let long_prompt = Some(LongPrompt { above: 200_000.0, times: 2.0, output_times: 1.5 });
+    ModelPrice { long_prompt, ..uncached(input, output, cache_read) }
+}
+
+/// Returns a price of OpenAI or Google for a model whose cache writes cost what other input costs.
 const fn uncached(input: f64, output: f64, cache_read: f64) -> ModelPrice {
     ModelPrice { cache_write_5m: input, cache_write_1h: input, ..usual(input, output, cache_read) }
 }
@@ -350,6 +373,9 @@ mod tests {
         check("gpt-5.40", None);
         check("gpt-5.7", None);
         check("gpt-50", None);
+        check("gemini-2.5-flash-lite", Some(0.1));
+        check("gemini-3.1-pro-preview", Some(2.0));
+        check("gemini-3.5-pro", None);
     }
 
     #[test]
@@ -386,6 +412,7 @@ mod tests {
         check("claude-opus-5", 900_000.0, 0.5);
         check("gpt-6.2-sol", 272_000.0, 0.1);
         check("gpt-6.2-sol", 272_001.0, 0.2);
+        check("gemini-2.5-pro", 200_001.0, 0.25);
         let long = Prices::default().for_model("gpt-6.2-sol").unwrap().at(300_000.0);
         assert_eq!((long.input, long.output, long.cache_write_5m), (4.0, 15.0, 5.0));
         let fast = Prices::default().for_model("claude-opus-5-5").and_then(ModelPrice::fast).unwrap();
