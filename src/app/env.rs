@@ -570,7 +570,7 @@ impl Env {
         let opened = Workspace::open(self.disk, self.cache(), history, found, &self.settings, whole);
         let know = |mut workspace: Workspace<'static>| {
             workspace.know(&self.chosen_texts);
-            self.name_topics(&mut workspace);
+            self.use_answers(&mut workspace);
             workspace
         };
         opened.map(know).inspect(|workspace| self.gate.learn(&workspace.reading.known)).map_err(|error| {

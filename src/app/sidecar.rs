@@ -2,7 +2,7 @@
 
 use super::Env;
 use super::files::make_private;
-use crate::engine::sidecar::{AnswerTexts, SidecarTask, SubjectPlace, block_address, topic_subjects};
+use crate::engine::sidecar::{AnswerTexts, SidecarTask, SubjectPlace, block_address, echo_subjects, topic_subjects};
 use crate::model::{Key, request_id};
 use crate::store::{NewTask, SIDECAR_FILE, SidecarResult, SidecarStore};
 use crate::workspace::Workspace;
@@ -46,9 +46,9 @@ impl Env {
         Ok(SidecarStore::open(&directory, &self.keys.seal()?)?)
     }
 
-    /// Writes the labels of a model into the topics of a session, beside those by rules.
-    pub(super) fn name_topics(&self, workspace: &mut Workspace<'_>) {
-        if workspace.reading.topics.is_empty() || !self.sidecar.is_on() {
+    /// Writes the answers of a model into a session: labels of its topics beside those by rules, and uses that the rules do not see.
+    pub(super) fn use_answers(&self, workspace: &mut Workspace<'_>) {
+        if workspace.reading.turns.is_empty() {
             return;
         }
         let Some(texts) = self.sidecar_texts(&workspace.path) else { return };
@@ -59,6 +59,17 @@ impl Env {
                 && let (Some(topic), Some(label)) = (reading.topics.get_mut(index), answer.remove("label"))
             {
                 topic.written = label;
+            }
+        }
+        for subject in echo_subjects(reading) {
+            let Some(numbers) = texts.of(subject.task, subject.address).and_then(|mut answer| answer.remove("texts")) else {
+                continue;
+            };
+            let [by, results @ ..] = subject.blocks.as_slice() else { continue };
+            for place in numbers.split(',').filter_map(|number| number.parse::<usize>().ok()?.checked_sub(1)) {
+                if let Some(result) = results.get(place) {
+                    reading.add_echo(*result, *by);
+                }
             }
         }
     }

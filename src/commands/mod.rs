@@ -46,7 +46,7 @@ pub mod live;
 mod log;
 pub mod manifest;
 mod mcp;
-mod memory;
+pub mod memory;
 pub mod model;
 mod obey;
 mod pack;

@@ -246,6 +246,9 @@ impl SummaryReport {
             lines.push(style.paint(Paint::Dim, &clip(&date, style.width)));
             *day = date;
         }
+        if turn.begins_task {
+            lines.push(style.paint(Paint::Dim, &clip("— another task, as the local model says", style.width)));
+        }
         let last = self.turns.last().map_or(0, |turn| turn.turn_id);
         let digits = last.max(self.turn_count as u32).max(1).to_string().len();
         let number = format!("{:>digits$}", turn.number);

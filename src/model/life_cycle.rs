@@ -23,6 +23,8 @@ pub struct Usefulness {
     pub reasons: Vec<(Outdated, BlockNumber)>,
     /// Estimated number of turns without a reference until it becomes stale; 0 if it is stale, `None` if it is never stale.
     pub turns_left: Option<u32>,
+    /// The last answer that builds on it in other words, as a local model says.
+    pub echoed_by: Option<BlockNumber>,
 }
 
 /// The reason why a block is outdated.

@@ -69,4 +69,6 @@ pub struct Turn {
     pub topic: Option<u32>,
     /// The words of the model about it.
     pub housekeeping: Option<Box<Housekeeping>>,
+    /// True if a local model says that its prompt begins another task than the turn before.
+    pub begins_task: bool,
 }

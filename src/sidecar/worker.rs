@@ -2,6 +2,7 @@
 
 use super::client::{Client, Failure};
 use crate::app::{CommandError, Env, ErrorKind, SidecarSettings, wait};
+use crate::commands::memory::compared;
 use crate::commands::sidecar::{WorkOptions, queue_all, source, subjects_of};
 use crate::engine;
 use crate::engine::sidecar::{SidecarSubject, SidecarTask, comparison, comparison_address};
@@ -317,11 +318,11 @@ impl<'a> Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Returns the comparison of a memory with its successor; `None` if one of them changed.
+    /// Returns the comparison of a memory with its successor or a similar one; `None` if one of them changed.
     fn memory_text(&self, task: &QueuedTask) -> Result<Option<String>, CommandError> {
         let place = TreePlace { directory: task.session.clone(), scope: MemoryScope::Project, is_private: true };
         let tree = Tree::read(self.env.disk, &place)?;
-        let pairs = tree.memories().filter_map(|older| Some((older, tree.find(older.superseded_by?)?)));
+        let pairs = compared(&tree).into_iter();
         let mut pairs = pairs.filter(|(older, newer)| comparison_address(&older.text, &newer.text) == task.address);
         Ok(pairs.next().map(|(older, newer)| engine::mask(&comparison(&older.text, &newer.text)).into_owned()))
     }

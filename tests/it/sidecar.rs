@@ -51,7 +51,8 @@ pub fn rows(id: &str, turns: usize) -> String {
             "The function round_{turn} in src/tax_{turn}.rs truncated the amounts, so that invoices were wrong by one cent. I changed it to \
              round half up. It does not touch the stored amounts, because these are integers in cents. All {} tests of the module pass now. \
              The report in docs/report_{turn}.md lists the invoices of March that were wrong. Nothing else depends on the function, and the \
-             public interface has not changed. The next step is a migration of the old invoices, which I have not started.",
+             public interface has not changed. The next step is a migration of the old invoices, which I have not started. Before, \
+             case_{turn}7 had failed with 0.{turn}.",
             60 + turn
         );
         row("assistant", at + 3, assistant(json!([{"type": "text", "text": said}])));
@@ -94,8 +95,18 @@ fn good(seen: &Seen) -> Value {
 
 fn true_answer(text: &str, fields: &[String]) -> Value {
     if let Some((older, _)) = text.split_once("\n\nThe new note: ") {
+        if older.contains("before a deploy") {
+            return json!({"lost": ""});
+        }
         let lost = older.trim_start_matches("The old note: ").split_inclusive(". ").last().unwrap();
         return json!({"lost": lost});
+    }
+    if let Some((_, asks)) = text.split_once("\n\nThe second prompt: ") {
+        let task = if asks.contains("tax_2") { "new" } else { "same" };
+        return json!({"task": task});
+    }
+    if text.starts_with("The answer: ") {
+        return json!({"texts": text.matches("— Result ").count().to_string()});
     }
     let body = text.split("Agent: ").nth(1).unwrap_or(text);
     let sentence: String =
@@ -172,6 +183,16 @@ fn an_answer_is_read_wherever_the_text_by_rules_would_be() {
     let current = &sandbox.json(&["summary"], "aperture.summary/2")["current"];
     assert_eq!(current["written_by"], MODEL, "{current}");
     assert_ne!(sandbox.text(&["manifest"]), manifest, "a topic has the label of the model");
+    let begun = sandbox.json(&["summary"], "aperture.summary/2")["turns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|turn| turn["begins_task"] == true)
+        .collect::<Vec<_>>();
+    assert_eq!(begun, [false, false, true, false]);
+    assert_eq!(sandbox.text(&["summary"]).matches("— another task, as the local model says").count(), 1);
+    let explained = sandbox.text(&["explain", "7"]);
+    assert!(explained.contains("the answer #8 builds on it, as a local model says"), "{explained}");
     // The same cache gives the same bytes.
     for arguments in [&["summary"][..], &["pack", "--budget", "2000"], &["manifest"]] {
         assert_eq!(sandbox.text(arguments), sandbox.text(arguments));
@@ -328,7 +349,7 @@ fn tasks_about_contents_that_are_gone_are_dropped() {
     let done = sandbox.json(&["sidecar", "drain"], "aperture.sidecar/1");
     let text = done["done"].as_str().unwrap();
     assert!(text.contains("dropped") && done["waiting"] == 0, "{done}");
-    assert!(done["accepted"].as_u64().unwrap() < 8, "blocks and topics are as they were: {done}");
+    assert!(done["accepted"].as_u64().unwrap() < 10, "blocks, topics and prompts are as they were: {done}");
 }
 
 /// Returns the median time of runs of a command, in microseconds.
@@ -383,7 +404,7 @@ fn a_killed_worker_loses_no_task_and_applies_none_twice() {
         count.fetch_add(1, Ordering::SeqCst);
         well(seen, stream);
     });
-    let (sessions, turns, pause) = all_or((20, 500, 1_000), (3, 40, 200));
+    let (sessions, turns, pause) = all_or((20, 250, 1_000), (3, 20, 300));
     let sandbox = Sandbox::new();
     configure(&sandbox, &api.url(), "");
     let mut added = 0;
@@ -447,6 +468,10 @@ pub const REPLACED: &str = "# User preferences
 
 - Run the tests with cargo nextest.
   <!-- memory-4 active · correction · 2026-11-02 to 2026-11-20 · 3 sightings in 2 sessions · 6666abcd#1 6666abcd#77 7777abcd#4 · key 00000000000000aa -->
+- Deploy the shop from the release branch, and tell the support team before.
+  <!-- memory-5 active · correction · 2026-11-03 · 1 sighting in 1 session · 6666abcd#2 · key 00000000000000ab -->
+- Tell the support team before a deploy.
+  <!-- memory-6 active · correction · 2026-11-04 · 1 sighting in 1 session · 7777abcd#5 · key 00000000000000ac -->
 
 ## Archived
 
@@ -469,6 +494,30 @@ fn a_fact_that_a_new_memory_lost_is_a_question() {
         "memory-4 replaced memory-2, which also said: The database must run on port 5433. (text by model tiny, checked)";
     assert!(review.contains(question) && review.contains("to add it: aperture memory edit memory-4"), "{review}");
     assert_eq!(sandbox.run(&["memory", "list"]).stdout.matches("5433").count(), 0, "nothing was changed");
+}
+
+#[test]
+fn a_memory_that_says_what_another_one_says_is_a_question() {
+    // The model finds nothing that the shorter note alone has.
+    let api = Api::new(|_, stream| answer(stream, &json!({"lost": ""}).to_string()));
+    let sandbox = sandbox(1, &api.url());
+    sandbox.text(&[
+        "memory",
+        "add",
+        "--kind",
+        "preference",
+        "Run the tests with cargo nextest before every push to the main branch",
+    ]);
+    sandbox.text(&["memory", "add", "--kind", "preference", "Before a push, nextest runs the tests"]);
+    sandbox.text(&["memory", "add", "--kind", "preference", "Before a push, run the tests of crates/wire"]);
+    sandbox.text(&["memory", "review"]);
+    sandbox.text(&["sidecar", "drain"]);
+    let review = sandbox.text(&["memory", "review"]);
+    assert!(review.contains("to merge them: aperture memory review --merge"), "{review}");
+    assert_eq!(review.matches("to merge them").count(), 1, "an entry with a fact of its own is no duplicate: {review}");
+    for note in ["cargo nextest", "nextest runs", "crates/wire"] {
+        assert!(sandbox.text(&["memory", "list"]).contains(note), "nothing was changed");
+    }
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub use report::{
     MemoryChangeReport, MemoryComposeReport, MemoryDiffReport, MemoryExportReport, MemoryLearnReport, MemoryListReport,
     MemoryLogReport, MemoryReviewReport, MemorySearchReport, MemoryStatsReport, MemoryTreesReport, MemoryWhyReport,
 };
+pub use review::compared;
 pub use run::{Memories, change, run};
 
 use crate::model::{MemoryKind, MemoryState};

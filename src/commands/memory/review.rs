@@ -1,11 +1,11 @@
 //! `aperture memory review`: lists pending entries and contradictions, and decides about them.
 
 use super::ReviewArguments;
-use super::report::{MemoryChangeReport, MemoryContradiction, MemoryLoss, MemoryReviewReport};
+use super::report::{MemoryChangeReport, MemoryContradiction, MemoryDuplicate, MemoryLoss, MemoryReviewReport};
 use super::run::{Memories, changed};
 use crate::app::{CommandError, ErrorKind};
 use crate::engine::memory::markdown::EVIDENCE;
-use crate::engine::memory::topic::carried_over_all;
+use crate::engine::memory::topic::{Topic, carried_over_all, may_be_contained};
 use crate::engine::sidecar::{SidecarTask, comparison_address};
 use crate::memory::{MemoryError, Tree, Updated};
 use crate::model::{Memory, MemoryActor, MemoryId, MemoryKind, MemoryScope, MemoryState};
@@ -73,7 +73,7 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
             }
         }
     }
-    report.losses = losses(memories, &trees);
+    compare(memories, &trees, &mut report);
     report
         .pending
         .sort_by_key(|memory| std::cmp::Reverse((memory.is_by_model, memory.sessions, memory.sightings, memory.last_seen)));
@@ -83,27 +83,41 @@ fn waiting(memories: &Memories<'_>) -> Result<MemoryReviewReport, CommandError> 
     Ok(report)
 }
 
-/// Returns the questions of a local model about entries that newer ones replaced: the fact that only the older one has.
-fn losses(memories: &Memories<'_>, trees: &[Tree]) -> Vec<MemoryLoss> {
-    let mut losses = Vec::new();
+/// Returns the pairs of entries that a local model compares: each replaced one with its successor, and each that may say nothing that
+/// another one does not say.
+pub fn compared(tree: &Tree) -> Vec<(&Memory, &Memory)> {
+    let successor = |older: &Memory| older.superseded_by.and_then(|id| tree.find(id)).filter(|newer| !newer.state.is_retired());
+    let replaced = tree.memories().filter(|memory| memory.state == MemoryState::Superseded);
+    let mut pairs: Vec<_> = replaced.filter_map(|older| Some((older, successor(older)?))).collect();
+    let in_use = tree.memories().filter(|memory| !memory.state.is_retired() && is_question(memory));
+    let statements: Vec<(&Memory, Topic)> = in_use.map(|memory| (memory, Topic::new(&memory.text))).collect();
+    for (other, said) in &statements {
+        let is_larger = |kept: &Memory| (kept.text.len(), other.id) > (other.text.len(), kept.id);
+        let kept = statements
+            .iter()
+            .find(|(kept, all)| kept.id != other.id && kept.kind == other.kind && is_larger(kept) && may_be_contained(said, all));
+        pairs.extend(kept.map(|(kept, _)| (*other, *kept)));
+    }
+    pairs
+}
+
+/// Adds the questions of a local model: the fact that only a replaced entry has, and entries without a fact of their own.
+fn compare(memories: &Memories<'_>, trees: &[Tree], report: &mut MemoryReviewReport) {
     for tree in trees {
-        let Some(texts) = memories.env.sidecar_texts(&tree.place.directory) else { return losses };
-        for older in tree.memories().filter(|memory| memory.state == MemoryState::Superseded) {
-            let Some(newer) = older.superseded_by.and_then(|id| tree.find(id)).filter(|newer| !newer.state.is_retired()) else {
-                continue;
-            };
-            let answer = texts.of(SidecarTask::Memory, comparison_address(&older.text, &newer.text));
-            let lost = answer.and_then(|mut answer| answer.remove("lost")).filter(|lost| !lost.is_empty());
-            losses.extend(lost.map(|lost| MemoryLoss {
-                newer: newer.clone(),
-                older: older.clone(),
-                lost,
-                written_by: texts.model().to_owned(),
-            }));
+        let Some(texts) = memories.env.sidecar_texts(&tree.place.directory) else { return };
+        for (other, kept) in compared(tree) {
+            let answer = texts.of(SidecarTask::Memory, comparison_address(&other.text, &kept.text));
+            let Some(lost) = answer.and_then(|mut answer| answer.remove("lost")) else { continue };
+            let (other, kept, written_by) = (other.clone(), kept.clone(), texts.model().to_owned());
+            match (other.state == MemoryState::Superseded, lost.is_empty()) {
+                (true, false) => report.losses.push(MemoryLoss { newer: kept, older: other, lost, written_by }),
+                (false, true) => report.duplicates.push(MemoryDuplicate { kept, other, written_by }),
+                _ => {}
+            }
         }
     }
-    losses.truncate(QUESTIONS);
-    losses
+    report.losses.truncate(QUESTIONS);
+    report.duplicates.truncate(QUESTIONS);
 }
 
 /// Returns true for an entry that a person can decide about: lists of commands and files are counted, not asked.

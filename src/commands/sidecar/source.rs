@@ -3,11 +3,14 @@
 use crate::app::{CommandError, Env};
 use crate::commands::summary::{contents, originals};
 use crate::engine;
-use crate::engine::sidecar::{SidecarSubject, SidecarTask, SubjectPlace, excerpt, subjects};
+use crate::engine::sidecar::{SidecarSubject, SidecarTask, SubjectPlace, boundary_text, echo_text, excerpt, subjects};
 use crate::engine::summary::summarize;
 use crate::model::{Block, BlockNumber, Housekeeping, Key, Level, Role};
 use crate::workspace::Workspace;
 use rustc_hash::FxHashMap;
+
+/// The characters that introduce a part of a text.
+const PART_HEAD: usize = 24;
 
 /// Returns the subjects of a session, a shortened one included.
 pub fn subjects_of(env: &Env, workspace: &Workspace<'_>) -> Result<Vec<SidecarSubject>, CommandError> {
@@ -42,6 +45,16 @@ pub fn source(env: &Env, workspace: &Workspace<'_>, subject: &SidecarSubject, ch
         }
     };
     let texts: Vec<String> = subject.blocks.iter().map(text).collect();
+    // Each text has its own share, so that none is cut away.
+    let share = characters / texts.len().max(1);
+    let part = |text: &String| excerpt(&engine::mask(text), share.saturating_sub(PART_HEAD));
+    match (subject.task, texts.as_slice()) {
+        (SidecarTask::Boundary, [asked, answered, asks]) => return Ok(boundary_text(&part(asked), &part(answered), &part(asks))),
+        (SidecarTask::Echo, [answer, results @ ..]) => {
+            return Ok(echo_text(&part(answer), &results.iter().map(part).collect::<Vec<_>>()));
+        }
+        _ => {}
+    }
     Ok(excerpt(&engine::mask(&texts.join("\n\n")), characters))
 }
 
@@ -54,9 +67,13 @@ pub fn polish(env: &Env, workspace: &mut Workspace<'_>) -> Result<Option<(String
     let last = workspace.reading.last_turn();
     let mut story = None;
     for subject in &found {
-        match subject.place {
+        match (subject.task, subject.place) {
+            (SidecarTask::Boundary, SubjectPlace::Turn(number)) => {
+                let Some(turn) = workspace.reading.turns.iter_mut().find(|turn| turn.number == number) else { continue };
+                turn.begins_task = answer(subject).and_then(|mut answer| answer.remove("task")).is_some_and(|task| task == "new");
+            }
             // The last turn can still grow.
-            SubjectPlace::Turn(number) if number < last => {
+            (SidecarTask::Turn, SubjectPlace::Turn(number)) if number < last => {
                 let Some(turn) = workspace.reading.turns.iter_mut().find(|turn| turn.number == number) else { continue };
                 if turn.housekeeping.is_none()
                     && let Some(mut answer) = answer(subject)
@@ -69,7 +86,7 @@ pub fn polish(env: &Env, workspace: &mut Workspace<'_>) -> Result<Option<(String
                     }));
                 }
             }
-            SubjectPlace::Session => {
+            (_, SubjectPlace::Session) => {
                 story =
                     answer(subject).and_then(|mut answer| answer.remove("story")).map(|story| (story, texts.model().to_owned()));
             }

@@ -188,6 +188,19 @@ fn row_faults(session: &Session) -> [(Fault, u32); 2] {
 }
 
 impl Analysis {
+    /// Adds the use of a block by a later answer, and derives its state again.
+    pub fn add_echo(&mut self, number: BlockNumber, by: BlockNumber) {
+        let Some(position) = self.block(by).map(|block| block.position) else { return };
+        let (turns, steps) = (self.turns.len() as u32, self.steps);
+        let steps_per_turn = f64::from(steps) / f64::from(turns.max(1));
+        let place = (number as usize).checked_sub(1);
+        let Some(block) = place.and_then(|place| self.session.blocks.get_mut(place)) else { return };
+        references::add_use(&mut block.usefulness, position, (turns, steps));
+        block.usefulness.echoed_by = Some(by);
+        block.state = states::state(block, steps, &self.stale_policy);
+        block.usefulness.turns_left = staleness_limits::turns_left(block, steps, &self.stale_policy, steps_per_turn);
+    }
+
     pub fn turn(&self, number: u32) -> Option<&Turn> {
         let at_place = self.turns.get((number as usize).checked_sub(1)?).filter(|turn| turn.number == number);
         at_place.or_else(|| self.turns.iter().find(|turn| turn.number == number))

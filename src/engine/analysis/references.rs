@@ -6,7 +6,7 @@
 //! shared terms reaches [`REFERENCE_WEIGHT`].
 
 use crate::model::limits::COMMON_TERM_BLOCKS;
-use crate::model::{BlockNumber, Session, Usefulness};
+use crate::model::{BlockNumber, Position, Session, Usefulness};
 use rustc_hash::FxHashMap;
 
 /// Minimum weight of the shared terms of a reference: one term of three blocks, or several that are more common.
@@ -64,6 +64,17 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
         usefulness.stale_steps = step.saturating_sub(usefulness.last_step.unwrap_or_default().max(block.position.step));
     }
     used_by
+}
+
+/// Adds a use that no shared term shows, by a block at a position. `turn` and `step` are the last ones of the session.
+pub fn add_use(usefulness: &mut Usefulness, by: Position, (turn, step): (u32, u32)) {
+    usefulness.references += 1;
+    if usefulness.last_step.is_none_or(|last| last < by.step) {
+        (usefulness.last_turn, usefulness.last_step) = (Some(by.turn), Some(by.step));
+        usefulness.stale_turns = usefulness.stale_turns.min(turn.saturating_sub(by.turn));
+        usefulness.stale_steps = usefulness.stale_steps.min(step.saturating_sub(by.step));
+    }
+    usefulness.heat = 1.0 - (1.0 - usefulness.heat) * (-decay(step, by.step)).exp();
 }
 
 /// Blocks by term. The blocks of one term are a chain from the last one back, all chains in one piece.

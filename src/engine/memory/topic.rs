@@ -11,6 +11,9 @@ const SAME: f64 = 0.6;
 const CONTAINED: f64 = 0.8;
 /// The minimum number of common words of one topic.
 const COMMON_WORDS: usize = 3;
+/// The minimum number of words that a statement shares with one that may contain it, and their share of its words.
+const SHARED_WORDS: usize = 2;
+const SHARED: f64 = 0.4;
 /// The maximum number of facts that a newer statement takes over from an older one.
 const CARRIED: usize = 3;
 /// Content words that a negation applies to, at most.
@@ -190,6 +193,18 @@ pub fn relation(old: &Topic, new: &Topic) -> Relation {
     if is_same { Relation::Same } else { Relation::Unrelated }
 }
 
+/// Returns true if a statement may say nothing that another one does not say in other words: it shares enough words, has no critical fact
+/// of its own, and is not against it.
+pub fn may_be_contained(statement: &Topic, other: &Topic) -> bool {
+    let (words, others) = (statement.statement.all(), other.statement.all());
+    let common = words.intersection(&others).count();
+    let has_fact = |token: &Token| other.tokens.iter().any(|known| known.is_fact && known.plain == token.plain);
+    common >= SHARED_WORDS
+        && common as f64 / words.len() as f64 >= SHARED
+        && statement.tokens.iter().filter(|token| token.is_fact).all(has_fact)
+        && relation(statement, other) != Relation::Opposite
+}
+
 /// Returns true if two statements have equal words but for one value.
 fn has_other_value(old: &[Token], new: &[Token]) -> bool {
     if old.len() != new.len() {
@@ -337,6 +352,23 @@ mod tests {
         ("there is no prompt in this sequence", "a new prompt came before the stop", Relation::Unrelated),
         ("can't we use tabs here?", "use tabs here", Relation::Unrelated),
     ];
+
+    #[test]
+    fn a_statement_may_be_contained_if_it_has_no_fact_of_its_own_and_is_not_against_the_other() {
+        for (statement, other, expected) in [
+            ("Before a push, nextest runs the tests", "Run the tests with cargo nextest before every push to main", true),
+            (
+                "Before a push, run the tests of `crates/wire`",
+                "Run the tests with cargo nextest before every push to main",
+                false,
+            ),
+            ("Never run the tests before a push", "Run the tests before a push", false),
+            ("The port of the database is 5433", "The port of the cache is 6379", false),
+            ("Use tabs", "Run the tests before a push", false),
+        ] {
+            assert_eq!(may_be_contained(&Topic::new(statement), &Topic::new(other)), expected, "{statement}");
+        }
+    }
 
     #[test]
     fn statements_are_related() {

@@ -251,6 +251,7 @@ mod tests {
         let turn = |number: u32| TurnSummary {
             number,
             time: None,
+            begins_task: false,
             live: true,
             blocks: Some((number * 10, number * 10 + 9)),
             header: Headline { text: format!("topic {number}"), tokens: 0 },

@@ -97,6 +97,16 @@ impl Unit {
     }
 }
 
+/// Returns for each text the number of words, names and paths that it shares with an answer, of those that at most half of the texts
+/// have.
+pub(super) fn shared_words(answer: &str, texts: &[&str]) -> Vec<usize> {
+    let keys = |text: &str| -> FxHashSet<String> { units(text).0.into_iter().map(|unit| unit.key).collect() };
+    let said = keys(answer);
+    let of_texts: Vec<FxHashSet<String>> = texts.iter().map(|text| keys(text)).collect();
+    let is_rare = |key: &&String| of_texts.iter().filter(|keys| keys.contains(*key)).count() * 2 <= texts.len().max(2);
+    of_texts.iter().map(|keys| keys.intersection(&said).filter(is_rare).count()).collect()
+}
+
 impl<'a> SourceText<'a> {
     /// Splits a text into its words and facts.
     pub fn new(text: &'a str) -> SourceText<'a> {

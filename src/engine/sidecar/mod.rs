@@ -9,9 +9,10 @@ mod subjects;
 mod tests;
 
 pub use check::{AnswerFault, SourceText};
+use subjects::{NOW, echo_parts};
 pub use subjects::{
-    Subject as SidecarSubject, SubjectPlace, block_address, compared, comparison, comparison_address, excerpt, kept_lines,
-    subjects, topic_subjects,
+    Subject as SidecarSubject, SubjectPlace, block_address, boundary_text, compared, comparison, comparison_address,
+    echo_subjects, echo_text, excerpt, kept_lines, subjects, topic_subjects,
 };
 
 use crate::engine::o200k;
@@ -33,15 +34,31 @@ words! {
         Session = "session",
         /// The vector of a turn, for search.
         Embedding = "embedding",
-        /// The part of a memory that its successor lacks.
+        /// The part of a memory that its successor, or another one about the same, lacks.
         Memory = "memory",
+        /// The place where a prompt begins another task.
+        Boundary = "boundary",
+        /// The results that an answer of the agent builds on.
+        Echo = "echo",
     }
+}
+
+/// The form of a text in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// Words of the source.
+    Words,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Numbers of texts in the source, with commas between them; empty if it is none of them.
+    Numbers,
 }
 
 /// A text of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerField {
     pub name: &'static str,
+    pub form: AnswerForm,
     /// Its maximum length in tokens of the o200k vocabulary.
     pub most_tokens: u32,
     /// The minimum number of its words that carry meaning.
@@ -52,9 +69,18 @@ pub struct AnswerField {
 
 impl AnswerField {
     const fn new(name: &'static str, most_tokens: u32, least_words: usize) -> AnswerField {
-        AnswerField { name, most_tokens, least_words, is_about_prompt: false }
+        AnswerField { name, form: AnswerForm::Words, most_tokens, least_words, is_about_prompt: false }
+    }
+
+    const fn of_form(name: &'static str, form: AnswerForm) -> AnswerField {
+        AnswerField { form, ..AnswerField::new(name, 12, 0) }
     }
 }
+
+/// The minimum number of words in a prompt that can begin a task.
+const PROMPT_WORDS: usize = 3;
+/// The minimum number of words that an answer shares with a result, and with at most half of the other results.
+const SHARED_WORDS: usize = 2;
 
 /// A row of the table of tasks.
 #[derive(Debug)]
@@ -132,8 +158,28 @@ pub static TASKS: [TaskRow; SidecarTask::ALL.len()] = [
         prompt: "You compare two notes about a project: an old one, and a newer one that shall replace it. Answer with JSON: \"lost\" \
                  is one fact of the old note, in its own words, that the new one does not have; empty if the new one has all.",
         fields: &[AnswerField::new("lost", 40, 1)],
-        improves: "review of replaced memories",
+        improves: "review of replaced and of similar memories",
         read_by: "memory review",
+    },
+    TaskRow {
+        task: SidecarTask::Boundary,
+        version: 1,
+        priority: 7,
+        prompt: "You read two prompts of a user to a coding agent, and how the agent answered the first one. Answer with JSON: \"task\" is \
+                 \"new\" if the second prompt begins another task, and \"same\" if it continues, corrects or asks about the first.",
+        fields: &[AnswerField::of_form("task", AnswerForm::Choice(&["new", "same"]))],
+        improves: "the places where a task ends",
+        read_by: "summary",
+    },
+    TaskRow {
+        task: SidecarTask::Echo,
+        version: 1,
+        priority: 8,
+        prompt: "You read an answer of a coding agent, and numbered results of its tools. Answer with JSON: \"texts\" has the numbers of \
+                 those results whose facts the answer repeats or relies on, with commas between them; empty if it is none.",
+        fields: &[AnswerField::of_form("texts", AnswerForm::Numbers)],
+        improves: "uses of a block in other words",
+        read_by: "states, blocks, compress, explain",
     },
 ];
 
@@ -160,7 +206,11 @@ impl TaskRow {
     /// Returns the JSON schema of an answer.
     pub fn schema(&self) -> Value {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
-        let properties: Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+        let form = |field: &AnswerField| match field.form {
+            AnswerForm::Choice(words) => json!({"type": "string", "enum": words}),
+            AnswerForm::Words | AnswerForm::Numbers => json!({"type": "string"}),
+        };
+        let properties: Map<String, Value> = self.fields.iter().map(|field| (field.name.to_owned(), form(field))).collect();
         json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
     }
 
@@ -183,6 +233,11 @@ impl TaskRow {
         let text = |field: &AnswerField| {
             let text = answer.get(field.name).and_then(Value::as_str).ok_or(AnswerFault::Form)?;
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            match field.form {
+                AnswerForm::Words => {}
+                AnswerForm::Choice(_) => return chosen(field, source, text),
+                AnswerForm::Numbers => return echoed(field, source, &text),
+            }
             // A comparison that finds nothing is an answer.
             if self.task == SidecarTask::Memory && text.is_empty() {
                 return Ok((field.name.to_owned(), text));
@@ -205,6 +260,33 @@ impl TaskRow {
         };
         self.fields.iter().map(text).collect()
     }
+}
+
+/// Checks a choice. A prompt of few words says neither.
+fn chosen(field: &AnswerField, source: &str, text: String) -> Result<(String, String), AnswerFault> {
+    let AnswerForm::Choice(words) = field.form else { return Err(AnswerFault::Form) };
+    let text = text.to_lowercase();
+    if !words.contains(&&*text) {
+        return Err(AnswerFault::Form);
+    }
+    let (_, prompt) = source.rsplit_once(NOW).ok_or(AnswerFault::Form)?;
+    if SourceText::says_enough(prompt, PROMPT_WORDS, "") { Ok((field.name.to_owned(), text)) } else { Err(AnswerFault::Poor) }
+}
+
+/// Checks the numbers of texts: each is one of the source, and has words of the answer that the others do not have.
+fn echoed(field: &AnswerField, source: &str, text: &str) -> Result<(String, String), AnswerFault> {
+    let (answer, texts) = echo_parts(source).ok_or(AnswerFault::Form)?;
+    let number = |part: &str| part.trim().parse::<usize>().ok().filter(|number| (1..=texts.len()).contains(number));
+    let parts = text.split(',').filter(|part| !part.trim().is_empty());
+    let mut numbers = parts.map(number).collect::<Option<Vec<_>>>().ok_or(AnswerFault::Number)?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    let shared = check::shared_words(answer, &texts);
+    if numbers.iter().any(|number| shared[number - 1] < SHARED_WORDS) {
+        return Err(AnswerFault::Poor);
+    }
+    let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    Ok((field.name.to_owned(), numbers.join(",")))
 }
 
 /// Returns the prompt in the text of an exchange.

@@ -15,6 +15,10 @@ const SESSION_TURNS: usize = 3;
 const NEWEST_TURNS: usize = 30;
 /// The share of an excerpt that is taken from the start of a text, in percent.
 const HEAD_PERCENT: usize = 65;
+/// The minimum size of an answer that can build on results, and of such a result, in bytes.
+const ECHO_BYTES: u64 = 200;
+/// The number of results before an answer that it can build on.
+const ECHO_RESULTS: usize = 6;
 /// The number of lines with errors that stay beside a text of a model.
 const ERROR_LINES: usize = 4;
 
@@ -58,6 +62,8 @@ pub fn subjects(reading: &Analysis, original: &dyn Fn(&Block) -> Option<Key>) ->
         }
     }
     found.extend(topic_subjects(reading));
+    found.extend(boundary_subjects(reading));
+    found.extend(echo_subjects(reading));
     if of_turns.len() >= SESSION_TURNS {
         let newest = &of_turns[of_turns.len().saturating_sub(NEWEST_TURNS)..];
         let address = address(SidecarTask::Session, newest.iter().map(|(_, address, _)| *address));
@@ -92,6 +98,77 @@ pub fn topic_subjects(reading: &Analysis) -> Vec<Subject> {
         (!blocks.is_empty()).then(|| Subject { task, address: address(task, hashes), place: SubjectPlace::Topic(index), blocks })
     };
     reading.topics.iter().enumerate().filter_map(subject).collect()
+}
+
+/// Returns the prompts that can begin another task, each with what came before: the prompts of the turn before it and the last text of the
+/// agent.
+fn boundary_subjects(reading: &Analysis) -> Vec<Subject> {
+    let subject = |pair: &[Turn]| {
+        let [before, now] = pair else { return None };
+        let of = |turn: &Turn, role: Role| {
+            prose(reading, turn).into_iter().filter(|block| block.role == role).map(|block| (block.number, block.hash)).collect()
+        };
+        let (asked, answers, asks): (Vec<_>, Vec<_>, Vec<_>) =
+            (of(before, Role::User), of(before, Role::Assistant), of(now, Role::User));
+        let blocks = vec![asked.first()?.0, answers.last()?.0, asks.first()?.0];
+        let address = address(SidecarTask::Boundary, asked.iter().chain(&asks).map(|(_, hash)| *hash));
+        Some(Subject { task: SidecarTask::Boundary, address, place: SubjectPlace::Turn(now.number), blocks })
+    };
+    reading.turns.windows(2).filter_map(subject).collect()
+}
+
+/// Returns the last answers of turns, each with the newest large results before it. A result is known by its call, which no change of the
+/// session touches.
+pub fn echo_subjects(reading: &Analysis) -> Vec<Subject> {
+    let mut results: Vec<(BlockNumber, Key)> = Vec::new();
+    let mut found = Vec::new();
+    for turn in &reading.turns {
+        let mut last = None;
+        for block in turn.blocks.iter().filter_map(|number| reading.block(*number)) {
+            match (block.kind, block.call) {
+                (BlockKind::ToolResult, Some(call)) if block.media.is_empty() => {
+                    if block.bytes >= ECHO_BYTES || block.level != Level::Original {
+                        results.push((block.number, call));
+                    }
+                }
+                (BlockKind::Text, _) if block.role == Role::Assistant && block.level == Level::Original => {
+                    last = Some((block, results.len()));
+                }
+                _ => {}
+            }
+        }
+        let Some((answer, before)) = last.filter(|(answer, before)| answer.bytes >= ECHO_BYTES && *before > 0) else { continue };
+        let texts = &results[before.saturating_sub(ECHO_RESULTS)..before];
+        let address = address(SidecarTask::Echo, std::iter::once(answer.hash).chain(texts.iter().map(|(_, call)| *call)));
+        let blocks = std::iter::once(answer.number).chain(texts.iter().map(|(number, _)| *number)).collect();
+        found.push(Subject { task: SidecarTask::Echo, address, place: SubjectPlace::Turn(turn.number), blocks });
+    }
+    found
+}
+
+/// The line before the second prompt.
+pub(super) const NOW: &str = "\n\nThe second prompt: ";
+
+/// Returns the text about a prompt and what came before it.
+pub fn boundary_text(asked: &str, answered: &str, asks: &str) -> String {
+    format!("The first prompt: {asked}\n\nThe agent: {answered}{NOW}{asks}")
+}
+
+/// The line before each result that an answer can build on; its number follows.
+const RESULT: &str = "\n\n— Result ";
+
+/// Returns the text about an answer and the results before it.
+pub fn echo_text(answer: &str, results: &[String]) -> String {
+    let result = |(index, text): (usize, &String)| format!("{RESULT}{}:\n{text}", index + 1);
+    format!("The answer: {answer}{}", results.iter().enumerate().map(result).collect::<String>())
+}
+
+/// Returns the answer and the results in such a text; `None` if it has none.
+pub(super) fn echo_parts(text: &str) -> Option<(&str, Vec<&str>)> {
+    let mut parts = text.split(RESULT);
+    let answer = parts.next()?;
+    let results: Vec<&str> = parts.collect();
+    (!results.is_empty()).then_some((answer, results))
 }
 
 /// The line between the notes of a comparison.

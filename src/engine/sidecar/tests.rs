@@ -89,3 +89,38 @@ fn a_model_is_stopped_after_enough_refusals() {
     assert_eq!([1, 2, 3, 20].map(retry_after), [2_000, 4_000, 8_000, 600_000]);
     assert!((cosine(&[1.0, 0.0], &[2.0, 0.0]) - 1.0).abs() < 1e-6 && cosine(&[1.0], &[1.0, 2.0]) == 0.0);
 }
+
+#[test]
+fn a_choice_is_one_of_the_words_and_about_a_prompt_that_says_something() {
+    let judged = |asks: &str, task: &str| {
+        let source = boundary_text("Please fix the rounding in src/tax.rs", "It rounds half up now.", asks);
+        let response = json!({"task": task}).to_string();
+        let texts = SidecarTask::Boundary.row().judge(&source, &response, ResponseEnd::default(), 180);
+        texts.map(|mut texts| texts.remove("task").unwrap())
+    };
+    let asks = "Write a page about the release process";
+    assert_eq!(judged(asks, "new"), Ok("new".to_owned()));
+    assert_eq!(judged(asks, "Same"), Ok("same".to_owned()));
+    assert_eq!(judged(asks, "other"), Err(AnswerFault::Form));
+    assert_eq!(judged("yes, continue", "new"), Err(AnswerFault::Poor));
+}
+
+#[test]
+fn an_echo_names_results_that_share_words_with_the_answer() {
+    let results =
+        ["The lease of a worker ends after ninety seconds", "warning: unused import in the parser", "Every list is empty"];
+    let source =
+        echo_text("A worker that is killed keeps its lease for ninety seconds, so tasks wait.", &results.map(str::to_owned));
+    let judged = |texts: &str| {
+        let response = json!({"texts": texts}).to_string();
+        let texts = SidecarTask::Echo.row().judge(&source, &response, ResponseEnd::default(), 180);
+        texts.map(|mut texts| texts.remove("texts").unwrap())
+    };
+    assert_eq!(judged("1"), Ok("1".to_owned()));
+    assert_eq!(judged("1, 1"), Ok("1".to_owned()));
+    assert_eq!(judged(""), Ok(String::new()));
+    assert_eq!(judged("2"), Err(AnswerFault::Poor));
+    assert_eq!(judged("4"), Err(AnswerFault::Number));
+    assert_eq!(judged("0"), Err(AnswerFault::Number));
+    assert_eq!(judged("the first"), Err(AnswerFault::Number));
+}

@@ -374,6 +374,21 @@ pub struct MemoryReviewReport {
     pub contradictions: Vec<MemoryContradiction>,
     /// Questions of a local model about memories that newer ones replaced.
     pub losses: Vec<MemoryLoss>,
+    /// Pairs of which a local model says that one has all that the other says.
+    pub duplicates: Vec<MemoryDuplicate>,
+}
+
+/// A question of a local model: a memory that says nothing that another one does not say.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MemoryDuplicate {
+    /// Memory that has all.
+    #[serde(with = "As::<MemoryLine>")]
+    pub kept: Memory,
+    /// Memory without a fact of its own.
+    #[serde(with = "As::<MemoryLine>")]
+    pub other: Memory,
+    /// Local model that compared them.
+    pub written_by: String,
 }
 
 /// A question of a local model: a fact of a replaced memory that its successor does not have.
@@ -400,6 +415,11 @@ impl Report for MemoryReviewReport {
             let question = format!("{} replaced {}, which also said: {lost}", newer.name(), older.name());
             line(&mut text, &format!("{question} ({})", crate::engine::sidecar::written_by(written_by)));
             line(&mut text, &format!("  to add it: aperture memory edit {}", newer.name()));
+        }
+        for MemoryDuplicate { kept, other, written_by } in &self.duplicates {
+            let question = format!("{} says all that {} says: {}", kept.name(), other.name(), first_line(&other.text));
+            line(&mut text, &format!("{question} ({})", crate::engine::sidecar::written_by(written_by)));
+            line(&mut text, &format!("  to merge them: aperture memory review --merge {} {}", kept.name(), other.name()));
         }
         if self.pending.is_empty() && self.refuted.is_empty() && self.contradictions.is_empty() {
             return if text.is_empty() { "nothing to review\n".to_owned() } else { text };

@@ -155,6 +155,8 @@ pub struct TurnSummary {
     pub time: Option<i64>,
     /// False if the turn is on an abandoned branch.
     pub live: bool,
+    /// True if a local model says that it begins another task than the turn before.
+    pub begins_task: bool,
     /// First and last block.
     #[serde(with = "As::<Option<BlockRange>>")]
     pub blocks: Option<(BlockNumber, BlockNumber)>,
