@@ -58,6 +58,14 @@ impl Env {
         Some((directory, seal))
     }
 
+    /// Returns the directory of the caches and indexes, and their size in bytes; `None` if nothing is cached.
+    pub fn cached_size(&self) -> Option<(PathBuf, u64)> {
+        let directory = user_cache_directory().filter(|_| self.cached)?;
+        let files = self.disk.list(&directory).unwrap_or_default();
+        let size = files.iter().filter_map(|entry| self.disk.identify(&entry.path).ok()).map(|identity| identity.bytes).sum();
+        Some((directory, size))
+    }
+
     /// Deletes all caches and indexes, and the queue and answers of the sidecar, which are made again, as far as possible.
     pub fn delete_caches(&self) {
         if let Ok(directory) = self.store_directory() {

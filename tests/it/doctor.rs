@@ -36,6 +36,7 @@ fn an_empty_home_has_notes_and_no_problem() {
                                for it
             good     settings  the defaults: there is no settings file
             good     store     nothing is stored yet; it will be in ~/.aperture
+            good     cache     nothing is cached yet; it will be in ~/.aperture/cache
             note     sessions  no sessions below ~
             good     requests  clients send them straight to their API; aperture run starts one behind a proxy
 

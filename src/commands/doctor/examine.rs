@@ -41,7 +41,10 @@ impl DoctorFinding {
 
 /// Returns all findings, by area.
 pub(super) fn findings(env: &Env) -> Vec<DoctorFinding> {
-    [program, settings, store_health, sessions, clients, requests, sidecar].into_iter().flat_map(|examine| examine(env)).collect()
+    [program, settings, store_health, caches, sessions, clients, requests, sidecar]
+        .into_iter()
+        .flat_map(|examine| examine(env))
+        .collect()
 }
 
 /// Returns a path with `~` for the home directory.
@@ -92,12 +95,7 @@ fn store_health(env: &Env) -> Vec<DoctorFinding> {
     let Ok(directory) = env.store_directory() else {
         return vec![DoctorFinding::problem(AREA, "there is no directory for it: set APERTURE_HOME")];
     };
-    let mut findings = Vec::new();
-    if files::is_open_to_others(&directory) {
-        let word = quoted_word(&directory.to_string_lossy());
-        let text = format!("other users of this machine can read {}", shown(env, &directory));
-        findings.push(DoctorFinding::problem(AREA, text).by(format!("chmod 700 {word}")));
-    }
+    let mut findings: Vec<DoctorFinding> = open_to_others(env, AREA, &directory).into_iter().collect();
     let health = match env.existing_store() {
         Ok(None) => DoctorFinding::good(AREA, format!("nothing is stored yet; it will be in {}", shown(env, &directory))),
         Err(error) => {
@@ -125,6 +123,29 @@ fn store_health(env: &Env) -> Vec<DoctorFinding> {
     findings.push(health);
     findings.extend(seal(env, &directory));
     findings
+}
+
+/// Returns a problem if other users of the machine can read a directory.
+fn open_to_others(env: &Env, area: &'static str, directory: &Path) -> Option<DoctorFinding> {
+    files::is_open_to_others(directory).then(|| {
+        let text = format!("other users of this machine can read {}", shown(env, directory));
+        DoctorFinding::problem(area, text).by(format!("chmod 700 {}", quoted_word(&directory.to_string_lossy())))
+    })
+}
+
+/// Examines the caches and indexes: a damaged one is made again when it is next used.
+fn caches(env: &Env) -> Vec<DoctorFinding> {
+    const AREA: &str = "cache";
+    let Some((directory, size)) = env.cached_size() else {
+        return vec![DoctorFinding::note(AREA, "nothing is cached: each command reads its sessions again")];
+    };
+    let place = shown(env, &directory);
+    let text = if size == 0 {
+        format!("nothing is cached yet; it will be in {place}")
+    } else {
+        format!("{} in {place}, made again if deleted", bytes(size))
+    };
+    open_to_others(env, AREA, &directory).into_iter().chain([DoctorFinding::good(AREA, text)]).collect()
 }
 
 fn seal(env: &Env, directory: &Path) -> Option<DoctorFinding> {
