@@ -1,7 +1,7 @@
 //! Numbers of turns that stay when rows are added or removed.
 
 use crate::engine::Analysis;
-use crate::model::{History, Key, Plan, Slot, Turn};
+use crate::model::{History, Key, Plan, Role, Slot, Turn};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -41,9 +41,13 @@ pub fn keep_turn_numbers(reading: &mut Analysis, history: &History) {
     reading.topics.iter_mut().flat_map(|topic| &mut topic.turns).for_each(|turn| *turn = kept(*turn));
 }
 
-/// Returns the identity of the first row of a turn; without one, a hash of its time and prompt.
+/// Returns the identity of the first row of a turn; without one, a hash of its time and of the first text in the user's name.
 fn identity(reading: &Analysis, turn: &Turn) -> Key {
-    let row = turn.blocks.first().and_then(|number| reading.block(*number)).map(|block| block.row as usize);
-    let id = row.and_then(|row| reading.session.rows.get(row)?.id);
-    id.unwrap_or_else(|| Key::from_bytes(format!("{:?} {}", turn.timestamp, turn.prompt).as_bytes()))
+    let mut blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
+    let id = blocks.clone().next().and_then(|block| reading.session.rows.get(block.row as usize)?.id);
+    id.unwrap_or_else(|| {
+        let first = blocks.find(|block| block.role == Role::User && !block.preview.is_empty());
+        let text = first.map_or("", |block| &block.preview);
+        Key::from_bytes(format!("{:?} {text}", turn.timestamp).as_bytes())
+    })
 }

@@ -231,6 +231,33 @@ fn every_preset_keeps_what_a_person_said() {
     }
 }
 
+/// The client answers `/model` by itself; the prompt of the turn is the command whose arguments the model receives.
+#[test]
+fn the_prompt_of_a_turn_is_the_command_with_words_of_the_user() {
+    let mut talk = Talk::new(1);
+    let command = |name: &str, words: &str| {
+        let tags = format!("<command-name>/{name}</command-name>\n<command-message>{name}</command-message>");
+        json!(format!("{tags}\n<command-args>{words}</command-args>"))
+    };
+    let output = |text: &str| json!(format!("<local-command-stdout>{text}</local-command-stdout>"));
+    talk.user(command("model", ""), json!({}));
+    talk.user(output("Set model to opus"), json!({}));
+    talk.user(command("goal", "Always use tabs in src/parser.rs."), json!({}));
+    talk.user(output("Goal set"), json!({}));
+    talk.user(json!("A hook is active: continue until the goal is reached."), json!({"isMeta": true}));
+    talk.work();
+    let sandbox = Sandbox::new();
+    talk.put(&sandbox);
+    let goal = "/goal Always use tabs in src/parser.rs.";
+    let manifest = sandbox.json(&["manifest"], "aperture.manifest/2");
+    assert_eq!(manifest["current_task"], goal);
+    let summary = sandbox.text(&["summary"]);
+    assert!(summary.contains(&format!("goal      {goal}")), "{summary}");
+    sandbox.text(&["memory", "learn"]);
+    let memories = sandbox.text(&["memory", "list"]);
+    assert!(memories.contains("Always use tabs in src/parser.rs"), "{memories}");
+}
+
 #[test]
 fn words_of_the_user_stay_at_every_level() {
     let talk = Talk::whole(4);

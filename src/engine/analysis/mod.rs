@@ -14,9 +14,7 @@ mod zones;
 
 use crate::engine::cost::{capacity, tokens};
 use crate::engine::{Known, StalePolicy};
-use crate::model::{
-    Block, BlockKind, BlockNumber, Event, Fault, Key, Level, Role, Row, Session, State, TokenCount, Topic, Turn, Window, Zone,
-};
+use crate::model::{Block, BlockNumber, Event, Fault, Key, Level, Row, Session, State, TokenCount, Topic, Turn, Window, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Settings of an analysis.
@@ -242,22 +240,13 @@ impl Analysis {
 
     /// The first words of the last prompt that a person wrote; of a session without one, those of the last prompt.
     pub fn current_task(&self) -> Option<&str> {
-        let is_prompt = |block: &&Block| {
-            let row = &self.session.rows[block.row as usize];
-            block.kind != BlockKind::ToolResult && block.role == Role::User && !row.sidechain
+        let is_typed = |turn: &&Turn| {
+            let opening = turn.opening.and_then(|number| self.block(number));
+            // A command without arguments holds no words of the user.
+            opening.is_some_and(|block| !block.words.is_empty() || block.preview.starts_with('/'))
         };
-        let typed = |turn: &Turn| {
-            let mut prompts = turn.blocks.iter().filter_map(|number| self.block(*number)).filter(is_prompt);
-            // A command without arguments opens a turn, and holds no words of the user.
-            let first = prompts.next().filter(|block| block.words.is_empty() && !block.preview.starts_with('/'));
-            match first {
-                Some(_) => prompts.find(|block| !block.words.is_empty()),
-                None => turn.blocks.iter().filter_map(|number| self.block(*number)).find(is_prompt),
-            }
-        };
-        let prompts = self.turns.iter().rev();
-        let written = prompts.clone().filter_map(typed).map(|block| &*block.preview).find(|prompt| !prompt.is_empty());
-        written.or_else(|| prompts.map(|turn| turn.prompt.as_str()).find(|prompt| !prompt.is_empty()))
+        let mut prompts = self.turns.iter().filter(|turn| !turn.prompt.is_empty());
+        prompts.clone().rfind(is_typed).or(prompts.next_back()).map(|turn| turn.prompt.as_str())
     }
 
     /// The stale blocks of the window, the most expensive first.

@@ -1,6 +1,6 @@
 //! Turns and steps: which prompt and which response of the model a row belongs to.
 
-use crate::model::{Flags, Key, Role, RowKind, Session, Turn};
+use crate::model::{Block, Flags, Key, Role, RowKind, Session, Turn};
 use rustc_hash::FxHashSet;
 
 /// Sets turn and step of every block and returns the turns, and the last step.
@@ -11,6 +11,7 @@ use rustc_hash::FxHashSet;
 pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
     let mut turns: Vec<Turn> = Vec::new();
     let mut step = 0;
+    let mut opening: Option<Opening> = None;
     let mut message: Option<Key> = None;
     let mut next = 0usize;
     let opens = openings(session);
@@ -19,6 +20,7 @@ pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
         next = blocks.end;
         if opens.contains(&place) {
             turns.push(Turn { number: turns.len() as u32 + 1, timestamp: row.timestamp, ..Turn::default() });
+            opening = None;
         }
         let assistant = row.kind == RowKind::Assistant && !row.sidechain && !row.flags.any(Flags::SYNTHETIC);
         if assistant && (row.message.is_none() || row.message != message) {
@@ -35,14 +37,38 @@ pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
                 continue;
             }
             if let Some(turn) = turns.last_mut() {
-                if turn.prompt.is_empty() && block.role == Role::User {
-                    turn.prompt = block.preview.to_string();
+                if block.role == Role::User && (turn.steps == 0 || opening == Some(Opening::Inserted)) {
+                    let found = Opening::of(block);
+                    if found > opening {
+                        (opening, turn.opening) = (found, Some(block.number));
+                        turn.prompt = block.preview.to_string();
+                    }
                 }
                 turn.blocks.push(block.number);
             }
         }
     }
     (turns, step)
+}
+
+/// Whose words a text in the user's name holds, by which one of a turn is its prompt: the first of the highest order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Opening {
+    /// A text of the client.
+    Inserted,
+    /// A command without arguments.
+    Command,
+    Typed,
+}
+
+impl Opening {
+    fn of(block: &Block) -> Option<Opening> {
+        match (block.words.is_empty(), &*block.preview) {
+            (false, _) => Some(Opening::Typed),
+            (_, "") => None,
+            (_, preview) => Some(if preview.starts_with('/') { Opening::Command } else { Opening::Inserted }),
+        }
+    }
 }
 
 /// The rows that open a turn: prompts, commands that the model answered, and the first words of a session without a prompt.
@@ -74,7 +100,7 @@ fn openings(session: &Session) -> FxHashSet<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Block, BlockKind, Row};
+    use crate::model::{BlockKind, Row};
 
     /// One letter per row: `p` prompt, `c` command, `o` its output, `m` text by the client, `r` tool result, `a` and `b` rows of
     /// responses.

@@ -54,6 +54,8 @@ const COMMAND_TEXT: &str = "<command-contents>";
 const INTERRUPTED: &str = "[Request interrupted by user";
 /// Maximum gap, in bytes, between questions, answers and notes that are joined into one span.
 const BETWEEN_BYTES: usize = 32;
+/// Prefix of the record of a command that the model answers; that of any other command begins with its name.
+const ANSWERED_COMMAND: &str = "<command-message>";
 /// Tags around the typed text in a record of a command.
 const TYPED_TAGS: &[&str] = &["command-args", "bash-input"];
 
@@ -125,7 +127,13 @@ fn in_text(content: &str) -> Vec<Span> {
             let from = content.find(&open)? + open.len();
             Some((from, from + content[from..].find(&format!("</{tag}>"))?))
         };
-        return TYPED_TAGS.iter().filter_map(inside).flat_map(|(from, to)| typed(content, from, to)).collect();
+        let in_tags =
+            |tags: &[&str]| tags.iter().filter_map(inside).flat_map(|(from, to)| typed(content, from, to)).collect::<Vec<_>>();
+        // Of a command that the model answers, its name was typed too; it counts if there is nothing else.
+        return match in_tags(TYPED_TAGS) {
+            words if words.is_empty() && begins(ANSWERED_COMMAND) => in_tags(&["command-name"]),
+            words => words,
+        };
     }
     if CLIENTS.iter().any(|known| begins(known)) {
         return Vec::new();
@@ -264,6 +272,8 @@ mod tests {
                 "<command-message>go</command-message><command-name>/go</command-name><command-args>to it</command-args>",
                 &["to it"],
             ),
+            ("<command-message>go</command-message>\n<command-name>/go</command-name>", &["/go"]),
+            ("<command-name>/model</command-name>\n<command-args></command-args>", &[]),
             ("<bash-input>ls</bash-input>", &["ls"]),
             ("<local-command-stdout>x</local-command-stdout>", &[]),
             ("<system-reminder>x</system-reminder>", &[]),

@@ -62,8 +62,8 @@ pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a 
 
 /// Returns the sentences of the prompt. A command is returned as typed.
 fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Part> {
-    let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
     let conventions = reading.session.conventions;
+    let blocks = turn.opening.iter().chain(&turn.blocks).filter_map(|number| reading.block(*number));
     let mut preview = None;
     for block in blocks.filter(|block| is_prompt(reading, block)) {
         let content = contents.get(&block.number).map_or("", String::as_str);
