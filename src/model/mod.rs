@@ -54,7 +54,7 @@ pub use position::{Pin, Position, Zone};
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use reply::{ReplyPart, WithheldReply};
 pub use response_usage::{BilledTokens, FileUsage, Lineage, ResponseUsage};
-pub use row::{Damage, Event, Fault, Origin, PlanChange, QueueChange, Row, RowKind, ThinkingScope, Usage};
+pub use row::{Damage, Event, Fault, Origin, PlanChange, QueueChange, Row, RowKind, ThinkingScope, Usage, WaitingPrompts};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use session_id::{id_starts_with, is_subagent_id, request_id, request_path, split_id};
 pub use tokens::{Basis, Counts, TokenCount};

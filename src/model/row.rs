@@ -1,6 +1,7 @@
 use super::{Flags, Key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// One line of a session file: its place, and its properties for the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -127,16 +128,37 @@ pub enum Event {
 }
 
 /// A change of the prompts that wait while the agent works; the first one leaves first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum QueueChange {
-    /// A prompt of this number of characters waits; none if it is a notice of the client.
-    Added(u32),
+    /// A prompt waits; it is empty if it is a notice of the client.
+    Added(Box<str>),
     /// One was sent beside the results of tools.
     Sent,
     /// One became the next prompt.
     Prompted,
     /// All were returned to the user.
     Emptied,
+}
+
+/// The prompts that wait while the agent works.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct WaitingPrompts(VecDeque<Box<str>>);
+
+impl WaitingPrompts {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Applies a change. Returns the prompt that it sends beside the results of tools.
+    pub fn apply(&mut self, change: &QueueChange) -> Option<Box<str>> {
+        match change {
+            QueueChange::Added(prompt) => self.0.push_back(prompt.clone()),
+            QueueChange::Sent => return self.0.pop_front().filter(|prompt| !prompt.is_empty()),
+            QueueChange::Prompted => drop(self.0.pop_front()),
+            QueueChange::Emptied => self.0.clear(),
+        }
+        None
+    }
 }
 
 /// A change of a plan, or the whole plan.

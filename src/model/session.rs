@@ -1,4 +1,4 @@
-use super::{Block, Conventions, Damage, Fault, Origin, Row, RowKind};
+use super::{Block, Conventions, Damage, Event, Fault, Flags, Origin, Row, RowKind, WaitingPrompts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -148,6 +148,22 @@ impl Vocabulary {
 }
 
 impl Session {
+    /// Returns the prompts that the client sent beside results and recorded in no row of their own, each with the number of its turn.
+    pub fn queued_words(&self) -> Vec<(u32, Box<str>)> {
+        let mut waiting = WaitingPrompts::default();
+        let changes = (0..).zip(&self.rows).filter_map(|(place, row)| match row.event.as_deref() {
+            Some(Event::Queue(change)) => Some((place, waiting.apply(change)?)),
+            _ => None,
+        });
+        let turn = |place: u32| {
+            let before = self.blocks.partition_point(|block| block.row < place).checked_sub(1);
+            before.map_or(0, |at| self.blocks[at].position.turn)
+        };
+        let words: Vec<_> = changes.map(|(place, prompt)| (turn(place), prompt)).collect();
+        let has_rows = !words.is_empty() && self.rows.iter().any(|row| row.flags.any(Flags::ATTACHMENT));
+        if has_rows { Vec::new() } else { words }
+    }
+
     /// Joins the segments of one file, in file order, and numbers its blocks.
     pub fn join(provider: &'static str, conventions: &'static Conventions, id: String, segments: Vec<Segment>) -> Session {
         let mut session = Session { provider, conventions, id, ends_with_newline: true, ..Session::default() };
@@ -197,7 +213,7 @@ impl Session {
             block.timestamp = session.rows[block.row as usize].timestamp;
         }
         for row in &session.rows {
-            if let Some(super::Event::Fault(fault)) = row.event.as_deref() {
+            if let Some(Event::Fault(fault)) = row.event.as_deref() {
                 *session.damage.entry(*fault).or_default() += 1;
             }
         }

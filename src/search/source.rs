@@ -117,7 +117,8 @@ impl Source {
         let mut line = Vec::new();
         while file.read_until(b'\n', &mut line)? > 0 {
             match &self.kind {
-                SourceKind::Session(_) if !events.is_empty() && !is_wanted(&line) => {}
+                // Whether a prompt that waits is sent is in later rows.
+                SourceKind::Session(_) if !events.is_empty() && !position.has_waiting_prompts() && !is_wanted(&line) => {}
                 SourceKind::Session(found) => {
                     position.line(found.provider, line.strip_suffix(b"\n").unwrap_or(&line), &mut |event| {
                         events.push(self.restored(event));

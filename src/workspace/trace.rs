@@ -4,7 +4,8 @@ use super::Found;
 use crate::engine::is_rejection;
 use crate::fsio::{Disk, Identity, read_range};
 use crate::model::{
-    BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, starts_with_any,
+    BlockKind, Event, Flags, Key, PromptSource, Role, RowKind, TraceCall, TraceContent, TraceEvent, TraceResult, WaitingPrompts,
+    starts_with_any,
 };
 use crate::planning::parse_session;
 use crate::provider::{ParsedBlock, ProviderAdapter, conventions, scripted_commands};
@@ -39,6 +40,9 @@ pub struct TracePosition {
     turns: u32,
     /// True after a command that has no output so far.
     has_command: bool,
+    waiting: WaitingPrompts,
+    /// True if the client records prompts that it sends beside results in rows of their own.
+    has_attachments: bool,
     directory: String,
     /// Hashes of the identities of the rows so far: a client can write a row twice.
     rows: FxHashSet<u64>,
@@ -112,6 +116,10 @@ impl TracePosition {
         TracePosition { blocks: number.saturating_sub(1), ..TracePosition::default() }
     }
 
+    pub fn has_waiting_prompts(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     pub fn next_turn(&mut self) -> u32 {
         self.turns += 1;
         self.turns
@@ -148,6 +156,14 @@ impl TracePosition {
                 () if opens || row.flags.any(Flags::COMMAND_OUTPUT) => false,
                 () => self.has_command || row.flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND),
             };
+        }
+        self.has_attachments |= row.flags.any(Flags::ATTACHMENT);
+        if let Some(Event::Queue(change)) = row.event.as_deref()
+            && let Some(text) = self.waiting.apply(change).filter(|_| !self.has_attachments)
+        {
+            let content = TraceContent::Prompt { text: text.into(), source: PromptSource::Typed };
+            let (row, time) = (format!("L{}", self.lines), row.timestamp.unwrap_or_default());
+            return take(TraceEvent { block: 0, row, time, turn: self.turns, step: None, content });
         }
         let is_message = matches!(row.kind, RowKind::User | RowKind::Assistant) || row.prompt;
         if !is_message || (row.sidechain && !self.reads_subagents) || row.flags.any(Flags::SYNTHETIC) || parsed.blocks.is_empty()
@@ -305,6 +321,20 @@ mod tests {
         };
         let rows = [queued(1, "use pnpm"), queued(2, "<peer-note from=\"b\">use yarn</peer-note>")];
         check(&rows, &[(PromptSource::Typed, "use pnpm")]);
+        // An older client has no such row: the prompt is only in the record of its queue.
+        let queue = |operation: &str, content: Option<&str>| serde_json::json!({"type": "queue-operation", "operation": operation, "sessionId": "s", "content": content});
+        let notice = "<task-notification>done</task-notification>";
+        let rows = [
+            queue("enqueue", Some(notice)),
+            queue("enqueue", Some("use pnpm")),
+            queue("enqueue", Some("use tabs")),
+            queue("remove", None),
+            queue("remove", None),
+            queue("dequeue", None),
+        ];
+        check(&rows, &[(PromptSource::Typed, "use pnpm")]);
+        let rows = [queued(1, "use pnpm"), queue("enqueue", Some("use tabs")), queue("remove", None), queued(2, "use tabs")];
+        check(&rows, &[(PromptSource::Typed, "use pnpm"), (PromptSource::Typed, "use tabs")]);
     }
 
     #[test]

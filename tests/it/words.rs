@@ -258,6 +258,36 @@ fn the_prompt_of_a_turn_is_the_command_with_words_of_the_user() {
     assert!(memories.contains("Always use tabs in src/parser.rs"), "{memories}");
 }
 
+/// Clients before 2.1.90 record such a prompt only in the queue of prompts that wait.
+#[test]
+fn a_prompt_that_is_only_in_the_queue_of_an_old_client_is_the_users() {
+    let mut talk = Talk::new(2);
+    talk.user(json!("Fix the parser."), json!({}));
+    talk.work();
+    let mut queue = |operation: &str, content: Value| {
+        talk.row("queue-operation", json!({"operation": operation, "content": content}));
+        for key in ["uuid", "parentUuid"] {
+            talk.rows.last_mut().unwrap()[key] = Value::Null;
+        }
+    };
+    queue("enqueue", json!("Never amend commits in this repository."));
+    queue("enqueue", json!("Always squash commits in this repository."));
+    queue("remove", Value::Null);
+    queue("popAll", Value::Null);
+    talk.work();
+    let sandbox = Sandbox::new();
+    talk.put(&sandbox);
+    let summary = sandbox.text(&["summary"]);
+    assert!(summary.contains("replied   Never amend commits in this repository."), "{summary}");
+    sandbox.text(&["memory", "learn"]);
+    let memories = sandbox.text(&["memory", "list"]);
+    assert!(memories.contains("Never amend commits"), "{memories}");
+    assert!(sandbox.text(&["search", "amend"]).contains("Never amend commits"));
+    for texts in [summary, memories] {
+        assert!(!texts.contains("squash"), "it was taken out of the queue: {texts}");
+    }
+}
+
 #[test]
 fn words_of_the_user_stay_at_every_level() {
     let talk = Talk::whole(4);

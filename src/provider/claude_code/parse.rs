@@ -256,8 +256,8 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
         }
         "queue-operation" => Some(Event::Queue(match &*text_of(fields.operation)? {
             "enqueue" => QueueChange::Added(match text_of(fields.content)? {
-                notice if notice.starts_with('<') => 0,
-                prompt => prompt.chars().count() as u32,
+                notice if notice.starts_with('<') => Box::default(),
+                prompt => prompt.into(),
             }),
             "remove" => QueueChange::Sent,
             "dequeue" => QueueChange::Prompted,
@@ -528,12 +528,12 @@ mod tests {
             let row =
                 serde_json::json!({"type": "queue-operation", "operation": operation, "sessionId": "s", "content": content});
             match parse(row.to_string().as_bytes()).row.event.as_deref() {
-                Some(Event::Queue(change)) => Some(*change),
+                Some(Event::Queue(change)) => Some(change.clone()),
                 _ => None,
             }
         };
-        assert_eq!(change("enqueue", Some("né")), Some(QueueChange::Added(2)));
-        assert_eq!(change("enqueue", Some("<task-notification>")), Some(QueueChange::Added(0)));
+        assert_eq!(change("enqueue", Some("né")), Some(QueueChange::Added("né".into())));
+        assert_eq!(change("enqueue", Some("<task-notification>")), Some(QueueChange::Added("".into())));
         assert_eq!(change("remove", None), Some(QueueChange::Sent));
         assert_eq!(change("dequeue", None), Some(QueueChange::Prompted));
         assert_eq!(change("popAll", Some("né")), Some(QueueChange::Emptied));

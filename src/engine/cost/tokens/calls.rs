@@ -1,8 +1,7 @@
 //! The API calls of a session: the billed tokens, and the blocks sent for the first time.
 
-use crate::model::{Event, Flags, Key, QueueChange, Row, RowKind, Session, Usage};
+use crate::model::{Event, Flags, Key, Row, RowKind, Session, Usage, WaitingPrompts};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The known facts of one API call.
@@ -46,7 +45,7 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
     // User-side blocks since the start of the last response; a tool can answer while the response is still streamed.
     let mut pending: Vec<usize> = Vec::new();
     let (mut notifications, mut stand_ins) = (0, 0);
-    let (mut waiting, mut queued) = (VecDeque::new(), Vec::new());
+    let (mut waiting, mut queued) = (WaitingPrompts::default(), Vec::new());
     let mut message: Option<Key> = None;
     // The client can keep rows from before a compaction, and later rows then follow them.
     let mut compacted = false;
@@ -96,12 +95,8 @@ pub(in crate::engine) fn calls(session: &Session) -> Vec<Call> {
             // The report of an error is not sent.
             pending.extend(blocks.filter(|_| !row.flags.any(Flags::API_ERROR)));
         }
-        match row.event.as_deref() {
-            Some(Event::Queue(QueueChange::Added(characters))) => waiting.push_back(*characters),
-            Some(Event::Queue(QueueChange::Sent)) => queued.extend(waiting.pop_front().filter(|characters| *characters > 0)),
-            Some(Event::Queue(QueueChange::Prompted)) => drop(waiting.pop_front()),
-            Some(Event::Queue(QueueChange::Emptied)) => waiting.clear(),
-            _ => {}
+        if let Some(Event::Queue(change)) = row.event.as_deref() {
+            queued.extend(waiting.apply(change).map(|prompt| prompt.chars().count() as u32));
         }
         if let Some(id) = row.id {
             follows.insert(id, place);

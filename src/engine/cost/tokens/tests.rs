@@ -90,7 +90,7 @@ fn errors(steps: &[(&[QueueChange], bool, u64)]) -> Vec<f64> {
     for (place, (changes, thinks, growth)) in steps.iter().enumerate() {
         sent += growth;
         for change in *changes {
-            add(Row { event: Some(Box::new(Event::Queue(*change))), ..Row::new(RowKind::State) }, None);
+            add(Row { event: Some(Box::new(Event::Queue(change.clone()))), ..Row::new(RowKind::State) }, None);
         }
         add(Row::new(RowKind::User), Some(Block::new(BlockKind::Text, Role::User)));
         let usage = Some(Usage { input: sent, output: 250, ..Usage::default() });
@@ -113,13 +113,14 @@ fn a_request_with_thinking_has_more_tokens_than_one_without() {
 
 #[test]
 fn a_prompt_that_was_sent_beside_results_counts() {
-    use QueueChange::{Added, Emptied, Prompted, Sent};
+    use QueueChange::{Emptied, Prompted, Sent};
+    let prompt = |characters: usize| QueueChange::Added("é".repeat(characters).into());
     let errors = errors(&[
         (&[], true, 0),
-        (&[Added(100), Sent], true, 253 + 74),
+        (&[prompt(100), Sent], true, 253 + 74),
         // A notice has a row of its own, as a prompt that became the next one; a prompt that the user took back is not sent.
-        (&[Added(0), Sent, Added(100), Prompted, Added(100), Emptied, Sent], true, 253),
-        (&[Added(100), Added(200), Sent, Sent], true, 253 + 172),
+        (&[prompt(0), Sent, prompt(100), Prompted, prompt(100), Emptied, Sent], true, 253),
+        (&[prompt(100), prompt(200), Sent, Sent], true, 253 + 172),
     ]);
     assert!(errors.len() == 3 && errors.iter().all(|error| *error < 0.01), "{errors:?}");
 }

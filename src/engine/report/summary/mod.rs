@@ -233,7 +233,14 @@ impl<'a> Told<'a> {
 
     fn of(reading: &'a Analysis, contents: &'a Contents, turns: impl Iterator<Item = &'a Turn>) -> Told<'a> {
         let live = Live::find(reading);
-        let turns = turns.map(|turn| turn::turn_facts(reading, contents, turn, live.holds(reading, turn))).collect();
+        let queued = reading.session.queued_words();
+        let turns = turns.map(|turn| {
+            let mut facts = turn::turn_facts(reading, contents, turn, live.holds(reading, turn));
+            let typed = queued.iter().filter(|(number, _)| *number == turn.number);
+            facts.replied.extend(typed.map(|(_, text)| Part { text: reading.known.mask(text).trim().to_owned(), block: None }));
+            facts
+        });
+        let turns = turns.collect();
         Told { reading, contents, turns }
     }
 
