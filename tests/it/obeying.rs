@@ -380,6 +380,27 @@ fn a_running_client_receives_the_results_instead() {
     assert!(text.ends_with("Claude recalled 1 block, expanded 1, created 1 note and pinned 1\n"), "{text}");
 }
 
+/// The fold of the user is stronger than a command of the model, which is answered; a fold of the model's own is not.
+#[test]
+fn only_the_user_can_restore_turns_that_the_user_folded() {
+    let sandbox = sandbox();
+    say(&sandbox, "The harbour map is done.");
+    say(&sandbox, "The tide table is done.");
+    done(&sandbox, "compact 2");
+    let folded = fs::read(session(&sandbox)).unwrap();
+    let blocks = sandbox.json(&["blocks", "cold & \"harbour\""], "aperture.blocks/2");
+    let number = blocks["blocks"].as_array().unwrap().last().unwrap()["number"].as_u64().unwrap();
+    say(&sandbox, &format!("@expand({number}) @recall({number})"));
+    let answers = obeyed(&sandbox);
+    let (status, answer) = &answers[0];
+    assert_eq!(status, "refused");
+    assert!(answer.contains("the user folded these blocks") && answer.contains(&format!("@recall({number})")), "{answer}");
+    assert_eq!(answers[1].0, "done", "{answers:?}");
+    assert!(fs::read(session(&sandbox)).unwrap().starts_with(&folded[..folded.len() / 2]));
+    // The user can.
+    assert!(done(&sandbox, &format!("expand {number}")).contains("operation 1"));
+}
+
 #[test]
 fn blocks_of_a_closed_session_are_restored_in_the_file() {
     let sandbox = sandbox();
