@@ -1103,7 +1103,7 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
           #28  Write src/new.py                           original → archived   120 → 61
           #33  Agent look for x                           original → archived   336 → 71
           #38  mcp__lab__lab_big 60                       original → archived   566 → 67
-          #41  queued command                             original → archived   369 → 47
+          #41  "Agent "look for x" finished: SUBAGENT R…  original → archived   369 → 46
           skipped #13, #17, #25, #46 (thinking is signed and stays whole)
           skipped #1 (the first prompt stays as it is)
           skipped #45 (the client needs it as it is)
@@ -1135,7 +1135,7 @@ fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
         #24 Bash grep -n NEEDLE big.py | head -50       |  720 → 54 █▍
         #19 Bash for i in $(seq 1 9000); do echo "line… |  721 → 63 █▍
         #38 mcp__lab__lab_big 60                        |  566 → 67 █
-        #41 queued command                              |  369 → 47 ▋
+        #41 "Agent "look for x" finished: SUBAGENT REP… |  369 → 46 ▋
         #33 Agent look for x                            |  336 → 71 ▌
         #28 Write src/new.py                            |  120 → 61 ▏
         7 blocks changed, 29k → 17k tokens (−12k)

@@ -140,6 +140,7 @@ fn the_current_task_is_of_a_person() {
     rows.call("Bash", json!({"command": "make all"}), "ok");
     let manifest = text(rows);
     assert!(manifest.contains("Current task: \"Round the sales tax.\""), "{manifest}");
+    assert!(!manifest.contains("<task"), "{manifest}");
 }
 
 #[test]

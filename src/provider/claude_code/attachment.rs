@@ -128,10 +128,11 @@ pub(super) fn read<'a>(
             parsed
         }
     }));
-    // The preview shows the prompt as typed, without the client's words around it.
-    let prompt = member(payload, "prompt").filter(|_| row.prompt);
-    if let (Some(prompt), Some(parsed)) = (prompt, blocks.get_mut(first)) {
-        parsed.block.preview = text_of(Some(prompt)).unwrap_or_default().into();
+    // The preview shows the prompt as typed, without the client's words around it, or what a notice reports; either names the block.
+    let prompt = typed.iter().flatten().next();
+    let shown = prompt.and_then(|prompt| if row.prompt { Some(prompt.to_string()) } else { content::reported(prompt) });
+    if let (Some(shown), Some(parsed)) = (shown, blocks.get_mut(first)) {
+        (parsed.block.preview, parsed.block.label) = (shown.into(), Box::default());
     }
     let typed = typed.filter(|_| row.prompt);
     for ParsedBlock { block, content, .. } in &mut blocks[first..] {

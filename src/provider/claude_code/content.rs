@@ -1,6 +1,7 @@
 //! Content blocks of messages and of attachments.
 
 use super::tool;
+use super::words::TASK_NOTICE;
 use crate::model::{Block, BlockKind, Excerpts, Key, Media, Refusal, Role};
 use crate::provider::json::{elements, fields, is_true, member, text, text_of};
 use crate::provider::{ParsedBlock, media};
@@ -32,8 +33,8 @@ fields! {
 pub(super) fn spoken(content: Cow<'_, str>, assistant: bool) -> ParsedBlock<'_> {
     let role = if assistant { Role::Assistant } else { Role::User };
     let mut block = Block::new(BlockKind::Text, role);
-    if let Some(command) = Some(&content).filter(|_| !assistant).and_then(|content| typed_command(content)) {
-        block.preview = command.into();
+    if let Some(shown) = Some(&content).filter(|_| !assistant).and_then(|text| typed_command(text).or_else(|| reported(text))) {
+        block.preview = shown.into();
     }
     ParsedBlock::new(block, content)
 }
@@ -45,17 +46,27 @@ fn spilled_to(content: &str) -> Option<Box<str>> {
     path.lines().next().map(|path| path.trim().into())
 }
 
+/// Returns the text of the first element with a tag.
+fn inside<'a>(content: &'a str, tag: &str) -> Option<&'a str> {
+    let start = content.find(&format!("<{tag}>"))? + tag.len() + 2;
+    content[start..].find(&format!("</{tag}>")).map(|length| content[start..start + length].trim())
+}
+
+/// Returns what the notice of a background task reports: its summary, and what happened or resulted.
+pub(super) fn reported(content: &str) -> Option<String> {
+    let notice = content.trim_start().strip_prefix(TASK_NOTICE)?;
+    let summary = inside(notice, "summary").filter(|summary| !summary.is_empty())?;
+    let more = ["event", "result"].iter().find_map(|tag| inside(notice, tag)).unwrap_or_default();
+    Some(if more.is_empty() { summary.to_owned() } else { format!("{summary}: {more}") })
+}
+
 /// Restores a command as it was typed, `/name arguments`, from the client's record of it.
 fn typed_command(content: &str) -> Option<String> {
-    let inside = |tag: &str| {
-        let start = content.find(&format!("<{tag}>"))? + tag.len() + 2;
-        content[start..].find(&format!("</{tag}>")).map(|length| content[start..start + length].trim())
-    };
     if !content.starts_with("<command-") {
         return None;
     }
-    let arguments = inside("command-args").unwrap_or_default();
-    Some(format!("{} {arguments}", inside("command-name")?).trim_end().to_owned())
+    let arguments = inside(content, "command-args").unwrap_or_default();
+    Some(format!("{} {arguments}", inside(content, "command-name")?).trim_end().to_owned())
 }
 
 /// Parses one content block of a message; an element that the client drops on read has the kind `Other` and no label.
@@ -249,5 +260,22 @@ fn document<'a>(element: &'a RawValue, source: Option<&'a RawValue>, media: &mut
         (Some("text"), Some(data), _) => text(data).unwrap_or_default(),
         (Some("content"), _, Some(content)) => result(content, media),
         _ => media::add_source_document(media, element),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reported;
+
+    #[test]
+    fn a_notice_is_named_by_its_report() {
+        let notice = |inside: &str| {
+            reported(&format!("<task-notification>\n<task-id>b1</task-id>\n{inside}\n</task-notification>\nSee x."))
+        };
+        assert_eq!(notice("<summary>Build ended (exit code 0)</summary>").as_deref(), Some("Build ended (exit code 0)"));
+        assert_eq!(notice("<summary>CI</summary>\n<event>Lint: pass</event>").as_deref(), Some("CI: Lint: pass"));
+        assert_eq!(notice("<summary>CI</summary>\n<result></result>").as_deref(), Some("CI"));
+        assert_eq!(notice("<summary></summary>"), None);
+        assert_eq!(reported("why <task-notification><summary>x</summary>?"), None);
     }
 }
