@@ -49,6 +49,8 @@ pub struct Conventions {
     pub inputs: InputNames,
     /// Names and words in the inputs of tools that write a plan.
     pub plans: PlanNames,
+    /// The tokens that the client usually sends before the first block and does not record, from and to.
+    pub unrecorded_tokens: Option<(u32, u32)>,
 }
 
 /// Names in the inputs of tools that edit files or run commands.
@@ -124,6 +126,7 @@ impl Conventions {
             answer_marks,
             inputs,
             plans,
+            unrecorded_tokens: _,
         } = other;
         for (all, more) in [
             (&mut self.envelope_lines, envelope_lines),

@@ -3,7 +3,7 @@ use crate::engine::tokens::most_tokens;
 use crate::engine::{BlockSummary, Forgotten, Manifest, SuggestionKind, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Level, Pin, State, TokenCount, Zone};
-use crate::output::{Report, Style, advice, clip, format, plural, printable, tokens, unit};
+use crate::output::{Report, Style, advice, amount, clip, format, plural, printable, tokens, unit};
 use crate::text::cut::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -147,7 +147,7 @@ fn without_empty(lines: Vec<Line>) -> Vec<Line> {
 impl ManifestReport {
     fn header(&self) -> Line {
         let manifest = &self.manifest;
-        let capacity = crate::output::amount(manifest.capacity.tokens);
+        let capacity = amount(manifest.capacity.tokens);
         let (blocks, used) = (plural(manifest.blocks as usize, "block"), tokens(manifest.tokens));
         Line(0, format!("[CONTEXT MANIFEST — {blocks}, {used}/{capacity} tokens, {:.0}% capacity]", manifest.percent))
     }
@@ -163,7 +163,7 @@ impl ManifestReport {
 
     fn budget(&self) -> Line {
         let manifest = &self.manifest;
-        let mut text = format!("BUDGET: {} remaining", unit(&crate::output::amount(manifest.remaining_tokens), "token"));
+        let mut text = format!("BUDGET: {} remaining", unit(&amount(manifest.remaining_tokens), "token"));
         match manifest.stale_blocks {
             0 => text.push_str(" — nothing is stale"),
             1 => text.push_str(&format!(" — 1 stale block holds {}", tokens(manifest.stale_tokens))),
@@ -277,7 +277,7 @@ impl ManifestReport {
         }
         let blocks: u32 = manifest.archived.iter().map(|run| run.blocks).sum();
         let tokens: f64 = manifest.archived.iter().map(|run| run.tokens).sum();
-        let amount = |tokens: f64| crate::output::amount(tokens.round() as u64);
+        let amount = |tokens: f64| amount(tokens.round() as u64);
         lines.push(Line(0, String::new()));
         let (blocks, tokens) = (plural(blocks as usize, "block"), unit(&amount(tokens), "token"));
         lines.push(Line(0, format!("ARCHIVED ({blocks}, {tokens}; @recall(N) restores one):")));
@@ -380,6 +380,9 @@ impl ManifestReport {
         if manifest.outside_tokens.round() > 0 {
             let what = if manifest.lost { "System prompt, tools, lost messages" } else { "System prompt and tools" };
             lines.push(Line(2, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside_tokens))));
+        } else if let Some((from, to)) = manifest.unrecorded {
+            let usual = format!("usually {} to {}", amount(from.into()), amount(to.into()));
+            lines.push(Line(2, format!("  - System prompt and tools: not in the file, not counted before a bill ({usual})")));
         }
         for (place, entry) in manifest.primacy.iter().take(listed).enumerate() {
             lines.push(Line(if place < 2 { 4 } else { 7 }, entry_line("", entry)));
@@ -396,7 +399,7 @@ impl ManifestReport {
                 |(level, count): &(Level, u32)| format!("{} compressed ({})", plural(*count as usize, "block"), level.name());
             let levels = zone.compressed.iter().map(level).collect::<Vec<_>>().join(", ");
             let shortened = &manifest.shortened;
-            let saved = crate::output::amount(shortened.saved.round() as u64);
+            let saved = amount(shortened.saved.round() as u64);
             let restore = match shortened.blocks {
                 0 => String::new(),
                 _ => format!("; saves {}, @expand(N) restores one", unit(&saved, "token")),

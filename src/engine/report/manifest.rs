@@ -49,6 +49,9 @@ pub struct Manifest {
     pub percent: f64,
     /// Tokens that are sent and not in the file, such as the system prompt.
     pub outside_tokens: TokenCount,
+    /// The tokens that the client usually sends so, from and to, if no bill tells them.
+    #[serde(skip)]
+    pub unrecorded: Option<(u32, u32)>,
     /// True if these include lost messages: the row before the first one of the window is missing.
     pub lost: bool,
     /// Zones in window order, cold storage last.
@@ -207,6 +210,7 @@ pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
     };
     let (warm, cold) = topics(reading, listed);
     let expiring = expiring(reading);
+    let is_billed = reading.session.rows.iter().any(|row| row.usage.is_some());
     Manifest {
         session: reading.session.id.clone(),
         model: reading.model.clone(),
@@ -215,6 +219,7 @@ pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
         capacity: reading.capacity,
         percent: reading.percent(),
         outside_tokens: reading.price.outside.0,
+        unrecorded: reading.session.conventions.unrecorded_tokens.filter(|_| !is_billed),
         lost: is_cut_off(reading),
         zones: Zone::ALL.into_iter().map(|zone| summary(reading, zone)).collect(),
         hidden: reading.window.hidden,

@@ -342,7 +342,7 @@ fn response(session: &Session, call: &Call, family: &Family) -> f64 {
     known_output(session, call, family).map_or(counted + family.response[1], |known| known + family.response[0])
 }
 
-/// The output tokens of a call, unless they are a figure from the middle of the stream.
+/// The output tokens of a call, unless there is no bill, or they are a figure from the middle of the stream.
 fn known_output(session: &Session, call: &Call, family: &Family) -> Option<f64> {
     let output = call.usage.output as f64;
     let visible: f64 = call
@@ -352,7 +352,8 @@ fn known_output(session: &Session, call: &Call, family: &Family) -> Option<f64> 
         .filter(|block| block.kind != BlockKind::Thinking)
         .map(|block| family.block(block))
         .sum();
-    (call.finished || output >= 0.8 * visible && output > 8.0).then_some(output)
+    let is_whole = call.finished && call.usage.sent() > 0;
+    (is_whole || output >= 0.8 * visible && output > 8.0).then_some(output)
 }
 
 /// Returns the tokens that a call sends for the first time, without the previous response.

@@ -27,6 +27,14 @@ fn turns(model: &str, vocabulary: Vocabulary, sent: u64) -> Session {
 }
 
 #[test]
+fn a_response_without_a_bill_counts_by_its_text() {
+    let mut session = turns("claude-opus-4-5", Vocabulary::Claude, 10_400);
+    session.rows.iter_mut().for_each(|row| row.usage = None);
+    let costs = bills(&session, "claude-opus-4-5").costs;
+    assert!(costs[2].value >= 50.0 && costs[2].basis == Basis::Estimated, "{costs:?}");
+}
+
+#[test]
 fn a_client_that_records_changes_of_its_lists_alone_hides_its_reminders() {
     for (labels, expected) in [
         (&[][..], false),
