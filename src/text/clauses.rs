@@ -1,7 +1,7 @@
 //! Clauses of prose that can name a subject, in their own words and spelling.
 
 use super::function_words::{
-    BREAKS, CONJUNCTIONS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, STEPS, TRAILERS,
+    BREAKS, CONJUNCTIONS, DETERMINERS, EDGES, INTENTIONS, LIGHT_NOUNS, OPENINGS, PRONOUNS, QUESTIONS, STEPS, SUBJECTS, TRAILERS,
 };
 use super::stop_words::is_stop_word;
 use super::words::spaced;
@@ -155,6 +155,14 @@ pub fn clauses<'a>(sentence: &'a str, is_answer: bool, mut found: impl FnMut(&'a
     flush(sentence, &mut part, is_answer, &mut found);
 }
 
+/// Returns true if words start with a verb in the past or the third person, before its object: a subject is named by the object.
+fn is_inflected(words: &[String], part: &[(Range<usize>, Class)]) -> bool {
+    let [verb, next, ..] = words else { return false };
+    let is_noun = || matches!(part[1].1, Class::Content | Class::Light) || is_in!(DETERMINERS, next.as_str());
+    let is_past_or_third = verb.ends_with("ed") || verb.ends_with('s') && !verb.ends_with("ss");
+    matches!(part[0].1, Class::Content | Class::Edge) && is_past_or_third && is_noun()
+}
+
 /// Ends a part of a sentence without marks: passes on its clauses, those after a conjunction too.
 fn flush<'a>(sentence: &'a str, part: &mut Vec<(Range<usize>, Class)>, is_answer: bool, found: &mut impl FnMut(&'a str)) {
     let lower: Vec<String> = part.iter().map(|(range, _)| sentence[range.clone()].to_lowercase()).collect();
@@ -166,7 +174,11 @@ fn flush<'a>(sentence: &'a str, part: &mut Vec<(Range<usize>, Class)>, is_answer
     let mut last = usize::MAX;
     for start in std::iter::once(0).chain(conjunctions) {
         let mut from = start;
-        while lower.get(from).is_some_and(|word| is_opening(word)) {
+        loop {
+            let is_verb = from > 0 && is_in!(SUBJECTS, lower[from - 1].as_str()) && is_inflected(&lower[from..], &part[from..]);
+            if !is_verb && !lower.get(from).is_some_and(|word| is_opening(word)) {
+                break;
+            }
             from += 1;
         }
         if from == last {
@@ -223,6 +235,13 @@ mod tests {
         check("yes", &[]);
         check("/etc/hosts/a", &[]);
         check("Let's do it", &[]);
+    }
+
+    #[test]
+    fn a_clause_with_its_subject_before_it_is_its_object() {
+        check("the action that transforms raw chat logs", &["action that transforms raw chat logs", "raw chat logs"]);
+        check("when we captured multiple sessions", &["when we captured multiple sessions", "multiple sessions"]);
+        check("make sure that tests fail early", &["tests fail early"]);
     }
 
     #[test]

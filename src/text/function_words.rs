@@ -58,6 +58,9 @@ pub const LIGHT_NOUNS: &str = "\
 pub const CONJUNCTIONS: &str =
     "that which who because but if when so then while where what how why and or since as until whether";
 
+/// Subjects of a clause, before its verb.
+pub const SUBJECTS: &str = "that which who we you it he she they this";
+
 /// Words at the start of a question.
 pub const QUESTIONS: &str =
     "what why how where which who does do did is are was were has have can what's whats how's where's why's no not without";
