@@ -55,7 +55,7 @@ pub enum Sort {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     check_client(arguments.scope.client.as_deref())?;
     let mut listed = sessions(env, arguments)?;
-    let topics = topics(env, &listed);
+    let topics = topics(env, &listed.iter().collect::<Vec<_>>());
     let sessions: Vec<(&str, &[SessionTopic])> =
         listed.iter().zip(&topics).map(|(listed, topics)| (&*listed.found.location.id, &topics[..])).collect();
     let filter = Filter::new(env, arguments);
@@ -118,7 +118,8 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Listed>, CommandErro
     Ok(listed)
 }
 
-fn topics(env: &Env, listed: &[Listed]) -> Vec<Vec<SessionTopic>> {
+/// Returns the topics of each session; each is read once.
+pub fn topics(env: &Env, listed: &[&Listed]) -> Vec<Vec<SessionTopic>> {
     let bar = env.progress(listed.len());
     let mut skip = |path: &Path, error: std::io::Error| env.note(&format!("skipped {}: {error}", path.display()));
     let history = |found: &workspace::Found| env.history_of(found).unwrap_or_default();

@@ -16,18 +16,18 @@ pub fn topics(
     disk: &dyn Disk,
     cache: &Arc<Cache>,
     settings: &ReadSettings,
-    sessions: &[Listed],
+    sessions: &[&Listed],
     history: &dyn Fn(&Found) -> History,
     done: &(dyn Fn() + Sync),
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Vec<Vec<SessionTopic>> {
-    let known = |listed: &Listed| postcard::from_bytes(&cache.topics(&listed.found.path, &listed.identity)?).ok();
+    let known = |listed: &&Listed| postcard::from_bytes(&cache.topics(&listed.found.path, &listed.identity)?).ok();
     let known: Vec<Option<Vec<SessionTopic>>> = sessions.iter().map(known).collect();
     let unknown: Vec<(usize, &Listed, History)> = sessions
         .iter()
         .enumerate()
         .filter(|(place, _)| known[*place].is_none())
-        .map(|(place, listed)| (place, listed, history(&listed.found)))
+        .map(|(place, listed)| (place, *listed, history(&listed.found)))
         .collect();
     let read = |(place, listed, history): (usize, &Listed, History)| {
         let read = Workspace::open(disk, cache, history, listed.found.clone(), settings, &|_| true);
@@ -39,7 +39,7 @@ pub fn topics(
     let mut topics: Vec<Vec<SessionTopic>> = known.into_iter().map(Option::unwrap_or_default).collect();
     let mut fresh: Vec<(&Path, Identity, Vec<u8>)> = Vec::new();
     for (place, read) in read {
-        let listed = &sessions[place];
+        let listed = sessions[place];
         match read {
             Ok(read) => {
                 let packed = postcard::to_stdvec(&read).unwrap_or_default();

@@ -259,6 +259,7 @@ impl Coverage {
 /// Command lines in an order in which each has something to print.
 const LINES: &[&str] = &[
     "sessions",
+    "sessions --topics",
     "usage",
     "status",
     "manifest",

@@ -124,3 +124,19 @@ fn a_missing_session_and_a_missing_topic_are_errors() {
     assert_eq!(sandbox.run(&["topics"]).code, 0);
     fs::remove_file(path).unwrap();
 }
+
+#[test]
+fn sessions_can_be_listed_by_their_topics() {
+    let sandbox = sandbox();
+    expect![[r#"
+        AGE   ID       CLIENT PROJECT WINDOW FULL TURNS  SIZE MODEL TOPICS
+         11 d aaaa1111 claude project     ~0  0 %     2  1 kB       fix the flaky login test · add a dark m…
+         11 d cccc3333 claude project     ~0  0 %     2  1 kB       给登录页面添加缓存
+         11 d bbbb2222 claude project     ~0  0 %     1 570 B       flaky login test fails
+    "#]]
+    .assert_eq(&sandbox.columns_text(&["sessions", "--topics"], 100));
+    let listed = sandbox.json(&["sessions", "--topics"], "aperture.sessions/2");
+    let first = listed["sessions"].as_array().unwrap().iter().find(|session| session["id"].as_str().unwrap().starts_with("aaaa"));
+    assert_eq!(first.unwrap()["topics"].as_array().unwrap().len(), 2);
+    assert!(sandbox.json(&["sessions"], "aperture.sessions/2")["sessions"][0]["topics"].is_null());
+}

@@ -46,6 +46,9 @@ pub struct Arguments {
     /// Also files without a single prompt or response
     #[arg(long = "empty", alias = "all")]
     pub all: bool,
+    /// Show the topics of each session in place of its title; reads each session once
+    #[arg(long)]
+    pub topics: bool,
     /// Sort key
     #[arg(long, value_name = "KEY", default_value = "age")]
     #[serde(serialize_with = "super::json::choice")]

@@ -20,6 +20,8 @@ pub struct SessionRow {
     pub project: String,
     /// Title, or the first prompt.
     pub title: String,
+    /// Labels of its topics, the one with the most tokens first; null without `--topics`.
+    pub topics: Option<Vec<String>>,
     /// Model of the last response.
     pub model: String,
     /// Time of the newest row, or of the last change of the file if no row has a time.
@@ -81,7 +83,11 @@ impl Report for SessionsReport {
             return "no matching sessions\n".to_owned();
         }
         let rows = self.sessions.iter().map(|session| cells(style, session)).collect();
-        let mut text = Table::new(style, &COLUMNS, rows).text();
+        let mut columns = COLUMNS;
+        if self.sessions.iter().any(|session| session.topics.is_some()) {
+            columns[COLUMNS.len() - 1] = rest("TOPICS");
+        }
+        let mut text = Table::new(style, &columns, rows).text();
         if self.left_out > 0 {
             let all = if self.outside_project { "aperture sessions" } else { "--limit 0" };
             text.push_str(&style.paint(Paint::Dim, &format!("and {} more; to list all: {all}\n", self.left_out)));
@@ -144,7 +150,8 @@ const SOON: u32 = 7;
 
 /// Returns the cell of the title, after a mark if the file of the session is gone or will soon be.
 fn title(style: &Style, session: &SessionRow) -> Cell {
-    let title = clip(&session.title, style.width);
+    let topics = session.topics.as_ref().filter(|topics| !topics.is_empty()).map(|topics| topics.join(" · "));
+    let title = clip(topics.as_ref().unwrap_or(&session.title), style.width);
     let mark = match session.days_left {
         _ if session.kept => "kept".to_owned(),
         Some(days) if days <= SOON => format!("{days} d left"),

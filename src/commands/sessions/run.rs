@@ -2,12 +2,14 @@ use super::report::{SessionRow, SessionsReport};
 use super::{Arguments, Sort};
 use crate::app::{CommandError, Env};
 use crate::commands::status::title;
+use crate::commands::topics::topics;
 use crate::commands::usage::check_client;
-use crate::engine;
+use crate::engine::{self, SessionTopic};
 use crate::fsio::Identity;
 use crate::model::{Basis, TokenCount, id_starts_with, request_id};
 use crate::provider::{PROVIDERS, Totals};
 use crate::workspace::{self, FindError, Listed, Project, RequestSession};
+use std::cmp::Reverse;
 
 /// The default for the number of sessions listed as text.
 const LISTED: usize = 50;
@@ -54,12 +56,12 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
     sessions.sort_by(|a, b| (b.last_written(), &a.found.location.id).cmp(&(a.last_written(), &b.found.location.id)));
     match arguments.sort {
         Sort::Age => {}
-        Sort::Tokens => sessions.sort_by_key(|session| std::cmp::Reverse(session.totals.window_tokens)),
+        Sort::Tokens => sessions.sort_by_key(|session| Reverse(session.totals.window_tokens)),
         Sort::Full => {
             sessions.sort_by(|a, b| percent(env, b).total_cmp(&percent(env, a)));
         }
-        Sort::Size => sessions.sort_by_key(|session| std::cmp::Reverse(session.identity.bytes)),
-        Sort::Turns => sessions.sort_by_key(|session| std::cmp::Reverse(session.totals.turns)),
+        Sort::Size => sessions.sort_by_key(|session| Reverse(session.identity.bytes)),
+        Sort::Turns => sessions.sort_by_key(|session| Reverse(session.totals.turns)),
     }
     if arguments.reverse {
         sessions.reverse();
@@ -80,10 +82,22 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, Comman
         let kept = session.found.path.starts_with(copies.directory());
         SessionRow { kept, days_left: if kept { None } else { days_left(session) }, ..row(env, session, &open) }
     };
-    let sessions = sessions[..limit].iter().map(row).collect();
+    let mut rows: Vec<SessionRow> = sessions[..limit].iter().map(row).collect();
+    if arguments.topics {
+        let listed: Vec<&Listed> = sessions[..limit].iter().map(|session| &**session).collect();
+        for (row, topics) in rows.iter_mut().zip(topics(env, &listed)) {
+            row.topics = Some(labels(topics));
+        }
+    }
     // The program ends here: freeing thousands of sessions takes longer than writing the output.
     std::mem::forget(listed);
-    Ok(SessionsReport { sessions, left_out, outside_project: false })
+    Ok(SessionsReport { sessions: rows, left_out, outside_project: false })
+}
+
+/// Returns the labels of topics, those with the most tokens first.
+fn labels(mut topics: Vec<SessionTopic>) -> Vec<String> {
+    topics.sort_by_key(|topic| Reverse(topic.turns.iter().map(|turn| turn.tokens).sum::<u64>()));
+    topics.into_iter().map(|topic| topic.label).filter(|label| !label.is_empty()).collect()
 }
 
 /// Returns the sessions in the memory of a running proxy. One that can no longer be read is left out.
@@ -147,6 +161,7 @@ fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) ->
         path: found.path.display().to_string(),
         project: if totals.directory.is_empty() { found.location.project.as_str() } else { &totals.directory }.to_owned(),
         title: totals.title.clone(),
+        topics: None,
         model: totals.model.to_string(),
         last_written_time: listed.last_written(),
         modified_time: (identity.modified / 1_000_000) as i64,
