@@ -241,7 +241,7 @@ mod tests {
     fn a_clause_with_its_subject_before_it_is_its_object() {
         check("the action that transforms raw chat logs", &["action that transforms raw chat logs", "raw chat logs"]);
         check("when we captured multiple sessions", &["when we captured multiple sessions", "multiple sessions"]);
-        check("make sure that tests fail early", &["tests fail early"]);
+        check("make sure that parsers fail on keys", &["parsers fail on keys"]);
     }
 
     #[test]

@@ -54,6 +54,8 @@ mod proxy;
 #[cfg(feature = "proxy")]
 mod proxy_faults;
 #[cfg(feature = "proxy")]
+mod proxy_long;
+#[cfg(feature = "proxy")]
 mod proxy_rules;
 #[cfg(feature = "proxy")]
 mod proxy_sessions;

@@ -47,8 +47,8 @@ pub fn apply(env: &Env, session: &str, moment: Moment) -> Result<Option<Automati
     let Some(found) = proxied::find(env, session) else { return Ok(None) };
     let of_proxy = env;
     let mut env = of_project(of_proxy, &found)?;
-    // A fold is made at the end of a chain at rest: of a client that writes all the time it would never be made.
-    env.rules.folds_turns = false;
+    // A fold is made at the end of a chain at rest: within a turn, of a client that writes all the time, it would never be made.
+    env.rules.folds_turns &= !moment.in_turn;
     let [condenses, has_budget] = [&CONDENSE, &BUDGET].map(|rule| env.pipeline.is_on(rule));
     if !condenses && !has_budget {
         return Ok(None);
