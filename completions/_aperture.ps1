@@ -156,6 +156,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Only sessions that a running client has open')
             [CompletionResult]::new('--subagents', '--subagents', [CompletionResultType]::ParameterName, 'Also the sessions of subagents')
             [CompletionResult]::new('--empty', '--empty', [CompletionResultType]::ParameterName, 'Also files without a single prompt or response')
+            [CompletionResult]::new('--topics', '--topics', [CompletionResultType]::ParameterName, 'Show the topics of each session in place of its title; reads each session once')
             [CompletionResult]::new('--reverse', '--reverse', [CompletionResultType]::ParameterName, 'Reverse the order')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')

@@ -4290,7 +4290,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__sessions)
-            opts="-s -C -h --project --client --model --since --until --larger --fuller --open --subagents --empty --sort --reverse --limit --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --project --client --model --since --until --larger --fuller --open --subagents --empty --topics --sort --reverse --limit --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -150,6 +150,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --open 'Only sessions that a running client has open'
             cand --subagents 'Also the sessions of subagents'
             cand --empty 'Also files without a single prompt or response'
+            cand --topics 'Show the topics of each session in place of its title; reads each session once'
             cand --reverse 'Reverse the order'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'

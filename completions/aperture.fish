@@ -152,6 +152,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s C -l dire
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l open -d 'Only sessions that a running client has open'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l subagents -d 'Also the sessions of subagents'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l empty -d 'Also files without a single prompt or response'
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l topics -d 'Show the topics of each session in place of its title; reads each session once'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l reverse -d 'Reverse the order'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-cache -d 'Do not read or write the cache'

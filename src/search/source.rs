@@ -117,7 +117,7 @@ impl Source {
         let mut line = Vec::new();
         while file.read_until(b'\n', &mut line)? > 0 {
             match &self.kind {
-                // Whether a prompt that waits is sent is in later rows.
+                // A later row tells if a prompt that waits is sent.
                 SourceKind::Session(_) if !events.is_empty() && !position.has_waiting_prompts() && !is_wanted(&line) => {}
                 SourceKind::Session(found) => {
                     position.line(found.provider, line.strip_suffix(b"\n").unwrap_or(&line), &mut |event| {
