@@ -73,7 +73,7 @@ struct Talker {
 impl Talker {
     fn new(budget: usize) -> Talker {
         let sandbox = Sandbox::new();
-        sandbox.write("aperture.toml", &format!("[budget]\ntokens = {budget}\n[pipeline]\nmanifest = false\nbudget = true\n"));
+        sandbox.write("aperture.toml", format!("[budget]\ntokens = {budget}\n[pipeline]\nmanifest = false\nbudget = true\n"));
         let api = Api::new(respond);
         let proxy = Proxy::of(&sandbox, &api);
         let file = sandbox.session(ID, String::new(), 0);
