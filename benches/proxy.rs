@@ -4,7 +4,7 @@
 //! `cargo bench --bench proxy` needs no network but the loopback. The API is a thread of this program, the relay and the proxy are
 //! processes. The requests are those of a generated session, as large as the target says; a third of its results is archived. Requests of
 //! one session also offer the tool of aperture, and an earlier call of it is put back into them. Arguments select parts: `requests`,
-//! `streams`, `growth`, `memory`.
+//! `streams`, `growth`, `memory`, `sealed`.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -85,6 +85,9 @@ fn main() {
     }
     if measures("memory") {
         memory(&place, &api, if brief { &[1] } else { &[1, 2, 4, 8, 24] }, &mut targets);
+    }
+    if measures("sealed") {
+        sealed(directory.path(), &api, rounds, &mut targets);
     }
     println!("\n{:<66} {:>9}  {:>9}", "target", "limit", "measured");
     for target in targets {
@@ -371,6 +374,12 @@ impl Place {
         command
     }
 
+    /// Runs a command to its end.
+    fn run(&self, arguments: &[&str]) {
+        let output = self.command(arguments).output().expect("the command runs");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
     fn proxy(&self, api: &str) -> Process {
         let _ = fs::remove_file(self.home.join(".aperture/proxy.json"));
         Process::start(self.command(&["proxy", "--listen", "127.0.0.1:0", "--upstream", &format!("http://{api}")]))
@@ -519,6 +528,50 @@ fn through_sockets(
     if conversation[0].len() > 500_000 {
         let ratio = round.ratio(4, 1);
         targets.push(Target::new(&format!("{name} passed on: of a relay, p50"), "1.3 x", ratio, "x", ratio <= 1.3));
+    }
+}
+
+/// Requests with a clear and a sealed store, while another program changes both.
+fn sealed(directory: &Path, api: &str, rounds: usize, targets: &mut Vec<Target>) {
+    const CHANGES_EVERY: usize = 8;
+    let places = ["clear", "sealed"].map(|name| {
+        let home = directory.join(name);
+        fs::create_dir_all(&home).expect("a home");
+        let place = Place::new(&home, 2_000_000);
+        let mut session = Vec::new();
+        Generator::new().session(7, 100_000, &mut session).expect("a session");
+        fs::write(home.join("other.jsonl"), session).expect("a session");
+        if name == "sealed" {
+            let key = home.join("key");
+            place.run(&["store", "encrypt", "--key-file", &key.to_string_lossy()]);
+        }
+        place
+    });
+    let conversation = places[0].conversation(200_000);
+    let proxies = places.each_ref().map(|place| place.proxy(api));
+    proxies.iter().for_each(begin);
+    for (kind, session) in [("operations", CHANGED), ("operations and tool", OFFERED)] {
+        let head = head(session);
+        let mut connections = proxies.each_ref().map(|proxy| Connection::to(&proxy.address));
+        let mut round = Round::new(&["clear", "sealed"]);
+        for turn in 0..rounds + 5 {
+            if turn % CHANGES_EVERY == 0 {
+                let block = (turn / CHANGES_EVERY % 20 + 1).to_string();
+                let change = if turn / CHANGES_EVERY % 40 < 20 { "pin" } else { "unpin" };
+                places
+                    .iter()
+                    .for_each(|place| place.run(&[change, &block, "-s", &place.home.join("other.jsonl").to_string_lossy()]));
+            }
+            let body = &conversation[turn % conversation.len()];
+            let times = connections.each_mut().map(|connection| connection.exchange(&head, body));
+            if turn >= 5 {
+                round.add(&times);
+            }
+        }
+        println!("\nrequests of 200 kB with {kind} and a store that changes, {rounds} rounds:");
+        round.print(0);
+        let ratio = round.ratio(1, 0);
+        targets.push(Target::new(&format!("sealed store, {kind}: of a clear one, p50"), "1.3 x", ratio, "x", ratio <= 1.3));
     }
 }
 

@@ -59,7 +59,8 @@ impl Disk for RealDisk {
 
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
         self.make(path, true)?;
-        let file = OpenOptions::new().append(true).open(path)?;
+        // Windows locks no file that is opened for appending alone.
+        let file = OpenOptions::new().read(true).append(true).open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Box::new(file))),
             Err(TryLockError::WouldBlock) => Ok(None),

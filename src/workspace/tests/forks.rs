@@ -9,7 +9,6 @@ use crate::fsio::failing::FailingDisk;
 use crate::model::{BlockKind, BlockNumber, RowKind};
 use crate::testing::{all_or, fixtures, sample};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -102,8 +101,10 @@ fn a_fault_at_any_call_leaves_no_fork_or_all_of_it() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_fork_has_the_mode_of_its_source_and_replaces_no_file() {
+    use std::os::unix::fs::PermissionsExt;
     let bytes = small("2.1.330").into_bytes();
     let place = Place::new(&bytes);
     fs::set_permissions(&place.path, fs::Permissions::from_mode(0o600)).unwrap();
