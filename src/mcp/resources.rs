@@ -3,7 +3,6 @@
 use super::tools::Tool;
 use crate::app::{Client, Env};
 use crate::workspace::{self, Listed, Project};
-use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
 /// The maximum number of listed sessions of the project, newest first.
@@ -12,23 +11,21 @@ const LISTED: usize = 20;
 const MANIFEST: &str = "aperture://manifest";
 
 /// Returns the templates of addresses with a parameter.
-pub fn templates() -> Vec<ResourceTemplate> {
-    let template = |address: &str, name: &str, about: &str| {
-        ResourceTemplate::new(address, name).with_description(about).with_mime_type("text/plain")
-    };
-    vec![
-        template("aperture://session/{id}/manifest", "manifest of a session", "Manifest of a session, by its id"),
-        template("aperture://block/{number}", "block", "The content of a block of this session, by its number"),
-    ]
+pub fn templates() -> Value {
+    json!([
+        described("uriTemplate", "aperture://session/{id}/manifest", "manifest of a session", "Manifest of a session, by its id"),
+        described("uriTemplate", "aperture://block/{number}", "block", "The content of a block of this session, by its number"),
+    ])
+}
+
+fn described(key: &str, address: &str, name: &str, about: &str) -> Value {
+    json!({key: address, "name": name, "description": about, "mimeType": "text/plain"})
 }
 
 /// Returns the manifest of the current session, then those of the newest sessions of the project.
-pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
-    let manifest = |address: String, name: &str, about: &str| {
-        Resource::new(address, name).with_description(about).with_mime_type("text/plain")
-    };
+pub fn list(env: &Env, client: &Client) -> Vec<Value> {
     let mut resources =
-        vec![manifest(MANIFEST.to_owned(), "manifest", "Manifest of this session: costs, stale blocks, suggestions")];
+        vec![described("uri", MANIFEST, "manifest", "Manifest of this session: costs, stale blocks, suggestions")];
     let Ok(current) = super::session::find(env, client, None).or_else(|_| env.newest()) else { return resources };
     let project = Project::of_session(env.disk, &current);
     let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), true, &mut |_, _| {}).unwrap_or_default();
@@ -37,7 +34,7 @@ pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
     sessions.sort_by_key(|listed| std::cmp::Reverse(listed.identity.modified));
     resources.extend(sessions.iter().take(LISTED).map(|listed| {
         let id = &listed.found.location.id;
-        manifest(format!("aperture://session/{id}/manifest"), &format!("manifest of {id}"), "Manifest of that session")
+        described("uri", &format!("aperture://session/{id}/manifest"), &format!("manifest of {id}"), "Manifest of that session")
     }));
     resources
 }

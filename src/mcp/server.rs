@@ -1,7 +1,11 @@
 //! The server: handles the requests of the protocol.
 
 use super::call::{self, Call};
+use super::protocol::{
+    Form, Greeting, INTERNAL, INVALID_PARAMETERS, Refusal, Request as ClientRequest, UNKNOWN_METHOD, UNKNOWN_RESOURCE, discovery,
+};
 use super::tools::{Effect, TOOLS, Tool};
+use super::wire::Connection;
 use super::{answer, resources, session};
 use crate::app::{Answer, Client, CommandError, Env, ErrorKind};
 use crate::commands::model::{CallOutcome, ask};
@@ -9,17 +13,11 @@ use crate::commands::{self, Change, Other, Read, Request, recall};
 use crate::engine::{Spent, mask, tokens};
 use crate::model::Actor;
 use anyhow::anyhow;
-use rmcp::ServerHandler;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, ToolAnnotations,
-};
-use rmcp::service::{RequestContext, RoleServer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The width of answers in columns.
 const COLUMNS: usize = 100;
@@ -37,28 +35,80 @@ all` names the tool blocks with the selector all.";
 pub struct Server {
     env: Env,
     client: Client,
+    greeting: Greeting,
     /// The first root of the client, after it was requested.
-    root: OnceLock<Option<PathBuf>>,
+    root: Option<Option<PathBuf>>,
     /// The recalls of turns in the current turn of each session, with that turn.
-    recalls: Mutex<BTreeMap<PathBuf, (u32, Spent)>>,
+    recalls: BTreeMap<PathBuf, (u32, Spent)>,
 }
 
 impl Server {
     /// Creates a server for the client that started this process.
     pub fn new(env: Env) -> Server {
         let client = env.client();
-        Server { env, client, root: OnceLock::new(), recalls: Mutex::default() }
+        Server { env, client, greeting: Greeting::default(), root: None, recalls: BTreeMap::new() }
+    }
+
+    /// Answers the requests of a client, one after the other, until it disconnects.
+    pub fn serve(&mut self, connection: &mut Connection) -> io::Result<()> {
+        while let Some(message) = connection.next() {
+            match message.and_then(ClientRequest::read) {
+                Ok(Some(request)) => {
+                    let response = self.respond(request, connection);
+                    connection.send(&response)?;
+                }
+                Ok(None) => {}
+                Err(response) => connection.send(&response)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn respond(&mut self, request: ClientRequest, connection: &mut Connection) -> Value {
+        let form = match self.greeting.form(&request) {
+            Ok(form) => form,
+            Err(refusal) => return refusal.response(request.id),
+        };
+        let answer = AssertUnwindSafe(|| self.answer(&request, form, connection));
+        let outcome = catch_unwind(answer).unwrap_or_else(|_| Err(Refusal::new(INTERNAL, "internal error")));
+        form.response(request.id, outcome)
+    }
+
+    fn answer(&mut self, request: &ClientRequest, form: Form, connection: &mut Connection) -> Result<Value, Refusal> {
+        let unusable = |error: CommandError| Refusal::new(INTERNAL, answer::error_text(&error));
+        match request.method.as_str() {
+            "initialize" => self.greeting.read(request, INSTRUCTIONS),
+            "server/discover" => Ok(discovery(INSTRUCTIONS)),
+            "ping" if !form.is_self_contained => Ok(json!({})),
+            // Clients ask for prompts, whatever a server says that it has.
+            "prompts/list" => Ok(json!({"prompts": []})),
+            "tools/list" => Ok(json!({"tools": TOOLS.iter().map(described).collect::<Vec<_>>()})),
+            "tools/call" => {
+                let (tool, arguments) = called(request)?;
+                let result = self.env(form, connection).and_then(|env| self.call(&env, tool, &arguments));
+                // A tool error goes to the model, which can correct its call.
+                Ok(result.unwrap_or_else(|error| json!({"content": texts(answer::error_text(&error)), "isError": true})))
+            }
+            "resources/list" => {
+                let env = self.env(form, connection).map_err(unusable)?;
+                Ok(json!({"resources": resources::list(&env, &self.client)}))
+            }
+            "resources/templates/list" => Ok(json!({"resourceTemplates": resources::templates()})),
+            "resources/read" => {
+                let address = request.text("uri")?;
+                let env = self.env(form, connection).map_err(unusable)?;
+                let text = self.resource(&env, address)?;
+                Ok(json!({"contents": [{"uri": address, "mimeType": "text/plain", "text": text}]}))
+            }
+            other => Err(Refusal::new(UNKNOWN_METHOD, format!("unknown method '{other}'"))),
+        }
     }
 
     /// Returns the environment of a call: current settings and time, in the directory of the client's project.
-    async fn env(&self, context: &RequestContext<RoleServer>) -> Result<Env, CommandError> {
-        let directory = match (&self.client.project, self.root.get()) {
-            (Some(project), _) => Some(project),
-            (None, Some(root)) => root.as_ref(),
-            (None, None) => {
-                let root = session::root(context).await;
-                self.root.get_or_init(|| root).as_ref()
-            }
+    fn env(&mut self, form: Form, connection: &mut Connection) -> Result<Env, CommandError> {
+        let directory = match &self.client.project {
+            Some(project) => Some(project),
+            None => self.root.get_or_insert_with(|| form.has_roots.then(|| session::root(connection)).flatten()).as_ref(),
         };
         let directory = directory.filter(|path| self.env.disk.identify(path).is_ok()).unwrap_or(&self.env.directory);
         let mut env = self.env.renewed(directory)?;
@@ -67,7 +117,7 @@ impl Server {
     }
 
     /// Executes a call and returns its answer.
-    fn call(&self, env: &Env, tool: &Tool, arguments: &Map<String, Value>) -> Result<CallToolResult, CommandError> {
+    fn call(&mut self, env: &Env, tool: &Tool, arguments: &Map<String, Value>) -> Result<Value, CommandError> {
         let call = call::read(tool, arguments)?;
         let (json, from_line, max_tokens) = (call.json, call.from_line, call.max_tokens);
         let body = self.carry_out(env, call)?;
@@ -80,17 +130,15 @@ impl Server {
                     .hint("select fewer blocks, set a larger max_tokens, or omit json: text can be read in parts"));
             }
             let text = env.gate.json(&value.to_string()).into_string();
-            let mut result = CallToolResult::structured(value);
             // The text is the same JSON value, unchanged.
-            result.content = vec![ContentBlock::text(text)];
-            return Ok(result);
+            return Ok(json!({"content": texts(text), "structuredContent": value, "isError": false}));
         }
         let rest = |line| format!("the same call with from_line {line}, or a larger max_tokens");
         let text = answer::page(&body.text, from_line, max_tokens, &rest);
-        Ok(CallToolResult::success(vec![ContentBlock::text(body.before + &text)]))
+        Ok(json!({"content": texts(body.before + &text), "isError": false}))
     }
 
-    fn carry_out(&self, env: &Env, call: Call) -> Result<Body, CommandError> {
+    fn carry_out(&mut self, env: &Env, call: Call) -> Result<Body, CommandError> {
         // The log stores the command and is printed later, so credentials are masked.
         let line = format!("mcp: {}", mask(&call.line));
         if let Request::Other(Other::Search(arguments)) = &call.request {
@@ -139,12 +187,11 @@ impl Server {
     }
 
     /// Returns the requested turns within the quota of the model.
-    fn recall_turns(&self, env: &Env, arguments: &recall::Arguments) -> Result<Body, CommandError> {
+    fn recall_turns(&mut self, env: &Env, arguments: &recall::Arguments) -> Result<Body, CommandError> {
         let found = env.find(None)?;
         let path = found.path.clone();
         let turn = env.read_as_wanted(found, &|_| false)?.reading.last_turn();
-        let mut recalls = self.recalls.lock().unwrap_or_else(PoisonError::into_inner);
-        let (of_turn, spent) = recalls.entry(path).or_default();
+        let (of_turn, spent) = self.recalls.entry(path).or_default();
         if std::mem::replace(of_turn, turn) != turn {
             *spent = Spent::default();
         }
@@ -153,8 +200,8 @@ impl Server {
         Ok(Body::new(String::new(), env.answer(&report)))
     }
 
-    fn resource(&self, env: &Env, address: &str) -> Result<String, ErrorData> {
-        let missing = |text: String| ErrorData::resource_not_found(text, None);
+    fn resource(&mut self, env: &Env, address: &str) -> Result<String, Refusal> {
+        let missing = |text: String| Refusal::new(UNKNOWN_RESOURCE, text);
         let unknown = || missing(format!("unknown resource {address}; known: aperture://manifest, aperture://block/12"));
         let (tool, arguments) = resources::call(address).ok_or_else(unknown)?;
         let body = call::read(tool, &arguments).and_then(|call| self.carry_out(env, call));
@@ -177,77 +224,33 @@ impl Body {
     }
 }
 
-/// Returns the error for invalid settings.
-fn unusable(error: CommandError) -> ErrorData {
-    ErrorData::internal_error(answer::error_text(&error), None)
+/// Returns the content of a result with one text.
+fn texts(text: String) -> Value {
+    json!([{"type": "text", "text": text}])
 }
 
-fn described(tool: &Tool) -> rmcp::model::Tool {
-    let removes = tool.effect == Effect::Removes;
-    let annotations = ToolAnnotations::new()
-        .read_only(tool.effect == Effect::Reads)
-        .destructive(removes)
-        .idempotent(tool.idempotent)
-        .open_world(false);
-    rmcp::model::Tool::new(tool.name, tool.about, tool.schema()).with_annotations(annotations)
+fn described(tool: &Tool) -> Value {
+    let annotations = json!({
+        "readOnlyHint": tool.effect == Effect::Reads,
+        "destructiveHint": tool.effect == Effect::Removes,
+        "idempotentHint": tool.idempotent,
+        "openWorldHint": false,
+    });
+    json!({"name": tool.name, "description": tool.about, "inputSchema": tool.schema(), "annotations": annotations})
 }
 
-impl ServerHandler for Server {
-    fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
-        let implementation = Implementation::new(env!("CARGO_CRATE_NAME"), env!("CARGO_PKG_VERSION"));
-        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(INSTRUCTIONS)
-    }
-
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(described).collect()))
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = Tool::by_name(&request.name) else {
-            let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-            let text = format!("unknown tool '{}'; known: {}", request.name, names.join(", "));
-            return Err(ErrorData::invalid_params(text, None));
-        };
-        let arguments = request.arguments.unwrap_or_default();
-        let result = self.env(&context).await.and_then(|env| self.call(&env, tool, &arguments));
-        // A tool error goes to the model, which can correct its call.
-        let result = result.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(answer::error_text(&error))]));
-        Ok(result.into())
-    }
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        let env = self.env(&context).await.map_err(unusable)?;
-        Ok(ListResourcesResult::with_all_items(resources::list(&env, &self.client)))
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
-    }
-
-    async fn read_resource(
-        &self,
-        request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
-        let env = self.env(&context).await.map_err(unusable)?;
-        let text = self.resource(&env, &request.uri)?;
-        Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
+/// Returns the tool that a request calls, and the arguments.
+/// Errors: the tool is unknown, or the arguments are not an object.
+fn called(request: &ClientRequest) -> Result<(&'static Tool, Map<String, Value>), Refusal> {
+    let invalid = |text: String| Refusal::new(INVALID_PARAMETERS, text);
+    let name = request.text("name")?;
+    let Some(tool) = Tool::by_name(name) else {
+        let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        return Err(invalid(format!("unknown tool '{name}'; known: {}", names.join(", "))));
+    };
+    match request.parameters.get("arguments") {
+        None | Some(Value::Null) => Ok((tool, Map::new())),
+        Some(Value::Object(arguments)) => Ok((tool, arguments.clone())),
+        Some(_) => Err(invalid(format!("the arguments of {name} are not an object"))),
     }
 }

@@ -1,8 +1,8 @@
 //! Finds the session that a call concerns.
 
+use super::wire::Connection;
 use crate::app::{Client, CommandError, Env};
 use crate::workspace::{self, Found};
-use rmcp::service::{RequestContext, RoleServer};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,12 +27,10 @@ pub fn find(env: &Env, client: &Client, named: Option<&str>) -> Result<Found, Co
     }
 }
 
-/// Returns the first root directory of the client, if it reports any.
-#[expect(deprecated, reason = "current clients have roots; a later protocol deprecates them")]
-pub async fn root(context: &RequestContext<RoleServer>) -> Option<PathBuf> {
-    context.client_capabilities()?.roots.as_ref()?;
-    let listed = tokio::time::timeout(PATIENCE, context.peer.list_roots()).await.ok()?.ok()?;
-    listed.roots.iter().find_map(|root| path(&root.uri))
+/// Asks the client for its roots, and returns the first directory.
+pub fn root(connection: &mut Connection) -> Option<PathBuf> {
+    let listed = connection.request("roots/list", PATIENCE)?;
+    listed["roots"].as_array()?.iter().find_map(|root| path(root["uri"].as_str()?))
 }
 
 /// Converts a `file://` address to a path.

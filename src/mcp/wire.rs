@@ -1,80 +1,87 @@
-//! The lines of the protocol: filters incoming lines and masks outgoing ones.
+//! The lines of the protocol: reads messages from standard input, and writes masked ones to standard output.
 
+use super::protocol::{INVALID, Refusal, UNPARSABLE};
 use crate::output::Gate;
 use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::mpsc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
 
 /// The maximum size of a line, its line feed included, in bytes.
 const LONGEST_LINE: usize = 16 << 20;
 /// The number of bytes at the start and the end of a longer line that are searched for its id.
 const LOOKED_AT: usize = 4 << 10;
-/// The number of lines that can wait for execution.
+/// The number of messages that can wait for execution.
 const WAITING: usize = 4;
 
-/// The protocol's error code for a line that is not JSON.
-const UNPARSABLE: i32 = -32700;
-/// The protocol's error code for an invalid request.
-const INVALID: i32 = -32600;
+/// A message; or the response to a line that is none.
+type Message = Result<Value, Value>;
 
-/// Returns both directions over standard input and output.
-pub fn stdio(gate: Gate) -> (Incoming, Outgoing) {
-    let output: Output = Arc::new(Mutex::new(Box::new(io::stdout())));
-    let (sender, receiver) = mpsc::channel(WAITING);
-    let errors = output.clone();
-    // A separate thread, because a blocking read cannot be cancelled; it ends with the program.
-    std::thread::spawn(move || pass(&mut io::stdin().lock(), &errors, &|line| sender.blocking_send(line).is_ok()));
-    (Incoming { lines: receiver, line: Vec::new(), read: 0 }, Outgoing { gate, output, line: Vec::new() })
+/// The connection to the client.
+pub struct Connection {
+    gate: Gate,
+    messages: Receiver<Message>,
+    /// Messages that arrived before a response that was waited for.
+    early: VecDeque<Message>,
+    requests: u64,
 }
 
-type Output = Arc<Mutex<Box<dyn Write + Send>>>;
+impl Connection {
+    /// Connects standard input and output.
+    pub fn stdio(gate: Gate) -> Connection {
+        let (sender, messages) = sync_channel(WAITING);
+        // A separate thread, because a blocking read has no timeout; it ends with the program.
+        std::thread::spawn(move || read(&mut io::stdin().lock(), &mut |message| sender.send(message).is_ok()));
+        Connection { gate, messages, early: VecDeque::new(), requests: 0 }
+    }
 
-fn write(output: &Output, line: &[u8]) -> io::Result<()> {
-    // A line is written in one call, so a panic of another writer leaves no partial line.
-    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-    output.write_all(line)?;
-    output.flush()
-}
+    /// Waits for the next message; `None` if the client is gone.
+    pub fn next(&mut self) -> Option<Message> {
+        self.early.pop_front().or_else(|| self.messages.recv().ok())
+    }
 
-/// Reads lines until the input ends or `next` returns false. Lines of valid JSON go to `next`; all others are answered with an
-/// error.
-fn pass(input: &mut dyn BufRead, output: &Output, next: &dyn Fn(Vec<u8>) -> bool) {
-    loop {
-        let answer = match read_line(input) {
-            Ok(Line::End) | Err(_) => return,
-            Ok(Line::Whole(line)) if line.trim_ascii().is_empty() => continue,
-            Ok(Line::Whole(line)) => match unparsable(&line) {
-                None if next(line) => continue,
-                None => return,
-                Some(why) => error(UNPARSABLE, &format!("the line is not JSON: {why}"), Value::Null),
-            },
-            Ok(Line::Oversized { head, tail, bytes }) => {
-                let text = format!("the request has {bytes} bytes; at most {LONGEST_LINE} are read");
-                error(INVALID, &text, id_of(&head, &tail))
+    /// Writes a message as one line, in one call.
+    pub fn send(&self, message: &Value) -> io::Result<()> {
+        let line = self.gate.json(&format!("{message}\n"));
+        let mut output = io::stdout().lock();
+        output.write_all(line.as_str().as_bytes())?;
+        output.flush()
+    }
+
+    /// Requests something of the client, and returns the result; `None` if it refuses, or sends nothing for so long.
+    pub fn request(&mut self, method: &str, patience: Duration) -> Option<Value> {
+        let id = json!(self.requests);
+        self.requests += 1;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method})).ok()?;
+        loop {
+            match self.messages.recv_timeout(patience).ok()? {
+                Ok(mut message) if message["id"] == id && message.get("method").is_none() => {
+                    return message.get_mut("result").map(Value::take);
+                }
+                message => self.early.push_back(message),
             }
-        };
-        if write(output, &answer).is_err() {
-            return;
         }
     }
 }
 
-fn error(code: i32, message: &str, id: Value) -> Vec<u8> {
-    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
-    format!("{error}\n").into_bytes()
-}
-
-/// Returns the reason why a line is not JSON; `None` if it is.
-fn unparsable(line: &[u8]) -> Option<String> {
-    let text = match std::str::from_utf8(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)) {
-        Ok(text) => text,
-        Err(error) => return Some(error.to_string()),
-    };
-    serde_json::from_str::<Value>(text).err().map(|error| error.to_string())
+/// Reads lines until the input ends or `next` returns false.
+fn read(input: &mut dyn BufRead, next: &mut dyn FnMut(Message) -> bool) {
+    loop {
+        let message = match read_line(input) {
+            Ok(Line::End) | Err(_) => return,
+            Ok(Line::Whole(line)) if line.trim_ascii().is_empty() => continue,
+            Ok(Line::Whole(line)) => serde_json::from_slice(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line))
+                .map_err(|error| Refusal::new(UNPARSABLE, format!("the line is not JSON: {error}")).response(Value::Null)),
+            Ok(Line::Oversized { head, tail, bytes }) => {
+                let text = format!("the request has {bytes} bytes; at most {LONGEST_LINE} are read");
+                Err(Refusal::new(INVALID, text).response(id_of(&head, &tail)))
+            }
+        };
+        if !next(message) {
+            return;
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -133,98 +140,31 @@ fn id_of(head: &[u8], tail: &[u8]) -> Value {
     if id.is_number() || id.is_string() { id } else { Value::Null }
 }
 
-/// Incoming lines.
-pub struct Incoming {
-    lines: mpsc::Receiver<Vec<u8>>,
-    line: Vec<u8>,
-    read: usize,
-}
-
-impl AsyncRead for Incoming {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let own = self.get_mut();
-        if own.read == own.line.len() {
-            match ready!(own.lines.poll_recv(context)) {
-                Some(line) => (own.line, own.read) = (line, 0),
-                None => return Poll::Ready(Ok(())),
-            }
-        }
-        let rest = &own.line[own.read..];
-        let taken = rest.len().min(buffer.remaining());
-        buffer.put_slice(&rest[..taken]);
-        own.read += taken;
-        Poll::Ready(Ok(()))
-    }
-}
-
-/// Outgoing lines: each is written in one call, after it passed the gate.
-pub struct Outgoing {
-    gate: Gate,
-    output: Output,
-    line: Vec<u8>,
-}
-
-impl AsyncWrite for Outgoing {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let own = self.get_mut();
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            own.line.extend_from_slice(piece);
-            if own.line.ends_with(b"\n") {
-                let line = String::from_utf8_lossy(&std::mem::take(&mut own.line)).into_owned();
-                write(&own.output, own.gate.json(&line).as_str().as_bytes())?;
-            }
-        }
-        Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::RefCell;
 
-    /// Collects the written bytes.
-    #[derive(Clone, Default)]
-    struct Collected(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Collected {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    /// Returns the lines that are passed on, and the answers.
-    fn passed(input: &[u8]) -> (Vec<String>, Vec<Value>) {
-        let (written, lines) = (Collected::default(), RefCell::new(Vec::new()));
-        let output: Output = Arc::new(Mutex::new(Box::new(written.clone())));
-        pass(&mut io::BufReader::new(input), &output, &|line| {
-            lines.borrow_mut().push(String::from_utf8(line).unwrap());
+    /// Returns the messages of an input, and the responses to lines that are none.
+    fn messages(input: &[u8]) -> (Vec<Value>, Vec<Value>) {
+        let (mut messages, mut responses) = (Vec::new(), Vec::new());
+        read(&mut io::BufReader::new(input), &mut |message| {
+            match message {
+                Ok(message) => messages.push(message),
+                Err(response) => responses.push(response),
+            }
             true
         });
-        let written = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
-        (lines.into_inner(), written.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+        (messages, responses)
     }
 
     #[test]
-    fn json_lines_are_passed_on_and_others_are_answered() {
-        let (lines, answers) = passed(b"{\"a\":1}\n\n  \r\ngarbage\n{\n[]\n\xff\n\"\\ud800\"\n{\"b\":2}\n{\"half\":");
-        assert_eq!(lines, ["{\"a\":1}\n", "[]\n", "{\"b\":2}\n"]);
-        assert_eq!(answers.len(), 4);
-        for answer in answers {
-            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(UNPARSABLE), &Value::Null), "{answer}");
+    fn lines_of_json_are_messages_and_others_are_answered() {
+        let (messages, responses) =
+            messages(b"{\"a\":1}\n\n  \r\ngarbage\n{\n[]\n\xff\n\"\\ud800\"\n\xef\xbb\xbf{\"b\":2}\n{\"half\":");
+        assert_eq!(messages, [json!({"a": 1}), json!([]), json!({"b": 2})]);
+        assert_eq!(responses.len(), 4);
+        for response in responses {
+            assert_eq!((&response["error"]["code"], &response["id"]), (&json!(UNPARSABLE), &Value::Null), "{response}");
         }
     }
 
@@ -236,9 +176,9 @@ mod tests {
             (format!(r#"{{"method":"tools/call","params":{{"a":"{long}"}},"jsonrpc":"2.0","id":"seven"}}"#), json!("seven")),
             (format!(r#"["{long}"]"#), Value::Null),
         ] {
-            let (lines, answers) = passed(format!("{request}\n{{}}\n").as_bytes());
-            assert_eq!(lines, ["{}\n"]);
-            assert_eq!((&answers[0]["error"]["code"], &answers[0]["id"]), (&json!(INVALID), &id));
+            let (messages, responses) = messages(format!("{request}\n{{}}\n").as_bytes());
+            assert_eq!(messages, [json!({})]);
+            assert_eq!((&responses[0]["error"]["code"], &responses[0]["id"]), (&json!(INVALID), &id));
         }
     }
 }

@@ -567,15 +567,20 @@ fn invalid_messages_are_answered() {
     }
     for (method, parameters, code) in [
         ("tools/call", json!({"name": "rm", "arguments": {}}), -32602),
-        ("tools/call", json!({"name": "show", "arguments": [1]}), 0),
+        ("tools/call", json!({"name": "show", "arguments": [1]}), -32602),
+        ("tools/call", json!({}), -32602),
+        ("tools/call", json!([]), -32602),
+        ("resources/read", json!({"uri": 7}), -32602),
+        ("initialize", json!({}), -32602),
+        ("server/discover", json!({}), -32602),
         ("nonsense", json!({}), -32601),
     ] {
-        // Parameters of another shape have no id that the library could answer to.
-        if code != 0 {
-            assert_eq!(server.request(method, parameters)["error"]["code"], code, "{method}");
-        } else {
-            server.line(&json!({"jsonrpc": "2.0", "id": 0, "method": method, "params": parameters}).to_string());
-        }
+        assert_eq!(server.request(method, parameters)["error"]["code"], code, "{method}");
+    }
+    for line in [r#"{"jsonrpc":"2.0","id":"a","method":7}"#, r#"{"id":"a","method":"ping"}"#, r#"{"jsonrpc":"2.0","id":"a"}"#] {
+        server.line(line);
+        let answer = server.next();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!("a")), "{answer}");
     }
     for line in ["garbage", "{", "{}", "[]", "null", "\u{0}", "{\"jsonrpc\":\"2.0\"}", &"x".repeat(17 << 20)] {
         server.line(line);
@@ -583,6 +588,51 @@ fn invalid_messages_are_answered() {
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
     assert_eq!(server.end(), 0);
     assert_eq!(sandbox.text(&["blocks", "all", "--json"]), before);
+}
+
+#[test]
+fn a_client_can_describe_itself_in_each_request() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::start(&sandbox, sandbox.command(&["mcp"]));
+    let of_version = |version: &str| {
+        let prefix = "io.modelcontextprotocol";
+        json!({format!("{prefix}/protocolVersion"): version, format!("{prefix}/clientCapabilities"): {"roots": {}}})
+    };
+    let metadata = of_version("2026-07-28");
+    let discovered = server.request("server/discover", json!({"_meta": metadata}))["result"].clone();
+    let newest = discovered["supportedVersions"].as_array().unwrap().last().unwrap();
+    assert_eq!((newest, &discovered["resultType"]), (&json!("2026-07-28"), &json!("complete")));
+    assert_eq!(discovered["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "aperture");
+    let listed = server.request("tools/list", json!({"_meta": metadata}))["result"].clone();
+    assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(0), &json!("private")), "{listed}");
+    // Such a client is not asked for its roots.
+    let called = server.request("tools/call", json!({"name": "log", "_meta": metadata}))["result"].clone();
+    assert_eq!((&called["isError"], &called["resultType"]), (&json!(false), &json!("complete")), "{called}");
+    assert!(called.get("ttlMs").is_none(), "{called}");
+    for (method, parameters, code) in [
+        ("tools/list", json!({}), -32602),
+        ("tools/list", json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}), -32602),
+        ("tools/list", json!({"_meta": of_version("2031-01-01")}), -32022),
+        ("resources/read", json!({"uri": "aperture://block/x", "_meta": metadata}), -32602),
+        ("ping", json!({"_meta": metadata}), -32601),
+    ] {
+        assert_eq!(server.request(method, parameters)["error"]["code"], code, "{method}");
+    }
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn both_speak_a_version_that_both_know() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let newest = "2025-11-25";
+    for (requested, agreed) in [("2024-11-05", "2024-11-05"), (newest, newest), ("2026-07-28", newest), ("1999-01-01", newest)] {
+        let mut server = Server::start(&sandbox, sandbox.command(&["mcp"]));
+        // A client may ask if the server is there before it says anything else.
+        assert_eq!(server.request("ping", json!({}))["result"], json!({}));
+        let hello = json!({"protocolVersion": requested, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        assert_eq!(server.request("initialize", hello)["result"]["protocolVersion"], agreed);
+        assert_eq!(server.end(), 0);
+    }
 }
 
 #[test]
